@@ -1,0 +1,35 @@
+"""The short text that says how a score was made."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluator import __version__
+from evaluator.catalog import Track
+
+
+def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> str:
+    """Join the track, the parameters that change a number, the truth and the evaluator's version.
+
+    Scores of different signatures never share a board.
+
+    Parameters
+    ----------
+    track : Track
+    parameters : mapping
+        Complete, as :meth:`Track.resolve` returns them.
+    truth_sha256 : str
+        64 hexadecimal digits; the first 12 are shown.
+
+    Examples
+    --------
+    >>> from evaluator.catalog import TRACKS
+    >>> track = TRACKS["openimages-detection"]
+    >>> compose(track, track.resolve({}), "3f9c0a1b2c3d4e5f")
+    'openimages-detection|iou:0.5|groupof:1|hierarchy:expand|protocol:tfod|truth:3f9c0a1b2c3d|evaluator:1.0.0'
+    """
+    words = [
+        f"{parameter.short}:{parameter.written(parameters[parameter.name])}"
+        for parameter in track.parameters
+        if parameter.in_signature(parameters[parameter.name])
+    ]
+    return "|".join([track.name, *words, f"truth:{truth_sha256[:12]}", f"evaluator:{__version__}"])

@@ -1,0 +1,1 @@
+"""One contest each: how its files become numbers."""

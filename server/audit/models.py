@@ -1,0 +1,38 @@
+"""Append-only, hash-chained rows of who did what."""
+
+from django.db import models
+
+
+class Entry(models.Model):
+    """One deed. Its hash covers its content and the hash before it, so a changed or missing row shows.
+
+    The actor is kept as id and name in text: the log outlives accounts and depends on no other app.
+    """
+
+    number = models.PositiveBigIntegerField(primary_key=True)
+    at = models.DateTimeField()
+    actor_id = models.CharField(max_length=40, blank=True)
+    actor_name = models.CharField(max_length=150, blank=True)
+    action = models.CharField(max_length=60)
+    subject = models.CharField(max_length=200)
+    detail = models.JSONField(default=dict, blank=True)
+    previous = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64, unique=True)
+
+    class Meta:
+        verbose_name_plural = "entries"
+        ordering = ("-number",)
+        indexes = (models.Index(fields=("subject", "number"), name="audit_by_subject"),)
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.action} {self.subject}"
+
+
+class Head(models.Model):
+    """The end of the chain: one row, locked while an entry is added, so that a cut-off tail shows too."""
+
+    number = models.PositiveBigIntegerField(default=0)
+    hash = models.CharField(max_length=64, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.hash[:12]}"

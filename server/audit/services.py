@@ -1,0 +1,56 @@
+"""Write and verify the audit log."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from django.db import transaction
+
+from server.audit.models import Entry, Head
+from server.clock import database_now
+
+
+def digest(
+    *, previous: str, number: int, at: datetime, actor: tuple[str, str], action: str, subject: str, detail: Any
+) -> str:
+    """Hash one entry together with the hash before it; the text is JSON with sorted keys."""
+    content = [previous, number, at.isoformat(), *actor, action, subject, detail]
+    return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+@transaction.atomic
+def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | None = None) -> Entry:
+    """Append one entry; `actor` is a user or None for the service itself. Part of the caller's transaction."""
+    Head.objects.get_or_create(pk=1)
+    head = Head.objects.select_for_update().get(pk=1)
+    who = (str(actor.pk), actor.get_username()) if actor is not None and actor.pk else ("", "")
+    fields: dict[str, Any] = {
+        "number": head.number + 1,
+        "at": database_now(),
+        "action": action,
+        "subject": subject,
+        "detail": detail or {},
+    }
+    head_hash = digest(previous=head.hash, actor=who, **fields)
+    entry = Entry.objects.create(previous=head.hash, hash=head_hash, actor_id=who[0], actor_name=who[1], **fields)
+    Head.objects.filter(pk=1).update(number=entry.number, hash=entry.hash)
+    return entry
+
+
+def faults() -> Iterator[str]:
+    """Yield one sentence for every place where the chain does not hold."""
+    previous, expected = "", 1
+    for entry in Entry.objects.order_by("number").iterator():
+        if entry.number != expected:
+            yield f"entry {expected} is missing"
+        elif entry.previous != previous:
+            yield f"entry {entry.number} does not follow entry {entry.number - 1}"
+        fields = {name: getattr(entry, name) for name in ("previous", "number", "at", "action", "subject", "detail")}
+        if digest(actor=(entry.actor_id, entry.actor_name), **fields) != entry.hash:
+            yield f"entry {entry.number} was changed"
+        previous, expected = entry.hash, entry.number + 1
+    head = Head.objects.filter(pk=1).first()
+    if head is not None and (head.number, head.hash) != (expected - 1, previous):
+        yield f"the log ends at entry {expected - 1}, but {head.number} were written"

@@ -1,0 +1,210 @@
+"""Challenges, their phases and truths, and the teams that take part."""
+
+import secrets
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import FileSystemStorage
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Lower
+
+from evaluator.catalog import TRACKS, Track
+
+
+def truth_storage() -> FileSystemStorage:
+    """Return where truths lie: apart from uploads, never served."""
+    return FileSystemStorage(location=settings.TRUTH_ROOT, base_url=None, file_permissions_mode=0o600)
+
+
+def truth_key(truth: "Truth", name: str) -> str:
+    """Return a name nobody can guess."""
+    return f"{secrets.token_hex(16)}{''.join(Path(name).suffixes)}"
+
+
+class ChallengeQuerySet(models.QuerySet["Challenge"]):
+    def listed_for(self, user: Any) -> "ChallengeQuerySet":
+        """What a person sees in lists: public ones, theirs, and those they organize; staff sees all."""
+        if not user.is_authenticated:
+            return self.filter(visibility=Challenge.Visibility.PUBLIC)
+        if user.is_staff:
+            return self
+        theirs = Q(teams__memberships__user=user) | Q(organizers=user)
+        return self.filter(Q(visibility=Challenge.Visibility.PUBLIC) | theirs).distinct()
+
+    def readable_by(self, user: Any) -> "ChallengeQuerySet":
+        """What a person may open by its address: the listed ones and the unlisted ones."""
+        unlisted = self.filter(visibility=Challenge.Visibility.UNLISTED)
+        return self.filter(Q(pk__in=self.listed_for(user).values("pk")) | Q(pk__in=unlisted.values("pk")))
+
+
+class Challenge(models.Model):
+    """What an organizer opens: pages, rules, dates, teams, one or more phases."""
+
+    class Visibility(models.TextChoices):
+        PUBLIC = "public", "public"
+        UNLISTED = "unlisted", "unlisted: whoever knows the address"
+        PRIVATE = "private", "private: members only"
+
+    slug = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=120)
+    summary = models.CharField(max_length=240, blank=True)
+    description = models.TextField(blank=True, help_text="Markdown")
+    rules = models.TextField(blank=True, help_text="Markdown")
+    data = models.TextField(blank=True, help_text="Markdown")
+    visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
+    opens_at = models.DateTimeField()
+    closes_at = models.DateTimeField(null=True, blank=True)
+    join_until = models.DateTimeField(null=True, blank=True)
+    team_max_size = models.PositiveSmallIntegerField(default=5)
+    merge_until = models.DateTimeField(null=True, blank=True)
+    organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized_challenges", blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ChallengeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-opens_at", "slug")
+        constraints = (
+            models.CheckConstraint(
+                name="challenge_closes_after_it_opens", condition=Q(closes_at=None) | Q(closes_at__gt=F("opens_at"))
+            ),
+            models.CheckConstraint(name="challenge_team_holds_somebody", condition=Q(team_max_size__gte=1)),
+        )
+
+    def __str__(self) -> str:
+        return self.title
+
+    def is_organized_by(self, user: Any) -> bool:
+        return user.is_authenticated and (user.is_staff or self.organizers.filter(pk=user.pk).exists())
+
+
+class Phase(models.Model):
+    """A part of a challenge that takes submissions: a track, its parameters, a truth, dates, quota, feedback."""
+
+    class Feedback(models.TextChoices):
+        EXACT = "exact", "exact"
+        ROUNDED = "rounded", "rounded"
+        LADDER = "ladder", "ladder: only clear improvements"
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="phases")
+    slug = models.SlugField(max_length=80)
+    title = models.CharField(max_length=120)
+    position = models.PositiveSmallIntegerField(default=0)
+    track = models.CharField(max_length=60)
+    parameters = models.JSONField(default=dict, blank=True)
+    public_share = models.FloatField(default=1.0)
+    split_seed = models.BigIntegerField(default=0)
+    opens_at = models.DateTimeField(null=True, blank=True, help_text="empty: with the challenge")
+    closes_at = models.DateTimeField(null=True, blank=True, help_text="empty: with the challenge")
+    quota_per_day = models.PositiveIntegerField(default=5)
+    quota_total = models.PositiveIntegerField(null=True, blank=True)
+    attempts_per_day = models.PositiveIntegerField(default=20)
+    finals = models.PositiveSmallIntegerField(default=2)
+    feedback = models.CharField(max_length=10, choices=Feedback, default=Feedback.EXACT)
+    feedback_decimals = models.PositiveSmallIntegerField(null=True, blank=True)
+    feedback_classes = models.BooleanField(default=False)
+    signature = models.CharField(max_length=400, blank=True, help_text="the one kind of score its boards show")
+    sample_submission = models.FileField(upload_to="samples/", blank=True)
+
+    class Meta:
+        ordering = ("position", "slug")
+        constraints = (
+            models.UniqueConstraint(fields=("challenge", "slug"), name="phase_slug_unique_in_challenge"),
+            models.CheckConstraint(
+                name="phase_share_is_a_fraction", condition=Q(public_share__gte=0, public_share__lte=1)
+            ),
+            models.CheckConstraint(
+                name="phase_decimals_iff_rounded",
+                condition=Q(feedback="rounded", feedback_decimals__isnull=False)
+                | (~Q(feedback="rounded") & Q(feedback_decimals=None)),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.challenge.slug}/{self.slug}"
+
+    @property
+    def declared_track(self) -> Track:
+        return TRACKS[self.track]
+
+    @property
+    def opening(self) -> datetime:
+        return self.opens_at or self.challenge.opens_at
+
+    @property
+    def closing(self) -> datetime | None:
+        return self.closes_at or self.challenge.closes_at
+
+    def has_opened(self, now: datetime) -> bool:
+        return self.opening <= now
+
+    def has_closed(self, now: datetime) -> bool:
+        """A submission received in the very instant of the deadline is in time."""
+        return self.closing is not None and now > self.closing
+
+    def is_open(self, now: datetime) -> bool:
+        return self.has_opened(now) and not self.has_closed(now)
+
+    @property
+    def truth(self) -> "Truth | None":
+        return next((truth for truth in self.truths.all() if truth.active), None)
+
+
+class Truth(models.Model):
+    """One version of a phase's hidden ground truth, checked and compiled; named by its sha256."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="truths")
+    version = models.PositiveIntegerField()
+    sha256 = models.CharField(max_length=64)
+    prepared = models.FileField(storage=truth_storage, upload_to=truth_key)
+    source = models.FileField(storage=truth_storage, upload_to=truth_key, help_text="the truth folder as given, zipped")
+    active = models.BooleanField(default=False)
+    images = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-version",)
+        constraints = (
+            models.UniqueConstraint(fields=("phase", "version"), name="truth_version_unique_in_phase"),
+            models.UniqueConstraint(fields=("phase",), condition=Q(active=True), name="one_active_truth_per_phase"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.phase} v{self.version}"
+
+
+class Team(models.Model):
+    """Who submits. A person who joins alone is a team of one; a baseline is a team of nobody."""
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="teams")
+    name = models.CharField(max_length=80)
+    is_baseline = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("name",)
+        constraints = (models.UniqueConstraint("challenge", Lower("name"), name="team_name_unique_in_challenge"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A person in a team; one team per person and challenge. Holds when the rules were accepted."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    is_captain = models.BooleanField(default=False)
+    rules_accepted_at = models.DateTimeField()
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("joined_at",)
+        constraints = (models.UniqueConstraint(fields=("challenge", "user"), name="one_team_per_person_and_challenge"),)
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"

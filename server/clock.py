@@ -1,0 +1,14 @@
+"""The one clock that deadlines and quotas are read from: the database's."""
+
+from datetime import UTC, datetime
+
+from django.db import connection
+
+
+def database_now() -> datetime:
+    """Return the database's time in UTC; several web machines may disagree, the database cannot."""
+    sqlite = connection.vendor == "sqlite"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')" if sqlite else "SELECT statement_timestamp()")
+        (now,) = cursor.fetchone()
+    return datetime.fromisoformat(now).replace(tzinfo=UTC) if sqlite else now

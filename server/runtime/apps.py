@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class RuntimeConfig(AppConfig):
+    name = "server.runtime"

@@ -1,0 +1,233 @@
+"""Every setting of the service, read from the environment once; a default is what production may run with."""
+
+import json
+import os
+import secrets
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env")  # for developers; a real variable wins
+
+# Where the service keeps its state, and how it is reached
+PODIUM_HOME = Path(env.str("PODIUM_HOME", default=str(BASE_DIR / "var"))).resolve()
+PODIUM_PORT = env.int("PODIUM_PORT", default=8000)
+PODIUM_URL = env.str("PODIUM_URL", default=f"http://localhost:{PODIUM_PORT}")
+RUNTIME_FILE = PODIUM_HOME / "runtime.json"
+FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
+FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
+
+
+def secret_key() -> str:
+    """Return the key of this installation; made once, readable by its owner only."""
+    path = PODIUM_HOME / "secret_key"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text()
+    with os.fdopen(descriptor, "w") as file:
+        file.write(key := secrets.token_urlsafe(50))
+    return key
+
+
+def redis_url() -> str:
+    """Return where Redis listens: as told, else where the running service started its own."""
+    if told := env.str("REDIS_URL", default=""):
+        return str(told)
+    return str(json.loads(RUNTIME_FILE.read_text())["redis_url"]) if RUNTIME_FILE.exists() else ""
+
+
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY: str = env.str("SECRET_KEY", default="") or secret_key()
+HTTPS = PODIUM_URL.startswith("https://")
+ALLOWED_HOSTS = env.list(
+    "ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]", urlsplit(PODIUM_URL).hostname or "localhost"]
+)
+CSRF_TRUSTED_ORIGINS = [PODIUM_URL]
+SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+CSRF_FAILURE_VIEW = "server.pages.views.csrf_failure"
+
+INSTALLED_APPS = [
+    "server.audit",
+    "server.accounts",
+    "server.challenges",
+    "server.submissions",
+    "server.leaderboards",
+    "server.organize",
+    "server.pages",
+    "server.api",
+    "server.runtime",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "server.pages.middleware.RequestIdMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "server.pages.middleware.ContentSecurityPolicyMiddleware",
+]
+ROOT_URLCONF = "server.urls"
+WSGI_APPLICATION = "server.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "server" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# Rows
+DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{PODIUM_HOME / 'podium.sqlite3'}")}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # IMMEDIATE and WAL: writers wait for each other instead of failing. A power cut may drop the last commits.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 30,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+
+# Files
+MEDIA_ROOT = PODIUM_HOME / "uploads"
+MEDIA_URL = "/no-upload-has-an-address/"
+TRUTH_ROOT = PODIUM_HOME / "truths"
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_PERMISSIONS = 0o600
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "build" / "static"
+STATICFILES_DIRS = [BASE_DIR / "server" / "static", BASE_DIR / "build" / "assets"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# People
+AUTH_USER_MODEL = "accounts.User"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+API_TOKEN_DAYS = env.int("API_TOKEN_DAYS", default=365)
+
+# Language and time
+LANGUAGE_CODE = "en"
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# API
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "server.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "server.api.pagination.Pages",
+    "EXCEPTION_HANDLER": "server.api.errors.problem",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Podium",
+    "DESCRIPTION": "Submit predictions, follow their scoring, read leaderboards.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+
+# Limits of a submission, told before the first byte
+UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=2 * 2**30)
+DECOMPRESSED_MAX_BYTES = env.int("DECOMPRESSED_MAX_BYTES", default=8 * 2**30)
+DECOMPRESSED_MAX_RATIO = env.int("DECOMPRESSED_MAX_RATIO", default=200)
+LINE_MAX_BYTES = env.int("LINE_MAX_BYTES", default=64 * 2**20)
+NUMBER_MAX_CHARACTERS = env.int("NUMBER_MAX_CHARACTERS", default=64)
+TEXT_MAX_CHARACTERS = env.int("TEXT_MAX_CHARACTERS", default=256)
+SUBMISSION_MAX_BOXES = env.int("SUBMISSION_MAX_BOXES", default=50_000_000)
+SUBMISSION_MAX_IMAGES = env.int("SUBMISSION_MAX_IMAGES", default=2_000_000)
+
+# Scoring
+LEASE_SECONDS = env.int("LEASE_SECONDS", default=60)
+HEARTBEAT_SECONDS = env.int("HEARTBEAT_SECONDS", default=15)
+SWEEP_SECONDS = env.int("SWEEP_SECONDS", default=5)
+RESEND_SECONDS = env.int("RESEND_SECONDS", default=30)
+EVALUATION_ATTEMPTS = env.int("EVALUATION_ATTEMPTS", default=3)
+EVALUATION_SECONDS = env.int("EVALUATION_SECONDS", default=1800)
+WORKER_MEMORY_BYTES = env.int("WORKER_MEMORY_BYTES", default=6 * 2**30)
+WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=os.cpu_count() or 1)
+WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
+WEB_THREADS = env.int("WEB_THREADS", default=8)
+
+# Celery wakes the worker; the database remembers. A killed task is restored at once instead of after 100 s.
+REDIS_URL = redis_url()
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": EVALUATION_SECONDS + 600,
+    "unacked_restore_interval": 1,
+    "unacked_restore_throttle": 1,
+    "socket_timeout": 10,
+    "socket_connect_timeout": 5,
+}
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_SOFT_TIME_LIMIT = EVALUATION_SECONDS
+CELERY_TASK_TIME_LIMIT = EVALUATION_SECONDS + 60
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = WORKER_PROCESSES
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+}

@@ -1,0 +1,19 @@
+"""Every address of the service; each app brings its own."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("server.runtime.urls")),
+    path("", include("server.pages.urls")),
+    path("", include("server.submissions.urls")),
+    path("", include("server.leaderboards.urls")),
+    path("accounts/", include("server.accounts.urls")),
+    path("api/v1/", include("server.api.urls")),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = "server.pages.views.bad_request"
+handler403 = "server.pages.views.forbidden"
+handler404 = "server.pages.views.not_found"
+handler500 = "server.pages.views.server_error"

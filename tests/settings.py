@@ -1,0 +1,16 @@
+"""The real settings, with a state folder of the tests' own, cheap password hashes and no collected static files."""
+
+import os
+import tempfile
+
+os.environ.setdefault("PODIUM_HOME", tempfile.mkdtemp(prefix="podium-tests-"))
+os.environ.setdefault("LOG_LEVEL", "WARNING")
+
+from server.settings import *  # noqa: F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+CELERY_BROKER_URL = "memory://"
