@@ -1,0 +1,91 @@
+"""Who stands where: pure functions over plain values, at read time. Nothing here is stored, so nothing goes stale."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One scored submission: what decides its place, and what its line will show."""
+
+    submission_id: UUID
+    team_id: int
+    team: str
+    score: float
+    submitted_at: datetime
+    baseline: bool = False
+    final: bool = False
+    public_score: float | None = None
+    evaluation_id: int = 0
+    low: float | None = None
+    high: float | None = None
+
+
+def competition_ranks(scores: Sequence[float]) -> list[int]:
+    """Rank of each score, given best first; equals share a rank and the next is skipped.
+
+    >>> competition_ranks([0.9, 0.7, 0.7, 0.1])
+    [1, 2, 2, 4]
+    >>> competition_ranks([])
+    []
+    """
+    ranks: list[int] = []
+    for place, score in enumerate(scores, start=1):
+        ranks.append(ranks[-1] if ranks and score == scores[place - 2] else place)
+    return ranks
+
+
+def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Best score first; of equal ones the earlier, then by the team's name; the id makes the order total."""
+    return sorted(candidates, key=lambda one: (-one.score, one.submitted_at, one.team, one.submission_id))
+
+
+def best_of_each_team(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Each team's best submission, the earliest of equally good ones, in the board's order.
+
+    >>> from uuid import UUID
+    >>> def one(number, team, score):
+    ...     return Candidate(UUID(int=number), team, f"Team {team}", score, datetime(2026, 1, number))
+    >>> [(c.team, c.score) for c in best_of_each_team([one(1, 1, 0.8), one(2, 2, 0.85), one(3, 1, 0.9)])]
+    [('Team 1', 0.9), ('Team 2', 0.85)]
+    """
+    best: dict[int, Candidate] = {}
+    for candidate in in_order(candidates):
+        best.setdefault(candidate.team_id, candidate)
+    return list(best.values())
+
+
+def ranked(entries: Sequence[Candidate]) -> list[tuple[int | None, Candidate]]:
+    """Give every entry its rank; a baseline is shown at its place and takes none.
+
+    >>> from uuid import UUID
+    >>> start = datetime(2026, 1, 1)
+    >>> scores = {1: 0.9, 2: 0.8, 3: 0.7}
+    >>> entries = [Candidate(UUID(int=n), n, f"Team {n}", s, start, baseline=n == 2) for n, s in scores.items()]
+    >>> [rank for rank, _ in ranked(entries)]
+    [1, None, 2]
+    """
+    ranks = iter(competition_ranks([entry.score for entry in entries if not entry.baseline]))
+    return [(None if entry.baseline else next(ranks), entry) for entry in entries]
+
+
+def finalists(candidates: Iterable[Candidate], *, finals: int) -> list[Candidate]:
+    """What counts when the phase is over: what each team chose, else its `finals` best on the public board.
+
+    A baseline belongs to nobody who could choose: all of it counts.
+    """
+    counting: list[Candidate] = []
+    for _, group in groupby(sorted(candidates, key=lambda one: one.team_id), key=lambda one: one.team_id):
+        own = list(group)
+        chosen = [one for one in own if one.final or one.baseline]
+        counting += chosen or sorted(own, key=_public_order)[:finals]
+    return counting
+
+
+def _public_order(candidate: Candidate) -> tuple[bool, float, datetime, UUID]:
+    """Sort key of the public board; without a public score last, then earliest first."""
+    known = candidate.public_score is not None
+    return (not known, -(candidate.public_score or 0.0), candidate.submitted_at, candidate.submission_id)

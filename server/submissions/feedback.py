@@ -1,0 +1,93 @@
+"""What a person may read of a scored submission: which splits, how many digits, and whether class by class."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+
+from server.challenges.models import Phase
+from server.submissions.models import Evaluation, Score, Submission
+
+Interval = tuple[float, float]
+
+SPLITS = ("public", "private", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One person's view of one phase at one instant. `decimals` is None where numbers are shown as they are."""
+
+    splits: frozenset[str]
+    decimals: int | None
+    classes: bool
+
+    def rounded(self, value: float) -> float:
+        """Return the value as this person sees it; a board is ordered before this, never after."""
+        return value if self.decimals is None else round(value, self.decimals)
+
+    def number(self, value: float | None) -> float | None:
+        return None if value is None else self.rounded(value)
+
+    def interval(self, low: float | None, high: float | None) -> Interval | None:
+        return None if low is None or high is None else (self.rounded(low), self.rounded(high))
+
+
+def sight(phase: Phase, *, viewer: Any, now: datetime) -> Sight:
+    """Organizers see everything. Others see the public split, and the rest when the phase is over.
+
+    `all` stays hidden as long as `private`: with the public score it would give the private one away.
+    """
+    if phase.challenge.is_organized_by(viewer):
+        return Sight(frozenset(SPLITS), None, True)
+    splits = frozenset(SPLITS) if phase.has_closed(now) else frozenset({"public"})
+    return Sight(splits, phase.feedback_decimals, phase.feedback_classes)
+
+
+def with_scores(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    """Load what this module reads in a constant number of queries; reports are large and stay behind."""
+    evaluations = Evaluation.objects.select_related("truth").defer("report").prefetch_related("scores")
+    return submissions.select_related("phase__challenge", "team").prefetch_related(Prefetch("evaluations", evaluations))
+
+
+def current_evaluation(submission: Submission) -> Evaluation | None:
+    """The one of the phase's signature and active truth; where there is none, the newest."""
+    evaluations = sorted(submission.evaluations.all(), key=lambda one: (one.created_at, one.pk))
+    signature = submission.phase.signature
+    current = [one for one in evaluations if one.signature == signature and one.truth.active]
+    return next(reversed(current or evaluations), None)
+
+
+def seen_scores(submission: Submission, sight: Sight) -> list[Score]:
+    """Scores of the current evaluation on the splits that may be seen."""
+    evaluation = current_evaluation(submission)
+    scores = [] if evaluation is None else [one for one in evaluation.scores.all() if one.split in sight.splits]
+    return sorted(scores, key=lambda one: (SPLITS.index(one.split), one.pk))
+
+
+def scores_in(submission: Submission, sight: Sight) -> dict[str, dict[str, float | None]]:
+    """Values by split and metric, headline first, as `sight` allows."""
+    shown: dict[str, dict[str, float | None]] = {}
+    for score in seen_scores(submission, sight):
+        shown.setdefault(score.split, {})[score.metric] = sight.number(score.value)
+    return shown
+
+
+def intervals_in(submission: Submission, sight: Sight) -> dict[str, dict[str, Interval]]:
+    """Intervals by split and metric, where there are any, as `sight` allows."""
+    shown: dict[str, dict[str, Interval]] = {}
+    for score in seen_scores(submission, sight):
+        ends = sight.interval(score.low, score.high)
+        if ends is not None:
+            shown.setdefault(score.split, {})[score.metric] = ends
+    return shown
+
+
+def visible_scores(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, dict[str, float | None]]:
+    """What `viewer` may read of the scores now."""
+    return scores_in(submission, sight(submission.phase, viewer=viewer, now=now))
+
+
+def visible_intervals(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, dict[str, Interval]]:
+    """What `viewer` may read of the intervals now."""
+    return intervals_in(submission, sight(submission.phase, viewer=viewer, now=now))

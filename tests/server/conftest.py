@@ -1,0 +1,61 @@
+"""Scored submissions without scoring: the rows that a worker would have written."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from server.challenges.models import Phase, Team
+from server.submissions.models import Evaluation, Score, Status, Submission
+
+Number = float | None
+Scored = Callable[..., Submission]
+
+
+def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fields: Any) -> Evaluation:
+    """Write an evaluation of the phase's own kind; what is given in `fields` differs from it."""
+    interval = fields.pop("interval", (None, None))
+    evaluation = Evaluation.objects.create(
+        **{
+            "submission": submission,
+            "truth": submission.phase.truths.get(active=True),
+            "evaluator_version": "1.0.0",
+            "signature": submission.phase.signature,
+            "report": {},
+            "cpu_seconds": 0.1,
+            "created_at": datetime.now(UTC),
+            **fields,
+        }
+    )
+    Score.objects.bulk_create(
+        Score(evaluation=evaluation, split=split, metric=name, value=value, low=interval[0], high=interval[1])
+        for split, metrics in splits.items()
+        for name, value in metrics.items()
+    )
+    return evaluation
+
+
+@pytest.fixture
+def scored(make: Any) -> Scored:
+    """`scored(phase, 0.5)`, `scored(phase, 0.5, team=team, private=0.4, at=…)`: headline values by split."""
+
+    def score(
+        phase: Phase, public: Number, *, team: Team | None = None, private: Number = None, **fields: Any
+    ) -> Submission:
+        now = fields.pop("at", datetime.now(UTC))
+        extra = {name: fields.pop(name) for name in ("interval", "report", "signature", "truth") if name in fields}
+        headline = phase.declared_track.headline
+        splits = {"public": {headline: public}, "all": {headline: public}}
+        if private is not None:
+            splits["private"] = {headline: private}
+        splits = fields.pop("splits", splits)
+        submission: Submission = make.submission(
+            phase,
+            team,
+            **{"status": Status.SCORED, "received_at": now, "enqueued_at": now, "finished_at": now, **fields},
+        )
+        evaluate(submission, splits, **extra)
+        return submission
+
+    return score
