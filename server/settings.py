@@ -15,6 +15,7 @@ environ.Env.read_env(BASE_DIR / ".env")  # for developers; a real variable wins
 # Where the service keeps its state, and how it is reached
 PODIUM_HOME = Path(env.str("PODIUM_HOME", default=str(BASE_DIR / "var"))).resolve()
 PODIUM_PORT = env.int("PODIUM_PORT", default=8000)
+PODIUM_BIND = env.str("PODIUM_BIND", default="127.0.0.1")
 PODIUM_URL = env.str("PODIUM_URL", default=f"http://localhost:{PODIUM_PORT}")
 RUNTIME_FILE = PODIUM_HOME / "runtime.json"
 FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
@@ -198,6 +199,7 @@ EVALUATION_ATTEMPTS = env.int("EVALUATION_ATTEMPTS", default=3)
 EVALUATION_SECONDS = env.int("EVALUATION_SECONDS", default=1800)
 WORKER_MEMORY_BYTES = env.int("WORKER_MEMORY_BYTES", default=6 * 2**30)
 WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=os.cpu_count() or 1)
+STOP_SECONDS = env.int("STOP_SECONDS", default=20)  # what a running scoring gets to finish when the worker is stopped
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 

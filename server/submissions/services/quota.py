@@ -1,0 +1,102 @@
+"""What a team may still submit: one function for page, API and command line, over a ledger that is only added to."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import Count, Q, Sum
+
+from server.challenges.models import Phase, Team
+from server.submissions.models import QuotaEntry, Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """Counts of one team in one phase.
+
+    `reason` says in a sentence why it may not submit now, and is empty when it may. `next_allowed_at` is None when it
+    may submit now, or never again.
+    """
+
+    per_day: int
+    used: int
+    left: int
+    attempts_per_day: int
+    attempts_left: int
+    total: int | None
+    total_left: int | None
+    resets_at: datetime
+    next_allowed_at: datetime | None
+    reason: str
+
+
+def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
+    """Count the ledger. A day is a UTC day; what was given back counts for the day it was charged on."""
+    today = Q(day=now.astimezone(UTC).date())
+    sums = QuotaEntry.objects.filter(team=team, phase=phase).aggregate(
+        ever=Sum("amount", default=0),
+        used=Sum("amount", filter=today, default=0),
+        attempts=Count("pk", filter=today & Q(amount=1)),
+    )
+    left = max(0, phase.quota_per_day - sums["used"])
+    attempts_left = max(0, phase.attempts_per_day - sums["attempts"])
+    total_left = None if phase.quota_total is None else max(0, phase.quota_total - sums["ever"])
+    resets_at = midnight_after(now)
+    spent = why_spent(phase, left, attempts_left)
+    never, not_yet = why_never(phase, total_left, now), "" if phase.has_opened(now) else "The phase is not open yet."
+    next_allowed_at = None if never else phase.opening if not_yet else resets_at if spent else None
+    if spent and not never and phase.has_closed(resets_at):
+        never, next_allowed_at = f"{spent} The phase closes before the next day (UTC) begins.", None
+    return Quota(
+        per_day=phase.quota_per_day,
+        used=sums["used"],
+        left=left,
+        attempts_per_day=phase.attempts_per_day,
+        attempts_left=attempts_left,
+        total=phase.quota_total,
+        total_left=total_left,
+        resets_at=resets_at,
+        next_allowed_at=next_allowed_at,
+        reason=never or not_yet or spent,
+    )
+
+
+def midnight_after(now: datetime) -> datetime:
+    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return today + timedelta(days=1)
+
+
+def why_never(phase: Phase, total_left: int | None, now: datetime) -> str:
+    if phase.has_closed(now):
+        return "The phase is closed."
+    if total_left == 0:
+        return f"Your team has used all {phase.quota_total} submissions of this phase."
+    return ""
+
+
+def why_spent(phase: Phase, left: int, attempts_left: int) -> str:
+    if not left:
+        return f"Your team has used its {phase.quota_per_day} submissions of today (UTC)."
+    if not attempts_left:
+        return f"Your team has made its {phase.attempts_per_day} attempts of today (UTC), rejected files included."
+    return ""
+
+
+def charge(submission: Submission, *, now: datetime) -> None:
+    QuotaEntry.objects.create(
+        phase=submission.phase,
+        team=submission.team,
+        submission=submission,
+        amount=1,
+        reason="submitted",
+        day=now.astimezone(UTC).date(),
+        at=now,
+    )
+
+
+def give_back(submission: Submission, *, reason: str, now: datetime) -> None:
+    """Write the -1 for a +1; nothing where nothing was charged (a baseline) or it was given back already."""
+    charged = QuotaEntry.objects.filter(submission=submission, amount=1).first()
+    if charged is None:
+        return
+    fields = {"phase_id": charged.phase_id, "team_id": charged.team_id, "day": charged.day, "at": now, "reason": reason}
+    QuotaEntry.objects.get_or_create(submission=submission, amount=-1, defaults=fields)

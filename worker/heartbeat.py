@@ -1,0 +1,69 @@
+"""Tells the database, while a submission is scored, that its worker lives and how far it is."""
+
+import logging
+from threading import Event, Thread
+from types import TracebackType
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+
+from server.submissions.models import Submission
+from server.submissions.services import lifecycle
+
+log = logging.getLogger(__name__)
+
+NEWS_SECONDS = 1.0
+
+
+class LeaseLost(Exception):
+    """The submission was cancelled, or given to another worker: whatever comes out is not wanted any more."""
+
+
+class Heartbeat(Thread):
+    """Beats every HEARTBEAT_SECONDS, and soon after news, at most once a second.
+
+    A database that is away is waited for: the lease may run out meanwhile, then the next beat says so.
+    """
+
+    def __init__(self, submission: Submission) -> None:
+        super().__init__(name=f"heartbeat-{submission.pk}", daemon=True)
+        self.submission = submission
+        self.news, self.over, self.lost = Event(), Event(), Event()
+        self.now = ("", 0.0)
+
+    def __enter__(self) -> "Heartbeat":
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.over.set()
+        self.news.set()
+        self.join()
+
+    def progress(self, stage: str, fraction: float) -> None:
+        """Take note of how far the scoring is; called from the scoring, where it also ends what is not wanted."""
+        if self.lost.is_set():
+            raise LeaseLost
+        self.now = (stage, fraction)
+        self.news.set()
+
+    def run(self) -> None:
+        try:
+            while not self.over.is_set() and not self.lost.is_set():
+                self.news.clear()
+                self.beat()
+                self.over.wait(NEWS_SECONDS)
+                self.news.wait(settings.HEARTBEAT_SECONDS - NEWS_SECONDS)
+        finally:
+            connection.close()
+
+    def beat(self) -> None:
+        stage, progress = self.now
+        try:
+            if not lifecycle.beat(self.submission, stage=stage, progress=progress):
+                self.lost.set()
+        except (DatabaseError, InterfaceError) as error:
+            connection.close()
+            log.warning("submission %s: no heartbeat, will try again: %s", self.submission.pk, error)

@@ -1,0 +1,45 @@
+"""What a scoring may use: how large a file, how much memory, how long; and what its author reads when it was more."""
+
+import resource
+
+from django.conf import settings
+
+from evaluator.catalog import Limits
+
+
+def file_limits() -> Limits:
+    return Limits(
+        decompressed_bytes=settings.DECOMPRESSED_MAX_BYTES,
+        decompressed_ratio=settings.DECOMPRESSED_MAX_RATIO,
+        line_bytes=settings.LINE_MAX_BYTES,
+        number_characters=settings.NUMBER_MAX_CHARACTERS,
+        text_characters=settings.TEXT_MAX_CHARACTERS,
+        boxes=settings.SUBMISSION_MAX_BOXES,
+        images=settings.SUBMISSION_MAX_IMAGES,
+    )
+
+
+def limit_memory() -> None:
+    """Make an allocation beyond the limit a MemoryError of this process, long before the kernel looks for a victim.
+
+    RLIMIT_DATA counts what is private and writable; RLIMIT_AS would also count truths that are only mapped for
+    reading and the address space that thread pools reserve but never touch.
+    """
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (settings.WORKER_MEMORY_BYTES, hard))
+
+
+def too_much_memory() -> str:
+    allowed = settings.WORKER_MEMORY_BYTES / 2**30
+    return (
+        f"Scoring this file needs more memory than allowed ({allowed:g} GiB). "
+        "Submit fewer predictions: drop those of low confidence. Your quota was given back."
+    )
+
+
+def too_much_time() -> str:
+    allowed = settings.EVALUATION_SECONDS / 60
+    return (
+        f"Scoring this file took longer than {allowed:g} minutes. "
+        "Submit fewer predictions: drop those of low confidence. Your quota was given back."
+    )

@@ -1,0 +1,19 @@
+"""Finds the hidden truth that a submission is scored against."""
+
+from pathlib import Path
+
+from evaluator.problems import InvalidTruth, Problem
+from server.challenges.models import Phase, Truth
+
+BROKEN_TRUTH = (
+    "The hidden truth or the settings of this phase cannot be used for scoring. "
+    "Write to the organizers, and submit again when it is mended. Your quota was given back."
+)
+
+
+def truth_of(phase: Phase) -> Truth:
+    """Return the active truth, or raise InvalidTruth where there is none or its file is gone."""
+    truth = phase.truth
+    if truth is None or not Path(truth.prepared.path).is_file():
+        raise InvalidTruth([Problem("truth_missing_file", "the phase has no truth that can be read", file=str(phase))])
+    return truth
