@@ -1,6 +1,6 @@
 """Policy says no: one error type for pages, API and commands, with a stable code."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 STATUS_OF_CODE = {
@@ -33,7 +33,10 @@ class Refused(Exception):
         self.code = code
         self.status = STATUS_OF_CODE[code]
         self.detail = detail
-        self.extra = {
-            name: value.isoformat() if isinstance(value, datetime) else value for name, value in extra.items()
-        }
+        self.extra = {name: _plain(value) for name, value in extra.items()}
         super().__init__(detail)
+
+
+def _plain(value: Any) -> Any:
+    """Write a time as ISO 8601 in UTC; everything else stays."""
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value

@@ -7,7 +7,6 @@ urlpatterns = [
     path("", include("server.runtime.urls")),
     path("", include("server.pages.urls")),
     path("", include("server.submissions.urls")),
-    path("", include("server.leaderboards.urls")),
     path("accounts/", include("server.accounts.urls")),
     path("api/v1/", include("server.api.urls")),
     path("admin/", admin.site.urls),

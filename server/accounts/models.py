@@ -27,7 +27,7 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         return self.filter(revoked_at=None, expires_at__gt=now, user__is_active=True)
 
     def of_secret(self, secret: str) -> "ApiTokenQuerySet":
-        return self.filter(sha256=sha256(secret.encode()).hexdigest())
+        return self.filter(sha256=ApiToken.digest(secret))
 
 
 class ApiToken(models.Model):
@@ -55,6 +55,11 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.start}… {self.name}"
+
+    @staticmethod
+    def digest(secret: str) -> str:
+        """Return what is kept of a secret."""
+        return sha256(secret.encode()).hexdigest()
 
     @staticmethod
     def new_secret() -> str:

@@ -1,0 +1,50 @@
+"""Give out and take back the tokens that programs use."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from server.accounts.models import ApiToken, User
+from server.audit import services as audit
+from server.clock import database_now
+from server.errors import Refused
+
+NAME_CHARACTERS = 80
+
+
+@transaction.atomic
+def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiToken, str]:
+    """Make a token and return it with its secret, which is kept nowhere and cannot be shown again."""
+    name = " ".join(name.split())
+    if not name or len(name) > NAME_CHARACTERS or not name.isprintable():
+        raise Refused("invalid", f"Give the token a name of 1 to {NAME_CHARACTERS} printable characters.")
+    if scope not in ApiToken.Scope.values:
+        raise Refused("invalid", f"A token's scope is one of {', '.join(ApiToken.Scope.values)}.")
+    if not 1 <= days <= settings.API_TOKEN_DAYS:
+        raise Refused("invalid", f"A token lives 1 to {settings.API_TOKEN_DAYS} days.")
+    secret = ApiToken.new_secret()
+    token = ApiToken.objects.create(
+        user=user,
+        name=name,
+        scope=scope,
+        start=secret[: ApiToken._meta.get_field("start").max_length],
+        sha256=ApiToken.digest(secret),
+        expires_at=database_now() + timedelta(days=days),
+    )
+    audit.record(actor=user, action="token.issued", subject=f"token/{token.pk}", detail=_described(token))
+    return token, secret
+
+
+@transaction.atomic
+def revoke_token(*, token: ApiToken, by: Any) -> None:
+    """End a token at once; nothing happens where it was revoked before. Only its owner and staff may."""
+    if by.pk != token.user_id and not by.is_staff:
+        raise Refused("not_found", "There is no such token among yours.")
+    if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=database_now()):
+        audit.record(actor=by, action="token.revoked", subject=f"token/{token.pk}", detail=_described(token))
+
+
+def _described(token: ApiToken) -> dict[str, str]:
+    return {"user": token.user.get_username(), "name": token.name, "scope": token.scope, "start": token.start}

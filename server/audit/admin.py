@@ -1,0 +1,47 @@
+"""The audit log in the admin, to read; and how the admin's own changes get into it."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from server.audit.models import Entry
+from server.audit.services import record
+
+
+class ReadOnly(admin.ModelAdmin):
+    """Ledgers and logs: nobody adds, changes or deletes a line by hand."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class Audited(admin.ModelAdmin):
+    """Rows that staff may edit: every change is logged, and nothing is deleted, for half the site hangs on it."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        record(
+            actor=request.user,
+            action=f"{obj._meta.model_name}.{'changed' if change else 'added'}",
+            subject=f"{obj._meta.model_name}/{obj.pk}",
+            detail={"fields": sorted(form.changed_data)},
+        )
+
+
+@admin.register(Entry)
+class EntryAdmin(ReadOnly):
+    list_display = ("number", "at", "actor_name", "action", "subject")
+    list_filter = ("action", "at")
+    search_fields = ("actor_name", "subject")
+    ordering = ("-number",)

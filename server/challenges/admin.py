@@ -1,0 +1,61 @@
+"""Challenges for staff: dates, quotas and organizers can be edited; what scores depend on is shown only.
+
+A challenge comes in by a bundle, a truth by its checks; neither is made here. No page shows, names or links a
+truth's file.
+"""
+
+from django.contrib import admin
+
+from server.audit.admin import Audited, ReadOnly
+from server.challenges.models import Challenge, Membership, Phase, Team, Truth
+
+
+class Imported(Audited):
+    """What only a bundle brings into being."""
+
+    def has_add_permission(self, request: object, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(Challenge)
+class ChallengeAdmin(Imported):
+    list_display = ("title", "slug", "visibility", "opens_at", "closes_at", "join_until")
+    list_filter = ("visibility", "opens_at", "closes_at")
+    search_fields = ("title", "slug")
+    readonly_fields = ("slug", "created_at")
+    filter_horizontal = ("organizers",)
+
+
+@admin.register(Phase)
+class PhaseAdmin(Imported):
+    list_display = ("title", "challenge", "track", "opens_at", "closes_at", "quota_per_day", "quota_total", "feedback")
+    list_filter = ("track", "feedback", "challenge")
+    list_select_related = ("challenge",)
+    search_fields = ("title", "slug", "challenge__slug")
+    readonly_fields = ("challenge", "slug", "track", "parameters", "public_share", "split_seed", "signature")
+    exclude = ("sample_submission",)
+
+
+@admin.register(Truth)
+class TruthAdmin(ReadOnly):
+    list_display = ("phase", "version", "active", "images", "sha256", "created_at")
+    list_filter = ("active", "phase__challenge", "created_at")
+    list_select_related = ("phase__challenge",)
+    exclude = ("prepared", "source")
+
+
+@admin.register(Team)
+class TeamAdmin(Imported):
+    list_display = ("name", "challenge", "is_baseline", "created_at")
+    list_filter = ("is_baseline", "challenge")
+    list_select_related = ("challenge",)
+    search_fields = ("name", "challenge__slug")
+    readonly_fields = ("challenge", "is_baseline", "created_at")
+
+
+@admin.register(Membership)
+class MembershipAdmin(ReadOnly):
+    list_display = ("user", "team", "challenge", "is_captain", "rules_accepted_at", "joined_at")
+    list_filter = ("challenge", "is_captain", "joined_at")
+    list_select_related = ("user", "team", "challenge")
+    search_fields = ("user__username", "team__name", "challenge__slug")
