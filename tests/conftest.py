@@ -1,6 +1,5 @@
 """What many tests need: rows in one line, folders of their own, and a queue that runs when told."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import count
@@ -154,7 +153,7 @@ def make(db: None, own_folders: None) -> Make:
 
 
 @pytest.fixture
-def inline_queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[InlineQueue]:
+def inline_queue(monkeypatch: pytest.MonkeyPatch) -> InlineQueue:
     """Messages are kept in `.sent` instead of going to a broker; `.work()` scores what is queued, here and now.
 
     In a test with `db`, effects on commit do not happen by themselves: `django_capture_on_commit_callbacks`
@@ -163,4 +162,4 @@ def inline_queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[InlineQueue]:
     inline = InlineQueue()
     monkeypatch.setattr(queue, "enqueue", inline.enqueue)
     monkeypatch.setattr(tasks, "Heartbeat", InlineHeartbeat)
-    yield inline
+    return inline

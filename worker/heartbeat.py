@@ -2,7 +2,6 @@
 
 import logging
 from threading import Event, Thread
-from types import TracebackType
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection

@@ -29,17 +29,11 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (settings.WORKER_MEMORY_BYTES, hard))
 
 
-def too_much_memory() -> str:
-    allowed = settings.WORKER_MEMORY_BYTES / 2**30
-    return (
-        f"Scoring this file needs more memory than allowed ({allowed:g} GiB). "
-        "Submit fewer predictions: drop those of low confidence. Your quota was given back."
-    )
-
-
-def too_much_time() -> str:
-    allowed = settings.EVALUATION_SECONDS / 60
-    return (
-        f"Scoring this file took longer than {allowed:g} minutes. "
-        "Submit fewer predictions: drop those of low confidence. Your quota was given back."
-    )
+def exceeded(error: Exception) -> str:
+    """Say which limit a scoring ran into, and what helps."""
+    if isinstance(error, MemoryError):
+        what = f"needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:g} GiB)"
+    else:
+        what = f"took longer than {settings.EVALUATION_SECONDS / 60:g} minutes"
+    advice = "Submit fewer predictions: drop those of low confidence. Your quota was given back."
+    return f"Scoring this file {what}. {advice}"

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=EVALUATE)
 def evaluate(submission_id: str) -> None:
-    """Score one submission. Its message may come twice or late: one claim succeeds, and only a standing lease records."""
+    """Score one submission. Its message may come twice or late: one claim succeeds, a lost lease records nothing."""
     submission = lifecycle.claim(UUID(submission_id))
     if submission is None:
         return
@@ -47,10 +47,8 @@ def evaluate(submission_id: str) -> None:
     except (InvalidTruth, InvalidParameters) as error:  # its author can do nothing: the details are the organizers'
         log.error("%s cannot be scored: %s", phase, error)
         lifecycle.fail(submission, fault=Fault.ORGANIZER, sentence=BROKEN_TRUTH, final=True)
-    except MemoryError:
-        lifecycle.fail(submission, fault=Fault.PLATFORM, sentence=limits.too_much_memory(), final=True)
-    except SoftTimeLimitExceeded:
-        lifecycle.fail(submission, fault=Fault.PLATFORM, sentence=limits.too_much_time(), final=True)
+    except (MemoryError, SoftTimeLimitExceeded) as error:
+        lifecycle.fail(submission, fault=Fault.PLATFORM, sentence=limits.exceeded(error), final=True)
     except LeaseLost:
         log.info("submission %s was cancelled or taken over; its result is not wanted", submission.pk)
     except Stopping:
