@@ -1,0 +1,8 @@
+"""A challenge as a folder or zip: read whole, every mistake listed with file and line, nothing written."""
+
+from server.organize.services.bundles.declared import Baseline, Bundle, BundlePhase
+from server.organize.services.bundles.mistakes import SHEET, InvalidBundle
+from server.organize.services.bundles.reading import read
+from server.organize.services.bundles.unpacking import opened
+
+__all__ = ["SHEET", "Baseline", "Bundle", "BundlePhase", "InvalidBundle", "opened", "read"]

@@ -1,0 +1,80 @@
+"""What a bundle declares, checked and complete; the names are those of the rows it becomes."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from evaluator.catalog import TRACKS, Track
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A submission of nobody's, shown on the board without a rank."""
+
+    name: str
+    file: Path
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class BundlePhase:
+    """One phase; `line` is where it stands in challenge.yaml, for what is found out later."""
+
+    slug: str
+    title: str
+    track: str
+    parameters: dict[str, Any]
+    public_share: float
+    split_seed: int
+    opens_at: datetime | None
+    closes_at: datetime | None
+    quota_per_day: int
+    quota_total: int | None
+    attempts_per_day: int
+    finals: int
+    feedback: str
+    feedback_decimals: int | None
+    feedback_classes: bool
+    baselines: tuple[Baseline, ...]
+    folder: Path
+    line: int
+
+    @property
+    def declared_track(self) -> Track:
+        return TRACKS[self.track]
+
+    @property
+    def truth(self) -> Path:
+        return self.folder / "truth"
+
+    @property
+    def usage(self) -> Path | None:
+        """The usage file beside the truth folder; one inside it is a truth file like the others."""
+        beside = (self.folder / "usage.csv", self.folder / "usage.csv.gz")
+        return next((path for path in beside if path.is_file()), None)
+
+    @property
+    def sample(self) -> Path | None:
+        path = self.folder / "sample_submission.csv"
+        return path if path.is_file() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A whole challenge; `opens_at` is None where it opens with its import."""
+
+    slug: str
+    title: str
+    summary: str
+    description: str
+    rules: str
+    data: str
+    visibility: str
+    opens_at: datetime | None
+    closes_at: datetime | None
+    join_until: datetime | None
+    team_max_size: int
+    merge_until: datetime | None
+    phases: tuple[BundlePhase, ...]
+    closes_line: int

@@ -1,0 +1,141 @@
+"""The phases of a sheet: track, parameters, split, quota, feedback, baselines, and the files they need."""
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from evaluator.catalog import TRACKS
+from evaluator.problems import InvalidParameters
+from server.organize.services.bundles.declared import Baseline, BundlePhase
+from server.organize.services.bundles.mistakes import Mistakes
+from server.organize.services.bundles.section import Section
+from server.organize.services.bundles.values import moment, one_of, parameter, share, slug, switch, text, whole
+
+MOST = 2**31 - 1
+SEED = 2**63 - 1
+ATTEMPTS_PER_DAY = 20
+
+
+def read_phases(challenge: Section, folder: Path, mistakes: Mistakes) -> tuple[BundlePhase, ...]:
+    """Read every phase; a challenge without one is a mistake."""
+    sections = challenge.sections("phases")
+    if not sections:
+        challenge.wrong("phases", "missing_key", "at least one phase is required")
+    phases: list[BundlePhase] = []
+    for section in sections:
+        with section:
+            phases.append(_read_phase(section, folder, mistakes))
+        if phases[-1].slug and phases[-1].slug in {phase.slug for phase in phases[:-1]}:
+            section.wrong("slug", "duplicate_phase", f"{phases[-1].slug} names an earlier phase already")
+    return tuple(phases)
+
+
+def _read_phase(section: Section, folder: Path, mistakes: Mistakes) -> BundlePhase:
+    name = section.need("slug", slug, "")
+    home = folder / "phases" / name
+    opens_at = section.take("opens_at", moment, None)
+    closes_at = section.take("closes_at", moment, None)
+    if opens_at and closes_at and closes_at <= opens_at:
+        section.wrong("closes_at", "bad_dates", "is not after opens_at")
+    track = section.need("track", one_of(*TRACKS), "")
+    if name and track:
+        _check_truth(track, home, folder, mistakes)
+    return BundlePhase(
+        slug=name,
+        title=section.take("title", text(120), name.replace("-", " ").capitalize()),
+        track=track,
+        parameters=_read_parameters(section, track),
+        opens_at=opens_at,
+        closes_at=closes_at,
+        finals=section.take("finals", whole(1, 100), 2),
+        baselines=_read_baselines(section, home, phase=name),
+        folder=home,
+        line=section.line(),
+        **_read_split(section, home),
+        **_read_quota(section),
+        **_read_feedback(section),
+    )
+
+
+def _read_parameters(phase: Section, track: str) -> dict[str, Any]:
+    """Return all parameters of the track, the given ones parsed by it."""
+    given: dict[str, Any] = {}
+    with phase.section("parameters") as section:
+        for name in section.names():
+            value = section.take(name, parameter, None)
+            try:
+                if value is not None and track:
+                    TRACKS[track].resolve({name: value})
+                    given[name] = value
+            except InvalidParameters as error:
+                section.wrong(name, "bad_parameter", str(error).removeprefix(f"{name}: "))
+    return TRACKS[track].resolve(given) if track else {}
+
+
+def _read_split(phase: Section, home: Path) -> dict[str, Any]:
+    usages = [path for path in (home / "usage.csv", home / "truth" / "usage.csv") if _stands(path)]
+    if len(usages) > 1:
+        phase.wrong("slug", "two_usages", "usage.csv stands beside and inside the truth folder; keep one")
+    if usages and phase.has("split"):
+        phase.wrong("split", "split_and_usage", "usage.csv splits the images already; remove one of the two")
+    with phase.section("split") as section:
+        return {
+            "public_share": section.take("public", share, 1.0),
+            "split_seed": section.take("seed", whole(-SEED, SEED), 0),
+        }
+
+
+def _read_quota(phase: Section) -> dict[str, Any]:
+    with phase.section("quota") as section:
+        per_day = section.take("per_day", whole(1, MOST), 5)
+        return {
+            "quota_per_day": per_day,
+            "quota_total": section.take("total", whole(1, MOST), None),
+            "attempts_per_day": section.take("attempts_per_day", whole(1, MOST), max(per_day, ATTEMPTS_PER_DAY)),
+        }
+
+
+def _read_feedback(phase: Section) -> dict[str, Any]:
+    with phase.section("feedback") as section:
+        scores = section.take("scores", one_of("exact", "rounded", "ladder"), "exact")
+        decimals = section.take("decimals", whole(1, 10), None)
+        if scores == "ladder":
+            section.wrong("scores", "not_available", "ladder needs intervals, which this version does not have yet")
+        if scores == "rounded" and not section.has("decimals"):
+            section.wrong("scores", "missing_key", "rounded needs decimals, a whole number from 1 to 10")
+        if scores != "rounded" and section.has("decimals"):
+            section.wrong("decimals", "bad_value", "goes with `scores: rounded` only; remove it")
+        return {
+            "feedback": scores,
+            "feedback_decimals": decimals,
+            "feedback_classes": section.take("classes", switch, False),
+        }
+
+
+def _read_baselines(parent: Section, home: Path, *, phase: str) -> tuple[Baseline, ...]:
+    baselines: list[Baseline] = []
+    for section in parent.sections("baselines"):
+        with section:
+            name, file = section.need("name", text(80), ""), section.need("file", text(200), "")
+        path = PurePosixPath(file)
+        if file and (path.is_absolute() or ".." in path.parts):
+            section.wrong("file", "unsafe_path", f"{file} leaves the phase's folder")
+        elif file and phase and not (home / path).is_file():
+            section.wrong("file", "missing_file", f"there is no phases/{phase}/{file}")
+        if name and name.casefold() in {baseline.name.casefold() for baseline in baselines}:
+            section.wrong("name", "duplicate_baseline", f"{name} names an earlier baseline already")
+        baselines.append(Baseline(name=name, file=home / path, line=section.line("name")))
+    return tuple(baselines)
+
+
+def _check_truth(track: str, home: Path, folder: Path, mistakes: Mistakes) -> None:
+    """Note the files that the track needs and the truth folder lacks; their content is the evaluator's to check."""
+    for file in TRACKS[track].truth_files:
+        path = home / "truth" / file.name
+        if file.required and not _stands(path):
+            place = path.relative_to(folder).as_posix()
+            mistakes.add("truth_missing_file", f"is missing: {file.meaning}", file=place)
+
+
+def _stands(path: Path) -> bool:
+    """Tell whether a file is there, as it is or gzipped."""
+    return path.is_file() or path.with_name(f"{path.name}.gz").is_file()

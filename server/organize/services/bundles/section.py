@@ -1,0 +1,106 @@
+"""One mapping of challenge.yaml, read key by key: what nobody asked for at the end is a mistake."""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from types import TracebackType
+from typing import Self, TypeVar
+
+import yaml
+
+from server.organize.services.bundles.mistakes import Mistakes
+from server.organize.services.bundles.values import NULL, Wrong
+
+T = TypeVar("T")
+D = TypeVar("D")
+
+
+def line_of(node: yaml.Node) -> int:
+    """Return the 1-based line where a node starts."""
+    return int(node.start_mark.line) + 1
+
+
+class Section:
+    """Reads a mapping; as a context manager it reports, on leaving, the keys that do not exist."""
+
+    def __init__(self, node: yaml.Node, mistakes: Mistakes) -> None:
+        self._mistakes = mistakes
+        self._node = node
+        self._asked: list[str] = []
+        self._values: dict[str, yaml.Node] = {}
+        self._lines: dict[str, int] = {}
+        self._is_mapping = isinstance(node, yaml.MappingNode)
+        if not isinstance(node, yaml.MappingNode):
+            mistakes.add("bad_value", "expected `name: value` lines here", line=line_of(node))
+            return
+        for key, value in node.value:
+            self._enter(key, value)
+
+    def _enter(self, key: yaml.Node, value: yaml.Node) -> None:
+        name = str(key.value) if isinstance(key, yaml.ScalarNode) else "(not a name)"
+        if name in self._lines:
+            first = self._lines[name]
+            self._mistakes.add("duplicate_key", f"{name}: stands on line {first} already; keep one", line=line_of(key))
+            return
+        self._lines[name] = line_of(key)
+        self._values[name] = value
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for name in (name for name in self._values if name not in self._asked):
+            near = get_close_matches(name, self._asked, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"allowed are {', '.join(self._asked)}"
+            self._mistakes.add("unknown_key", f"{name}: no such key here; {hint}", line=self._lines[name])
+
+    def names(self) -> list[str]:
+        """Return every name that is there; for mappings whose names are free."""
+        return list(self._values)
+
+    def has(self, name: str) -> bool:
+        """Tell whether a key has a value; `null` is none."""
+        return name in self._values and self._values[name].tag != NULL
+
+    def line(self, name: str = "") -> int:
+        """Return the line of a key, or where the section starts if it is not there."""
+        return self._lines.get(name, line_of(self._node))
+
+    def wrong(self, name: str, code: str, message: str) -> None:
+        """Note a mistake at a key."""
+        self._mistakes.add(code, f"{name}: {message}", line=self.line(name))
+
+    def take(self, name: str, convert: Callable[[yaml.Node], T], default: D) -> T | D:
+        """Return a value, or `default` where the key is missing, null or wrong (which is noted)."""
+        self._asked.append(name)
+        if not self.has(name):
+            return default
+        try:
+            return convert(self._values[name])
+        except Wrong as error:
+            self.wrong(name, "bad_value", str(error))
+            return default
+
+    def need(self, name: str, convert: Callable[[yaml.Node], T], placeholder: T) -> T:
+        """Return a value that must be there; the placeholder only keeps the reading going."""
+        if not self.has(name) and self._is_mapping:
+            self.wrong(name, "missing_key", "is required")
+        return self.take(name, convert, placeholder)
+
+    def section(self, name: str) -> "Section":
+        """Return the mapping under a key; an empty one where there is none."""
+        self._asked.append(name)
+        empty = yaml.MappingNode("tag:yaml.org,2002:map", [], start_mark=self._node.start_mark)
+        return Section(self._values[name] if self.has(name) else empty, self._mistakes)
+
+    def sections(self, name: str) -> list["Section"]:
+        """Return the mappings of the list under a key."""
+        self._asked.append(name)
+        if not self.has(name):
+            return []
+        node = self._values[name]
+        if not isinstance(node, yaml.SequenceNode):
+            self.wrong(name, "bad_value", "expected a list (lines that start with a hyphen)")
+            return []
+        return [Section(item, self._mistakes) for item in node.value]

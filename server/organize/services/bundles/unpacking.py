@@ -1,0 +1,94 @@
+"""A bundle's folder: as it is, or out of a zip that is not trusted."""
+
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from django.conf import settings
+
+from server.organize.services.bundles.mistakes import SHEET, Mistakes
+
+MOST_ENTRIES = 10_000
+MOST_NAME_BYTES = 200
+CHUNK_BYTES = 2**20
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Path]:
+    """Give the folder of a bundle; a zip is unpacked into a temporary one that is gone afterwards."""
+    if path.is_dir():
+        yield path
+        return
+    with TemporaryDirectory(prefix="bundle-", dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
+        yield _unpack(path, Path(folder))
+
+
+def _unpack(path: Path, folder: Path) -> Path:
+    """Extract a zip and return the folder that holds the sheet, which may be a single one at the top."""
+    mistakes = Mistakes()
+    if not path.is_file():
+        mistakes.add("missing_file", "no such file or folder", file=path.name)
+    mistakes.stop_if_any()
+    try:
+        with ZipFile(path) as archive:
+            entries = _checked(archive, path.name, mistakes)
+            mistakes.stop_if_any()
+            for name, entry in entries.items():
+                _extract(archive, entry, folder / name)
+    except (BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError):
+        mistakes.add("bad_zip", "is not a zip file that can be read; pack it again", file=path.name)
+    mistakes.stop_if_any()
+    tops = {name.split("/")[0] for name in entries}
+    return folder / tops.pop() if len(tops) == 1 and SHEET not in tops else folder
+
+
+def _checked(archive: ZipFile, file: str, mistakes: Mistakes) -> dict[str, ZipInfo]:
+    """Return the files to extract by name; note everything that must not be there."""
+    entries = [entry for entry in archive.infolist() if not entry.is_dir() and not _is_clutter(entry.filename)]
+    files: dict[str, ZipInfo] = {}
+    for entry in entries[:MOST_ENTRIES]:
+        name = PurePosixPath(entry.filename).as_posix()
+        if fault := _fault(entry):
+            mistakes.add(*fault, file=file)
+        if name in files:
+            mistakes.add("bad_zip", f"{name!r} is in it twice", file=file)
+        files[name] = entry
+    for name in files.keys() & {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}:
+        mistakes.add("bad_zip", f"{name!r} is both a file and a folder", file=file)
+    size, packed = sum(entry.file_size for entry in entries), sum(entry.compress_size for entry in entries)
+    allowed = min(settings.DECOMPRESSED_MAX_BYTES, max(packed, CHUNK_BYTES) * settings.DECOMPRESSED_MAX_RATIO)
+    if size > allowed or len(entries) > MOST_ENTRIES:
+        limits = f"{settings.DECOMPRESSED_MAX_BYTES} bytes, {settings.DECOMPRESSED_MAX_RATIO} : 1, {MOST_ENTRIES} files"
+        mistakes.add("too_large", f"would unpack to more than allowed ({limits})", file=file)
+    return files
+
+
+def _is_clutter(name: str) -> bool:
+    """Tell whether some program left a file there that is no part of the challenge."""
+    parts = PurePosixPath(name).parts
+    return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
+
+
+def _fault(entry: ZipInfo) -> tuple[str, str] | None:
+    name, path = entry.filename, PurePosixPath(entry.filename)
+    leaves = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in entry.orig_filename
+    if leaves or not path.parts or len(name.encode()) > MOST_NAME_BYTES:
+        return "unsafe_path", f"{name[:80]!r} is not a short path inside the bundle"
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        return "unsafe_path", f"{name!r} is a link or a device; put the file itself in"
+    if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        return "bad_zip", f"{name!r} is encrypted or packed in an unusual way; use an ordinary zip"
+    return None
+
+
+def _extract(archive: ZipFile, entry: ZipInfo, target: Path) -> None:
+    """Copy one file; zipfile reads no more than the size the entry declares, which was checked."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(entry) as source, target.open("xb") as copy:
+        while chunk := source.read(CHUNK_BYTES):
+            copy.write(chunk)

@@ -1,0 +1,94 @@
+"""What a value of challenge.yaml may be: each function turns one YAML node into a value or says what is expected.
+
+Values are read from the text as it was written: no YAML tag makes an object, and `title: 2019` is a title.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from math import isfinite
+
+import yaml
+
+NULL = "tag:yaml.org,2002:null"
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+class Wrong(ValueError):
+    """A value that is not what is expected here."""
+
+
+def written(node: yaml.Node) -> str:
+    """Return the text of a plain value."""
+    if not isinstance(node, yaml.ScalarNode) or node.tag == NULL:
+        raise Wrong("expected one plain value")
+    return str(node.value).strip()
+
+
+def text(most: int) -> Callable[[yaml.Node], str]:
+    def convert(node: yaml.Node) -> str:
+        value = " ".join(written(node).split())
+        if not 1 <= len(value) <= most or not value.isprintable():
+            raise Wrong(f"expected one line of 1 to {most} characters")
+        return value
+
+    return convert
+
+
+def slug(node: yaml.Node) -> str:
+    value = written(node)
+    if not SLUG.fullmatch(value) or len(value) > 80:
+        raise Wrong(f"{value!r} is not a short name: lower-case letters, digits and single hyphens, at most 80")
+    return value
+
+
+def whole(low: int, high: int) -> Callable[[yaml.Node], int]:
+    def convert(node: yaml.Node) -> int:
+        value = written(node)
+        if not WHOLE.fullmatch(value) or not low <= int(value) <= high:
+            raise Wrong(f"{value!r} is not a whole number from {low} to {high}")
+        return int(value)
+
+    return convert
+
+
+def share(node: yaml.Node) -> float:
+    value = written(node)
+    if not NUMBER.fullmatch(value) or not isfinite(float(value)) or not 0 <= float(value) <= 1:
+        raise Wrong(f"{value!r} is not a fraction from 0 to 1")
+    return float(value)
+
+
+def switch(node: yaml.Node) -> bool:
+    value = written(node).lower()
+    if value not in SWITCHES:
+        raise Wrong(f"{value!r} is neither true nor false")
+    return SWITCHES[value]
+
+
+def moment(node: yaml.Node) -> datetime:
+    """Return a time; one without a zone is UTC."""
+    value = written(node)
+    try:
+        time = datetime.fromisoformat(value)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Wrong(f"{value!r} is not a time such as 2026-06-01T00:00:00Z") from None
+
+
+def one_of(*words: str) -> Callable[[yaml.Node], str]:
+    def convert(node: yaml.Node) -> str:
+        value = written(node)
+        if value not in words:
+            raise Wrong(f"{value!r} is not one of {', '.join(words)}")
+        return value
+
+    return convert
+
+
+def parameter(node: yaml.Node) -> str | list[str]:
+    """Return a parameter's text, or the texts of a list; the track gives it its type."""
+    return [written(part) for part in node.value] if isinstance(node, yaml.SequenceNode) else written(node)

@@ -1,0 +1,47 @@
+"""A small bundle on disk, to be changed by the test that wants it otherwise."""
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+SHEET = """\
+slug: animals
+title: Animals
+phases:
+  - slug: main
+    track: openimages-detection
+"""
+BOXES = "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\na,/m/cat,0.1,0.5,0.1,0.5,0\nb,/m/dog,0.2,0.6,0.2,0.6,0\n"
+LABELS = "ImageID,LabelName,Confidence\na,/m/cat,1\nb,/m/dog,1\n"
+
+
+class BundleFolder:
+    """Writes and changes the files of one bundle."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.write("challenge.yaml", SHEET)
+        self.write("phases/main/truth/boxes.csv", BOXES)
+        self.write("phases/main/truth/image_labels.csv", LABELS)
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        target = self.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+        return target
+
+    def sheet(self, *, challenge: str = "", phase: str = "", text: str = SHEET) -> None:
+        """Write the sheet anew: lines before `phases`, and lines at the end of its one phase."""
+        self.write("challenge.yaml", text.replace("phases:", f"{challenge}phases:") + phase)
+
+    def zipped(self, path: Path, *, top: str = "") -> Path:
+        with ZipFile(path, "w") as archive:
+            for file in sorted(path for path in self.path.rglob("*") if path.is_file()):
+                archive.write(file, f"{top}{file.relative_to(self.path).as_posix()}")
+        return path
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> BundleFolder:
+    return BundleFolder(tmp_path / "bundle")
