@@ -5,4 +5,4 @@ from evaluator.catalog.schema import Column, Limits, Metric, Parameter, Track, T
 
 TRACKS: dict[str, Track] = {track.name: track for track in (DETECTION, RELATIONSHIPS)}
 
-__all__ = ["TRACKS", "Column", "Limits", "Metric", "Parameter", "Track", "TruthFile"]
+__all__ = ["DETECTION", "RELATIONSHIPS", "TRACKS", "Column", "Limits", "Metric", "Parameter", "Track", "TruthFile"]

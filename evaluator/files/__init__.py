@@ -1,0 +1,1 @@
+"""Everything a truth or submission file is read with."""

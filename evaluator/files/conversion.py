@@ -1,0 +1,65 @@
+"""A submission in its other shape: the same texts, so the same score to the last bit."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from evaluator.catalog import TRACKS, Limits
+from evaluator.files.lines import Stop
+from evaluator.files.rows import Row, RowReader
+from evaluator.problems import Findings, InvalidSubmission, Problem
+
+
+def convert(track: str, to: str, source: Path, out: TextIO) -> None:
+    """Write the submission ``source`` to ``out`` in the shape ``to``: ``kaggle`` or ``long``.
+
+    An image without predictions has no row in the long shape.
+
+    Raises
+    ------
+    InvalidSubmission
+        Where a row is not sound, or a label holds a blank and cannot be a token.
+    """
+    declared = TRACKS[track]
+    findings = Findings()
+    reader = RowReader(declared, Limits(), findings)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(declared.kaggle_header if to == "kaggle" else declared.long_header)
+    if to == "long":
+        for row in _sound(reader, source):
+            for texts in _ordered(row, reader, [column.name for column in declared.long_columns[1:]]):
+                writer.writerow((row.image, *texts))
+    else:
+        strings: dict[str, list[str]] = {}
+        for row in _sound(reader, source):
+            words = strings.setdefault(row.image, [])
+            for texts in _ordered(row, reader, [column.name for column in declared.tokens]):
+                _check_tokens(texts, row, findings)
+                words.extend(texts)
+        writer.writerows((image, " ".join(words)) for image, words in strings.items())
+    if findings.total:
+        raise InvalidSubmission(findings)
+
+
+def _sound(reader: RowReader, source: Path) -> Iterator[Row]:
+    try:
+        for rows in reader.rows(source, lambda fraction: None):
+            yield from rows
+    except Stop:
+        raise InvalidSubmission(reader.findings) from None
+
+
+def _ordered(row: Row, reader: RowReader, names: list[str]) -> Iterator[list[str]]:
+    """Yield each prediction's texts in the order of ``names``."""
+    places = {column.name: place for place, column in enumerate(reader.layout)}
+    width = len(reader.layout)
+    for start in range(0, len(row.texts), width):
+        yield [row.texts[start + places[name]] for name in names]
+
+
+def _check_tokens(texts: list[str], row: Row, findings: Findings) -> None:
+    for text in texts:
+        if not text or " " in text or "\t" in text:
+            message = f"{text!r} is empty or holds a blank; a prediction string parts its tokens by blanks"
+            findings.add(Problem("bad_tokens", message, line=row.line, image=row.image))

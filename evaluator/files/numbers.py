@@ -1,0 +1,67 @@
+"""Decimal text as float64: correctly rounded, finite, ASCII."""
+
+import re
+from collections.abc import Sequence
+from math import isinf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.catalog import Limits
+from evaluator.files.cells import shortened
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+ONLY_NUMBER_CHARACTERS = re.compile(r"[0-9.eE+\- ]*")
+NOT_FINITE_WORDS = frozenset({"nan", "inf", "infinity"})
+
+
+def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
+    """Return the numbers of ``texts``, or None where one of them is not a finite decimal.
+
+    Each is the float64 nearest to its decimal text, as Python's ``float()`` gives it.
+    What ``float()`` takes beyond that (underscores, other scripts' digits, nan, inf) is excluded by its characters.
+
+    Parameters
+    ----------
+    texts : sequence of N str, without white space around them
+
+    Returns
+    -------
+    float64 array of shape (N,), or None; :func:`fault` then names each one.
+
+    Examples
+    --------
+    >>> parse(["0.5", "+.5", "5e-1"], Limits())
+    array([0.5, 0.5, 0.5])
+    >>> parse(["1_0"], Limits()) is None
+    True
+    """
+    if max(map(len, texts), default=0) > limits.number_characters:
+        return None
+    if not ONLY_NUMBER_CHARACTERS.fullmatch(" ".join(texts)):
+        return None
+    try:
+        numbers = np.fromiter(map(float, texts), np.float64, len(texts))
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def fault(text: str, limits: Limits) -> tuple[str, str] | None:
+    """Return (code, message) where ``text`` is not a finite decimal, else None.
+
+    >>> fault("nan", Limits())
+    ('not_finite', "'nan' is not finite; allowed is a decimal number such as 0.25")
+    """
+    if not text:
+        return "missing_value", "a number is missing"
+    if len(text) > limits.number_characters:
+        return (
+            "field_too_long",
+            f"{shortened(text)} has {len(text)} characters; a number has at most {limits.number_characters}",
+        )
+    if NUMBER.fullmatch(text):
+        return ("not_finite", f"{shortened(text)} is too large for a float64") if isinf(float(text)) else None
+    if text.lstrip("+-").lower() in NOT_FINITE_WORDS:
+        return "not_finite", f"{shortened(text)} is not finite; allowed is a decimal number such as 0.25"
+    return "not_a_number", f"{shortened(text)} is not a number; allowed is a decimal number such as 0.25"

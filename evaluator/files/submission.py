@@ -1,0 +1,186 @@
+"""A submission's rows as typed columns, whichever of the two shapes it has; every defect with its place."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.catalog import Column, Limits, Track
+from evaluator.files import numbers
+from evaluator.files.cells import shortened
+from evaluator.files.lines import Progress, Stop
+from evaluator.files.rows import STRING_COLUMN, Row, RowReader, shortened_id
+from evaluator.problems import Findings, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The ids or labels a truth knows.
+
+    ``closed``: anything else is a defect. Otherwise it gets the code -1.
+    """
+
+    index: Mapping[str, int]
+    closed: bool
+
+
+Vocabularies = Mapping[str, Vocabulary]
+
+
+@dataclass(slots=True)
+class Table:
+    """The predictions of a file, one array a column, in file order.
+
+    Attributes
+    ----------
+    columns : dict of name to array of shape (N,)
+        int32 codes for images (``image``), labels and relations, -1 where the truth does not know them; float64 for
+        numbers. Predictions of images that the truth does not know are left out.
+    named : set of int
+        Codes of the images that the file names, with predictions or without.
+    """
+
+    columns: dict[str, NDArray[np.generic]]
+    named: set[int]
+
+    def numbers(self, *names: str) -> NDArray[np.float64]:
+        """Return number columns side by side, shape (N, len(names))."""
+        return np.stack([self.columns[name] for name in names], axis=1).astype(np.float64, copy=False)
+
+    def codes(self, name: str) -> NDArray[np.int64]:
+        """Return a column of codes, shape (N,), -1 for unknown."""
+        return self.columns[name].astype(np.int64)
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some rows on their way to columns; collects their defects and hands them on in file order."""
+
+    reader: RowReader
+    vocabularies: Vocabularies
+    rows: list[Row]
+    defects: list[Problem] = field(default_factory=list)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of predictions of each row, shape (rows,)."""
+        return np.array([len(row.texts) for row in self.rows], np.int64) // len(self.reader.layout)
+
+    def columns(self) -> tuple[NDArray[np.int32], dict[str, NDArray[np.generic]]]:
+        """Return the rows' image codes, shape (rows,), and the predictions' columns, each of shape (N,)."""
+        layout = self.reader.layout
+        images = self._codes([row.image for row in self.rows], self.reader.image_column, step=0)
+        columns: dict[str, NDArray[np.generic]] = {"image": np.repeat(images, self.counts)}
+        texts = [text for row in self.rows for text in row.texts]
+        for step, column in enumerate(layout, 1):
+            part = texts[step - 1 :: len(layout)]
+            read = self._numbers if column.kind == "number" else self._codes
+            columns[column.name] = read(part, column, step=step)
+        self.defects.sort(key=lambda problem: (problem.line or 0, problem.token or 0))
+        for problem in self.defects:
+            self.reader.findings.add(problem)
+        return images, columns
+
+    def _numbers(self, texts: list[str], column: Column, *, step: int) -> NDArray[np.float64]:
+        values = numbers.parse(texts, self.reader.limits)
+        if values is not None:
+            return values
+        faults = [(index, numbers.fault(text, self.reader.limits)) for index, text in enumerate(texts)]
+        self._add({index: wrong for index, wrong in faults if wrong is not None}, column, step=step)
+        return np.zeros(len(texts))
+
+    def _codes(self, texts: list[str], column: Column, *, step: int) -> NDArray[np.int32]:
+        vocabulary = self.vocabularies.get(column.kind)
+        known = vocabulary.index if vocabulary else {}
+        codes = np.fromiter((known.get(text, -1) for text in texts), np.int32, len(texts))
+        faults = {}
+        for index in np.flatnonzero(codes < 0).tolist():
+            wrong = self._text_fault(texts[index], column, closed=vocabulary is not None and vocabulary.closed)
+            if wrong is not None:
+                faults[index] = wrong
+        self._add(faults, column, step=step)
+        return codes
+
+    def _text_fault(self, text: str, column: Column, *, closed: bool) -> tuple[str, str] | None:
+        most = self.reader.limits.text_characters
+        if not text:
+            return "missing_value", f"{column.name} is empty"
+        if len(text) > most:
+            return "field_too_long", f"{shortened(text)} has {len(text)} characters; at most {most} are allowed"
+        if closed:
+            code = "unknown_image" if column.kind == "image" else "unknown_label"
+            return code, f"{shortened(text)} is not in this challenge's list of {column.kind}s"
+        return None
+
+    def _add(self, faults: Mapping[int, tuple[str, str]], column: Column, *, step: int) -> None:
+        """Add the defects of a column, by the index of the value; ``step`` is its place in a prediction, 0: image."""
+        ends, width = np.cumsum(self.counts), len(self.reader.layout)
+        for index, (code, message) in faults.items():
+            place = index if step == 0 else int(np.searchsorted(ends, index, side="right"))
+            row, token = self.rows[place], None
+            if step and self.reader.kaggle:
+                first = int(ends[place]) - len(row.texts) // width
+                token = (index - first) * width + step
+            name, text = (STRING_COLUMN, f"{column.name}: {message}") if token else (column.name, message)
+            image = shortened_id(row.image)
+            self.defects.append(Problem(code, text, line=row.line, column=name, image=image, token=token))
+
+
+def read(
+    path: Path,
+    track: Track,
+    *,
+    vocabularies: Vocabularies,
+    limits: Limits,
+    findings: Findings,
+    progress: Progress,
+) -> Table:
+    """Read a submission of either shape.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, gzipped or not.
+    track : Track
+        What its columns are called.
+    vocabularies : mapping of ``image``, ``label``, ``relation`` to Vocabulary
+        What the truth knows; empty: only the form is checked.
+    limits : Limits
+    findings : Findings
+        Receives every defect, and the notice ``unknown_image``.
+    progress : callable
+        Called with the fraction of bytes read.
+
+    Returns
+    -------
+    Table; of use only where ``findings.total`` is 0.
+    """
+    reader = RowReader(track, limits, findings)
+    parts: list[dict[str, NDArray[np.generic]]] = []
+    named: set[int] = set()
+    unknown_rows = 0
+    try:
+        for rows in filter(None, reader.rows(path, progress)):
+            images, part = Batch(reader, vocabularies, rows).columns()
+            named.update(images.tolist())
+            unknown_rows += int(np.count_nonzero(images < 0))
+            kept = np.repeat(images, [len(row.texts) // len(reader.layout) for row in rows]) >= 0
+            parts.append(part if kept.all() else {name: values[kept] for name, values in part.items()})
+    except Stop:
+        pass  # why is in the findings
+    findings.errors.sort(key=lambda problem: problem.line or 0)
+    if vocabularies:
+        findings.notice("unknown_image", "rows of images that the truth does not know were ignored", unknown_rows)
+    return Table(_joined(parts, track), named - {-1})
+
+
+def _joined(parts: list[dict[str, NDArray[np.generic]]], track: Track) -> dict[str, NDArray[np.generic]]:
+    kinds = {"image": "image", **{column.name: column.kind for column in track.tokens}}
+    return {
+        name: np.concatenate([part[name] for part in parts] or [np.zeros(0)]).astype(
+            np.float64 if kind == "number" else np.int32, copy=False
+        )
+        for name, kind in kinds.items()
+    }

@@ -1,0 +1,126 @@
+"""Who hits what: each prediction looks at its best object only, each object takes its best suitor only."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+PAIRS_AT_ONCE = 2_000_000
+
+Keys = NDArray[np.int64]
+PairOverlap = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+
+
+def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return for each prediction the object of its own key that it overlaps most, and how much.
+
+    Parameters
+    ----------
+    keys : int64 array of shape (N,)
+        What a prediction must share with an object to be compared: image and class.
+    object_keys : int64 array of shape (M,), ascending
+        Equal keys stand in file order.
+    overlap : callable
+        Takes indices of predictions and of objects, both of shape (P,), and returns their overlaps, shape (P,).
+
+    Returns
+    -------
+    best : int64 array of shape (N,), index into the objects, -1 where there is none of that key
+    most : float64 array of shape (N,), 0 where there is none
+
+    Notes
+    -----
+    Of objects that are overlapped equally the first counts. Pairs are made in portions of bounded size.
+
+    Examples
+    --------
+    >>> best_objects(np.array([7, 8]), np.array([7, 7]), lambda ours, theirs: np.array([0.2, 0.6])[theirs])
+    (array([ 1, -1]), array([0.6, 0. ]))
+    """
+    best, most = np.full(len(keys), -1, np.int64), np.zeros(len(keys))
+    first = np.searchsorted(object_keys, keys, side="left")
+    counts = np.searchsorted(object_keys, keys, side="right") - first
+    candidates = np.flatnonzero(counts)
+    ends = np.cumsum(counts[candidates])
+    start = 0
+    while start < len(candidates):
+        done = int(ends[start - 1]) if start else 0
+        stop = max(int(np.searchsorted(ends, done + PAIRS_AT_ONCE, side="right")), start + 1)
+        chosen = candidates[start:stop]
+        sizes = counts[chosen]
+        begins = np.cumsum(sizes) - sizes
+        place = np.arange(int(sizes.sum())) - np.repeat(begins, sizes)
+        ours, theirs = np.repeat(chosen, sizes), np.repeat(first[chosen], sizes) + place  # (P,)
+        found = overlap(ours, theirs)
+        highest = np.maximum.reduceat(found, begins)
+        is_highest = np.where(found == np.repeat(highest, sizes), place, len(object_keys))
+        best[chosen] = first[chosen] + np.minimum.reduceat(is_highest, begins)
+        most[chosen] = highest
+        start = stop
+    return best, most
+
+
+def takers(
+    targets: NDArray[np.int64],
+    confidences: NDArray[np.float64],
+    overlaps: NDArray[np.float64],
+    corners: Sequence[NDArray[np.generic]],
+) -> NDArray[np.bool_]:
+    """Tell which predictions get the object they point at: of each object's suitors the first in order.
+
+    Parameters
+    ----------
+    targets : int64 array of shape (N,)
+        Object a prediction points at; negative where it points at none.
+    confidences, overlaps : float64 arrays of shape (N,)
+    corners : arrays of shape (N,)
+        What decides last, ascending: the prediction's coordinates, the weightiest first.
+
+    Returns
+    -------
+    bool array of shape (N,)
+
+    Notes
+    -----
+    The order: confidence, then overlap, both descending, then the coordinates ascending. Since a prediction may only
+    take its best object, this equals walking through them by confidence, as the official code does.
+
+    Examples
+    --------
+    >>> takers(np.array([0, 0, -1]), np.array([0.4, 0.9, 1.0]), np.array([0.9, 0.6, 0.0]), [])
+    array([False,  True, False])
+    """
+    taken = np.zeros(len(targets), bool)
+    suitors = np.flatnonzero(targets >= 0)
+    order = suitors[
+        precedence(targets[suitors], confidences[suitors], overlaps[suitors], [c[suitors] for c in corners])
+    ]
+    if len(order):
+        is_first = np.r_[True, targets[order][1:] != targets[order][:-1]]
+        taken[order[is_first]] = True
+    return taken
+
+
+def precedence(
+    groups: NDArray[np.int64],
+    confidences: NDArray[np.float64],
+    overlaps: NDArray[np.float64],
+    corners: Sequence[NDArray[np.generic]],
+) -> NDArray[np.int64]:
+    """Return the order of predictions inside their groups: surest, then best overlap, then smallest coordinates.
+
+    Never depends on the order of the rows: only equal predictions are left undecided.
+
+    >>> precedence(np.array([0, 0]), np.array([0.5, 0.5]), np.array([0.6, 0.9]), [])
+    array([1, 0])
+    """
+    return np.asarray(np.lexsort((*reversed(corners), -overlaps, -confidences, groups)))
+
+
+def ranks_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return each element's place in its run of equal values, from 0; ``groups`` must be sorted.
+
+    >>> ranks_in_groups(np.array([3, 3, 5]))
+    array([0, 1, 0])
+    """
+    return np.arange(len(groups)) - np.searchsorted(groups, groups, side="left")

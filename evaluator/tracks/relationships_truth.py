@@ -1,0 +1,117 @@
+"""Compile the truth of the relationships track: which labels are known where, and the triplets."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.files.tables import TruthFolder, TruthTable, coded
+from evaluator.tracks.contest import check_boxes, check_labels, checked, distinct_keys, image_names
+from evaluator.truth import Truth, usage_of
+
+FIRST = ("XMin1", "XMax1", "YMin1", "YMax1")
+SECOND = ("XMin2", "XMax2", "YMin2", "YMax2")
+LABELS = ("LabelName1", "LabelName2")
+
+
+def triplet_keys(
+    texts: Mapping[str, Sequence[str]],
+    images: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    relations: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return one number for image, label, label and relation, shape (N,)."""
+    labels = len(texts["labels"])
+    return ((images * labels + first) * labels + second) * (len(texts["relations"]) + 1) + relations
+
+
+def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
+    """Return the prepared truth of a folder.
+
+    Its arrays: ``known`` and ``negative`` (sorted image × label keys); the triplets, sorted by key and then in file
+    order: ``triplets`` (keys), ``images``, ``relations``, ``first`` and ``second`` (float32, (M, 4)); ``usage``.
+
+    Raises
+    ------
+    InvalidTruth
+        With every fault of every file.
+    """
+    tables = {name: folder.table(name) for name in ("relationships.csv", "image_labels.csv") if name in folder}
+    related, verified = tables["relationships.csv"], tables.get("image_labels.csv")
+    images = {image: code for code, image in enumerate(image_names(folder, tables))}
+    listed = folder.names("classes.csv") if "classes.csv" in folder else None
+    listed_relations = folder.names("relations.csv") if "relations.csv" in folder else None
+    named = {label for column in LABELS for label in related.texts(column)}
+    named |= set(verified.texts("LabelName")) if verified else set()
+    relation_texts = related.texts("RelationshipLabel")
+    if listed is not None:
+        for column in LABELS:
+            check_labels(related, column, listed, "classes.csv")
+        if verified is not None:
+            check_labels(verified, "LabelName", listed, "classes.csv")
+    if listed_relations is not None:
+        check_labels(related, "RelationshipLabel", listed_relations, "relations.csv")
+    labels = {label: code for code, label in enumerate(listed if listed is not None else sorted(named))}
+    relations = listed_relations if listed_relations is not None else {r: r for r in sorted(set(relation_texts))}
+    texts = {
+        "images": list(images),
+        "labels": list(labels),
+        "relations": list(relations),
+        "relation_names": list(relations.values()),
+    }
+    arrays = _triplets(related, texts, images, labels) | _labels(related, verified, images, labels)
+    arrays["usage"] = usage_of(folder, images)
+    flags = {
+        "images_listed": "images.csv" in folder,
+        "labels_listed": listed is not None,
+        "relations_listed": listed_relations is not None,
+    }
+    return checked(folder.faults, Truth(folder.track.name, folder.sha256, {}, flags, texts, arrays))
+
+
+def _triplets(
+    table: TruthTable, texts: Mapping[str, Sequence[str]], images: Mapping[str, int], labels: Mapping[str, int]
+) -> dict[str, NDArray[Any]]:
+    boxes = []
+    for number, columns in enumerate((FIRST, SECOND), 1):
+        boxes.append(table.numbers(*columns))
+        check_boxes(table, boxes[-1], str(number))
+    codes = coded(table.texts("ImageID"), images)
+    relations = coded(
+        table.texts("RelationshipLabel"), {relation: code for code, relation in enumerate(texts["relations"])}
+    )
+    one, two = (coded(table.texts(column), labels) for column in LABELS)
+    keys = triplet_keys(texts, codes, one, two, relations)
+    order = np.argsort(keys, kind="stable")
+    return {
+        "triplets": keys[order],
+        "images": codes[order],
+        "relations": relations[order],
+        "first": boxes[0][order].astype(np.float32),
+        "second": boxes[1][order].astype(np.float32),
+    }
+
+
+def _labels(
+    related: TruthTable, verified: TruthTable | None, images: Mapping[str, int], labels: Mapping[str, int]
+) -> dict[str, NDArray[Any]]:
+    """Return which labels an image is known to have or not to have.
+
+    Negative are the labels of the label file that no triplet of the image uses, whatever their Confidence: so does the
+    official code.
+    """
+    codes = coded(related.texts("ImageID"), images)
+    used = distinct_keys(
+        np.concatenate([codes, codes]),
+        np.concatenate([coded(related.texts(column), labels) for column in LABELS]),
+        len(labels),
+    )
+    told = np.zeros(0, np.int64)
+    if verified is not None:
+        verified.integers("Confidence")
+        told = distinct_keys(
+            coded(verified.texts("ImageID"), images), coded(verified.texts("LabelName"), labels), len(labels)
+        )
+    return {"known": np.union1d(told, used), "negative": np.setdiff1d(told, used)}
