@@ -1,0 +1,63 @@
+"""Defects of a submission or a truth, as a compiler would list them."""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from evaluator.cli.exits import Exit
+from evaluator.cli.output import Ink, printable, write_json
+from evaluator.problems import Findings, Notice, Problem
+
+
+def print_submission_defects(
+    findings: Findings, *, submission: Path, json: Path | None, stream: TextIO | None = None
+) -> int:
+    """Print what is wrong with a submission and return the exit code."""
+    if write_json(findings.as_dict(), to=json):
+        _print(findings.errors, findings.counts, name=str(submission), stream=stream or sys.stdout)
+        print_notices(findings.notices, stream=stream or sys.stdout)
+    return Exit.SUBMISSION_AT_FAULT if findings.total else Exit.DONE
+
+
+def print_truth_defects(problems: Sequence[Problem], *, json: Path | None) -> int:
+    """Print what is wrong with a truth and return the exit code."""
+    counts = Counter(problem.code for problem in problems)
+    errors = [problem.as_dict() | {"file": problem.file} for problem in problems]
+    if write_json({"errors": errors, "total": len(problems), "counts": counts, "notices": []}, to=json):
+        _print(problems, counts, name="truth", stream=sys.stdout)
+    return Exit.TRUTH_AT_FAULT
+
+
+def print_notices(notices: Sequence[Notice], *, stream: TextIO) -> None:
+    """Print what was taken by the rules but may not have been meant."""
+    ink = Ink(stream)
+    for notice in notices:
+        print(ink.faint(f"notice: {notice.code}: {printable(notice.message)} ({notice.count:,} times)"), file=stream)
+
+
+def _print(problems: Sequence[Problem], counts: Mapping[str, int], *, name: str, stream: TextIO) -> None:
+    ink = Ink(stream)
+    for code, count in counts.items():
+        shown = [problem for problem in problems if problem.code == code]
+        for problem in shown:
+            print(_line(problem, name=name, ink=ink), file=stream)
+        if count > len(shown):
+            print(ink.faint(f"  … and {count - len(shown):,} more {code}"), file=stream)
+    total = sum(counts.values())
+    if total:
+        kinds = ", ".join(f"{count:,} {code}" for code, count in counts.items())
+        print(ink.bold(f"{total:,} {'defect' if total == 1 else 'defects'}: {kinds}"), file=stream)
+    else:
+        print(f"{name}: no defects", file=stream)
+
+
+def _line(problem: Problem, *, name: str, ink: Ink) -> str:
+    place = problem.file or name
+    if problem.line is not None:
+        place = f"{place}:{problem.line}"
+    found = {"column": problem.column, "token": problem.token, "image": problem.image}
+    detail = ", ".join(f"{word} {value}" for word, value in found.items() if value is not None)
+    text = printable(f"{problem.message} ({detail})" if detail else problem.message)
+    return f"{printable(place)}: {ink.red(problem.code)}: {text}"

@@ -1,0 +1,50 @@
+"""``podium prepare``: a truth folder into one file."""
+
+from argparse import Namespace
+
+from evaluator.cli.exits import Exit
+from evaluator.cli.output import write_json
+from evaluator.cli.usage import (
+    Parser,
+    add_halves,
+    add_json,
+    add_set,
+    add_track,
+    existing_folder,
+    new_file,
+    parameters,
+    split,
+)
+from evaluator.scoring import prepare, sample
+
+
+def declare(parser: Parser) -> None:
+    """Add the verb's arguments."""
+    add_track(parser)
+    parser.add_argument("--truth", required=True, type=existing_folder, metavar="DIR", help="the truth folder")
+    add_set(parser)
+    add_halves(parser)
+    parser.add_argument("--out", required=True, type=new_file, metavar="FILE", help="where the prepared truth goes")
+    parser.add_argument(
+        "--sample", type=new_file, metavar="FILE", help="also write a sample submission that names every image"
+    )
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Prepare and print."""
+    made = prepare(
+        arguments.track,
+        arguments.truth,
+        arguments.out,
+        parameters=parameters(arguments),
+        usage=arguments.usage,
+        split=split(arguments),
+    )
+    if arguments.sample:
+        sample(arguments.track, arguments.out, arguments.sample)
+    if write_json(made, to=arguments.json):
+        print(f"{arguments.out}: {made['images']:,} images")
+        print(f"sha256 {made['sha256']}")
+        print(made["signature"])
+    return Exit.DONE

@@ -1,0 +1,61 @@
+"""``podium synthesize``: a seeded truth folder with submissions."""
+
+from argparse import ArgumentTypeError, Namespace
+from pathlib import Path
+
+from evaluator.cli.exits import Exit
+from evaluator.cli.progress import progress
+from evaluator.cli.usage import Parser, WrongUsage, add_track, fraction, positive, seed
+from evaluator.synthesis import QUALITIES, OccupiedFolder, synthesize
+
+
+def declare(parser: Parser) -> None:
+    """Add the verb's arguments."""
+    add_track(parser)
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="new or empty folder, or an earlier synthesis to replace"
+    )
+    parser.add_argument("--images", type=positive, default=1_000, metavar="N", help="number of images (default 1000)")
+    parser.add_argument(
+        "--boxes-per-image", type=positive, default=7, metavar="N", help="mean number of objects or pairs (default 7)"
+    )
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="names the truth (default 0)")
+    parser.add_argument(
+        "--quality",
+        action="append",
+        type=quality,
+        metavar="Q",
+        help=f"0 to 1: write a submission as good as this; may be repeated (default {' '.join(map(str, QUALITIES))})",
+    )
+    parser.add_argument(
+        "--submission-seed", type=seed, default=0, metavar="S", help="another one of equal quality (default 0)"
+    )
+
+
+def quality(text: str) -> float:
+    """Return a quality; files are named by its hundredths."""
+    number = fraction(text)
+    if number != round(number, 2):
+        raise ArgumentTypeError(f"{text!r} has more than two decimals")
+    return number
+
+
+def run(arguments: Namespace) -> int:
+    """Make the folder and name what is in it."""
+    try:
+        with progress() as tell:
+            made = synthesize(
+                arguments.track,
+                arguments.out,
+                images=arguments.images,
+                boxes_per_image=arguments.boxes_per_image,
+                seed=arguments.seed,
+                qualities=tuple(dict.fromkeys(arguments.quality or QUALITIES)),
+                submission_seed=arguments.submission_seed,
+                progress=tell,
+            )
+    except OccupiedFolder as error:
+        raise WrongUsage(f"--out: {error}") from error
+    for name in made["files"]:
+        print(arguments.out / name)
+    return Exit.DONE
