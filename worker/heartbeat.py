@@ -34,9 +34,7 @@ class Heartbeat(Thread):
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.over.set()
         self.news.set()
         self.join()

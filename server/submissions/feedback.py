@@ -91,3 +91,37 @@ def visible_scores(submission: Submission, *, viewer: Any, now: datetime) -> dic
 def visible_intervals(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, dict[str, Interval]]:
     """What `viewer` may read of the intervals now."""
     return intervals_in(submission, sight(submission.phase, viewer=viewer, now=now))
+
+
+def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any] | None:
+    """What `viewer` may read of the current report, None where nothing is scored.
+
+    Metrics are shown as anywhere else. Rows per class tell far more about hidden truth: without the organizers' leave
+    they are left out, and `withheld` says so.
+    """
+    evaluation = current_evaluation(submission)
+    if evaluation is None:
+        return None
+    seen, report = sight(submission.phase, viewer=viewer, now=now), evaluation.report
+    scores, intervals = scores_in(submission, seen), intervals_in(submission, seen)
+    classes = {name: split.get("classes", []) for name, split in report.get("splits", {}).items()}
+    return {
+        "track": submission.phase.track,
+        "signature": evaluation.signature,
+        "parameters": report.get("parameters", {}),
+        "splits": {
+            split: {
+                "headline": submission.phase.declared_track.headline,
+                "metrics": metrics,
+                "intervals": intervals.get(split, {}),
+                "classes": [_class_row(row, seen) for row in classes.get(split, [])] if seen.classes else None,
+            }
+            for split, metrics in scores.items()
+        },
+        "notices": report.get("notices", []),
+        "withheld": None if seen.classes else "The organizers of this phase show no results per class.",
+    }
+
+
+def _class_row(row: dict[str, Any], seen: Sight) -> dict[str, Any]:
+    return {name: seen.rounded(cell) if isinstance(cell, float) else cell for name, cell in row.items()}

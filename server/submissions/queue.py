@@ -4,7 +4,9 @@ import logging
 from uuid import UUID
 
 from celery import current_app
+from django.conf import settings
 from kombu.exceptions import OperationalError
+from redis import Redis, RedisError
 
 EVALUATE = "worker.evaluate"
 
@@ -17,3 +19,13 @@ def enqueue(submission_id: UUID) -> None:
         current_app.send_task(EVALUATE, args=[str(submission_id)], retry=False)
     except OperationalError as error:
         log.warning("submission %s was not announced, the sweeper will: %s", submission_id, error)
+
+
+def waiting() -> int | None:
+    """Number of messages that no worker has taken yet; None if the broker does not answer."""
+    try:
+        with Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as redis:
+            return int(redis.llen(current_app.conf.task_default_queue))
+    except (RedisError, ValueError) as error:
+        log.warning("the broker does not answer: %s", error)
+        return None

@@ -1,0 +1,56 @@
+"""Staff look at the rows of submissions; what happened is not edited by hand."""
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from server.submissions.models import Evaluation, QuotaEntry, Score, Submission
+
+
+class ReadOnly:
+    """Rows that only the services write."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class QuotaEntryInline(ReadOnly, admin.TabularInline):
+    model = QuotaEntry
+    extra = 0
+
+
+@admin.register(Submission)
+class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("file_name", "team", "phase", "status", "stage", "attempts", "fault", "received_at", "finished_at")
+    list_filter = ("status", "fault", "phase")
+    list_select_related = ("team", "phase__challenge")
+    search_fields = ("id", "file_name", "team__name", "sha256")
+    date_hierarchy = "received_at"
+    inlines = (QuotaEntryInline,)
+
+
+class ScoreInline(ReadOnly, admin.TabularInline):
+    model = Score
+    extra = 0
+
+
+@admin.register(Evaluation)
+class EvaluationAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("submission", "signature", "cpu_seconds", "created_at")
+    list_select_related = ("submission",)
+    search_fields = ("submission__id", "signature")
+    inlines = (ScoreInline,)
+
+
+@admin.register(QuotaEntry)
+class QuotaEntryAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("team", "phase", "day", "amount", "reason", "at", "submission")
+    list_filter = ("phase", "reason", "day")
+    list_select_related = ("team", "phase__challenge", "submission")
+    search_fields = ("team__name", "submission__id")

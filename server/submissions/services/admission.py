@@ -1,0 +1,73 @@
+"""Who may submit what, now: each rule refuses with its code and says what to do."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.core.files import File
+
+from server.accounts.models import User
+from server.challenges.models import Membership, Phase, Team
+from server.errors import Refused
+from server.submissions.models import Status, Submission
+from server.submissions.services import quota
+
+# A rejected, failed or cancelled file may come again as it is; one that waits, runs or has its scores may not.
+STANDING = (Status.QUEUED, Status.RUNNING, Status.SCORED)
+
+
+def moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def refuse_large(file: "File[bytes]") -> None:
+    allowed = settings.UPLOAD_MAX_BYTES
+    if file.size > allowed:
+        raise Refused(
+            "file_too_large",
+            f"The file has {file.size:,} bytes; {allowed:,} are allowed. Compress it with gzip, or drop predictions "
+            "of low confidence.",
+            allowed_bytes=allowed,
+        )
+
+
+def refuse_strangers(*, user: User | None, team: Team, phase: Phase) -> None:
+    if team.challenge_id != phase.challenge_id or not Membership.objects.filter(team=team, user=user).exists():
+        raise Refused("not_a_member", "You are not in a team of this challenge. Join it first, then submit.")
+
+
+def refuse_by_date(phase: Phase, now: datetime) -> None:
+    if not phase.has_opened(now):
+        opening = moment(phase.opening)
+        raise Refused("phase_not_open", f"This phase opens at {opening}. Submit then.", opens_at=phase.opening)
+    if phase.has_closed(now) and phase.closing is not None:
+        closing = moment(phase.closing)
+        raise Refused("phase_closed", f"This phase closed at {closing} and takes no files.", closed_at=phase.closing)
+    if phase.truth is None:
+        raise Refused("phase_not_open", "This phase has no truth to score against yet. Ask its organizers when it has.")
+
+
+def refuse_duplicates(submission: Submission) -> None:
+    same = Submission.objects.filter(
+        phase=submission.phase_id, team=submission.team_id, sha256=submission.sha256, status__in=STANDING
+    )
+    earlier = same.order_by("received_at").first()
+    if earlier is not None:
+        raise Refused(
+            "duplicate_file",
+            f"Your team sent this very file at {moment(earlier.received_at)} ({earlier.file_name}, {earlier.status}). "
+            "Look there for its result; scoring it again would give the same.",
+            submission=str(earlier.pk),
+        )
+
+
+def refuse_by_quota(*, team: Team, phase: Phase, now: datetime) -> None:
+    state = quota.state(team=team, phase=phase, now=now)
+    if not state.reason:
+        return
+    again = f" The next is possible at {moment(state.next_allowed_at)}." if state.next_allowed_at else ""
+    raise Refused(
+        "quota_exhausted",
+        state.reason + again,
+        next_allowed_at=state.next_allowed_at,
+        resets_at=state.resets_at,
+    )
