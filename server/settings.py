@@ -55,7 +55,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
-CSRF_FAILURE_VIEW = "server.pages.views.csrf_failure"
+CSRF_FAILURE_VIEW = "server.pages.views.errors.csrf_failure"
 
 INSTALLED_APPS = [
     "server.audit",
@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "server.pages.middleware.ContentSecurityPolicyMiddleware",
+    "server.pages.middleware.RefusalMiddleware",
 ]
 ROOT_URLCONF = "server.urls"
 WSGI_APPLICATION = "server.wsgi.application"
@@ -128,7 +129,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "build" / "static"
 STATICFILES_DIRS = [BASE_DIR / "server" / "static", BASE_DIR / "build" / "assets"]
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": {"BACKEND": "server.submissions.storage.DurableStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
@@ -213,6 +214,10 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "unacked_restore_throttle": 1,
     "socket_timeout": 10,
     "socket_connect_timeout": 5,
+    # sending tries twice and gives up at once: an upload does not wait for a broker that is down
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0,
 }
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
