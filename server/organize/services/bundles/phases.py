@@ -8,10 +8,20 @@ from evaluator.problems import InvalidParameters
 from server.organize.services.bundles.declared import Baseline, BundlePhase
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.bundles.section import Section
-from server.organize.services.bundles.values import moment, one_of, parameter, share, slug, switch, text, whole
+from server.organize.services.bundles.values import (
+    moment,
+    one_of,
+    parameter,
+    share,
+    slug,
+    switch,
+    team_name,
+    text,
+    whole,
+)
 
 MOST = 2**31 - 1
-SEED = 2**63 - 1
+SEED = 2**32 - 1
 ATTEMPTS_PER_DAY = 20
 
 
@@ -68,7 +78,8 @@ def _read_parameters(phase: Section, track: str) -> dict[str, Any]:
                     given[name] = value
             except InvalidParameters as error:
                 section.wrong(name, "bad_parameter", str(error).removeprefix(f"{name}: "))
-    return TRACKS[track].resolve(given) if track else {}
+    complete = TRACKS[track].resolve(given) if track else {}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in complete.items()}  # as JSON
 
 
 def _read_split(phase: Section, home: Path) -> dict[str, Any]:
@@ -80,7 +91,7 @@ def _read_split(phase: Section, home: Path) -> dict[str, Any]:
     with phase.section("split") as section:
         return {
             "public_share": section.take("public", share, 1.0),
-            "split_seed": section.take("seed", whole(-SEED, SEED), 0),
+            "split_seed": section.take("seed", whole(0, SEED), 0),
         }
 
 
@@ -115,7 +126,7 @@ def _read_baselines(parent: Section, home: Path, *, phase: str) -> tuple[Baselin
     baselines: list[Baseline] = []
     for section in parent.sections("baselines"):
         with section:
-            name, file = section.need("name", text(80), ""), section.need("file", text(200), "")
+            name, file = section.need("name", team_name, ""), section.need("file", text(200), "")
         path = PurePosixPath(file)
         if file and (path.is_absolute() or ".." in path.parts):
             section.wrong("file", "unsafe_path", f"{file} leaves the phase's folder")

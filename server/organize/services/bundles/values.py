@@ -10,6 +10,9 @@ from math import isfinite
 
 import yaml
 
+from server.challenges.services import tidy_name
+from server.errors import Refused
+
 NULL = "tag:yaml.org,2002:null"
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
@@ -92,3 +95,10 @@ def one_of(*words: str) -> Callable[[yaml.Node], str]:
 def parameter(node: yaml.Node) -> str | list[str]:
     """Return a parameter's text, or the texts of a list; the track gives it its type."""
     return [written(part) for part in node.value] if isinstance(node, yaml.SequenceNode) else written(node)
+
+
+def team_name(node: yaml.Node) -> str:
+    try:
+        return tidy_name(written(node))
+    except Refused as error:
+        raise Wrong(error.detail) from None

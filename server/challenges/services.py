@@ -1,0 +1,91 @@
+"""Who takes part: joining a challenge, alone or as the first of a team."""
+
+import unicodedata
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+from django.db import transaction
+
+from server.accounts.models import User
+from server.audit import services as audit
+from server.challenges.models import Challenge, Membership, Team
+from server.clock import database_now
+from server.errors import Refused
+
+NAME_CHARACTERS = 80
+JOINERS = "\u200c\u200d"  # scripts and emoji need them; other invisible signs only make names that look alike
+UNFIT = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def membership_of(user: Any, challenge: Challenge) -> Membership | None:
+    """A person's place in a challenge; None for strangers and for nobody."""
+    if not user.is_authenticated:
+        return None
+    return Membership.objects.select_related("team").filter(challenge=challenge, user=user).first()
+
+
+@transaction.atomic
+def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership:
+    """Take part as a team of one, its captain; a member stays where they are.
+
+    People who join wait for each other at the challenge's row, so that two of them cannot take one name.
+    """
+    readable = Challenge.objects.readable_by(user).filter(pk=challenge.pk)
+    locked = Challenge.objects.select_for_update(no_key=True).filter(pk__in=readable.values("pk")).first()
+    if locked is None:
+        raise Refused("not_found", "There is no such challenge, or it is not open to you.")
+    if member := membership_of(user, locked):
+        return member
+    if not accept_rules:
+        raise Refused("rules_not_accepted", "Read the rules of this challenge and accept them to join.")
+    now = database_now()
+    refuse_late(locked, now)
+    taken = {name.casefold() for name in locked.teams.values_list("name", flat=True)}
+    name = chosen_name(team_name, taken) if team_name.strip() else free_name(user.get_username(), taken)
+    team = Team.objects.create(challenge=locked, name=name)
+    member = Membership.objects.create(team=team, challenge=locked, user=user, is_captain=True, rules_accepted_at=now)
+    audit.record(
+        actor=user, action="challenge.joined", subject=f"challenge {locked.slug}", detail={"team": name, "id": team.pk}
+    )
+    return member
+
+
+def refuse_late(challenge: Challenge, now: datetime) -> None:
+    """Joining ends with the registration deadline and with the challenge; it may begin before the challenge does."""
+    ends = [end for end in (challenge.join_until, challenge.closes_at) if end is not None]
+    if ends and now > min(ends):
+        raise Refused(
+            "registration_closed",
+            f"Registration ended at {min(ends):%Y-%m-%d %H:%M} UTC. Write to the organizers if you still want in.",
+        )
+
+
+def tidy_name(text: str) -> str:
+    """A team's name as it is shown and compared: one form for each look, single spaces, nothing invisible."""
+    name = " ".join(word for word in unicodedata.normalize("NFKC", text).strip().split(" ") if word)
+    unfit = [sign for sign in name if unicodedata.category(sign) in UNFIT and sign not in JOINERS]
+    if unfit:
+        raise Refused(
+            "invalid", f"The team's name holds a sign that cannot be shown (U+{ord(unfit[0]):04X}). Remove it."
+        )
+    if len(name) > NAME_CHARACTERS or not any(unicodedata.category(sign)[0] in "LNPS" for sign in name):
+        raise Refused("invalid", f"A team's name has 1 to {NAME_CHARACTERS} characters; this one has {len(name)}.")
+    return name
+
+
+def chosen_name(text: str, taken: set[str]) -> str:
+    name = tidy_name(text)
+    if name.casefold() in taken:
+        raise Refused("invalid", f"There is a team {name} already. Choose another name.")
+    return name
+
+
+def free_name(username: str, taken: set[str]) -> str:
+    """The person's own name, with the first number that is free if another team has it."""
+    for number in count(1):
+        suffix = f" {number}" if number > 1 else ""
+        name = username[: NAME_CHARACTERS - len(suffix)] + suffix
+        if name.casefold() not in taken:
+            return name
+    raise AssertionError("numbers do not end")

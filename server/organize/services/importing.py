@@ -1,0 +1,110 @@
+"""A bundle becomes a challenge: truths prepared first, then all rows in one transaction, then the baselines."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from django.conf import settings
+from django.db import transaction
+
+from server.accounts.models import User
+from server.audit import services as audit
+from server.challenges.models import Challenge, Phase
+from server.clock import database_now
+from server.organize.services import baselines, bundles
+from server.organize.services.bundles.mistakes import Mistakes
+from server.organize.services.new_files import NewFiles
+from server.organize.services.phases import differing, has_entries, write_phase
+from server.organize.services.preparing import Prepared, prepare_all
+
+FIELDS = (
+    "title",
+    "summary",
+    "description",
+    "rules",
+    "data",
+    "visibility",
+    "closes_at",
+    "join_until",
+    "team_max_size",
+    "merge_until",
+)
+
+
+def unheard(sentence: str) -> None:
+    """Stands where nobody listens."""
+
+
+def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = unheard) -> Challenge:
+    """Create or change the challenge that a folder or zip describes; the same bundle again changes nothing.
+
+    `by` becomes one of its organizers; whether they may is the caller's to know. `say` hears what is done, sentence
+    by sentence. Raises InvalidBundle with every mistake, and then has changed nothing.
+    """
+    with (
+        bundles.opened(path) as folder,
+        TemporaryDirectory(prefix="import-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
+    ):
+        bundle = bundles.read(folder)
+        prepared = prepare_all(bundle.phases, Path(workspace))
+        with NewFiles() as files:
+            challenge, done = write(bundle, prepared, files=files, by=by)
+        for sentence in chain(done, baselines.submit_all(challenge, bundle)):
+            say(sentence)
+    return challenge
+
+
+@transaction.atomic
+def write(
+    bundle: bundles.Bundle, prepared: dict[str, Prepared], *, files: NewFiles, by: User | None
+) -> tuple[Challenge, list[str]]:
+    """Write all rows or none; return the challenge, and in words what changed and what was kept."""
+    mistakes = Mistakes()
+    challenge, changes = write_challenge(bundle, mistakes)
+    known = {phase.slug: phase for phase in challenge.phases.select_for_update()}
+    for position, declared in enumerate(bundle.phases):
+        phase = known.pop(declared.slug, None) or Phase(challenge=challenge, slug=declared.slug)
+        ready = prepared[declared.slug]
+        changes += write_phase(phase, declared, position=position, prepared=ready, files=files, mistakes=mistakes)
+    changes += baselines.write_teams(challenge, bundle, mistakes)
+    mistakes.stop_if_any()
+    kept = [phase for phase in known.values() if has_entries(phase)]
+    changes += [remove(phase) for phase in known.values() if phase not in kept]
+    if by is not None and not challenge.organizers.contains(by):
+        challenge.organizers.add(by)
+        changes.append(f"{by} organizes it")
+    if changes:
+        audit.record(
+            actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail={"changes": changes}
+        )
+    said = [f"phase {phase.slug}: kept though the bundle lacks it, because teams have submitted" for phase in kept]
+    return challenge, (changes or ["nothing changed"]) + said
+
+
+def write_challenge(bundle: bundles.Bundle, mistakes: Mistakes) -> tuple[Challenge, list[str]]:
+    found = Challenge.objects.select_for_update(no_key=True).filter(slug=bundle.slug).first()
+    challenge = found or Challenge(slug=bundle.slug, opens_at=database_now())
+    fields = {name: getattr(bundle, name) for name in FIELDS}
+    names = differing(challenge, {**fields, "opens_at": bundle.opens_at or challenge.opens_at})
+    if challenge.closes_at and challenge.closes_at <= challenge.opens_at:
+        mistakes.add(
+            "bad_dates", f"closes_at: is not after the opening ({challenge.opens_at})", line=bundle.closes_line
+        )
+        mistakes.stop_if_any()
+    if found is None or names:
+        challenge.save()
+    if found is None:
+        return challenge, [f"challenge {challenge.slug}: created"]
+    return challenge, [f"challenge {challenge.slug}: {', '.join(names)} changed"] if names else []
+
+
+def remove(phase: Phase) -> str:
+    """Remove a phase that the bundle no longer has, with its baselines and files."""
+    fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source)]
+    for field in filter(None, [*fields, phase.sample_submission]):
+        transaction.on_commit(partial(field.storage.delete, str(field.name)))
+    phase.submissions.all().delete()
+    phase.delete()
+    return f"phase {phase.slug}: removed"

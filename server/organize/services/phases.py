@@ -1,0 +1,124 @@
+"""A declared phase becomes rows. Where teams have submitted, nothing changes that would change a score."""
+
+from functools import partial
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from evaluator.signature import compose
+from server.challenges.models import Phase, Truth
+from server.organize.services.bundles import BundlePhase
+from server.organize.services.bundles.mistakes import Mistakes
+from server.organize.services.new_files import NewFiles
+from server.organize.services.preparing import Prepared
+
+FIELDS = (
+    "title",
+    "track",
+    "parameters",
+    "public_share",
+    "split_seed",
+    "opens_at",
+    "closes_at",
+    "quota_per_day",
+    "quota_total",
+    "attempts_per_day",
+    "finals",
+    "feedback",
+    "feedback_decimals",
+    "feedback_classes",
+)
+
+
+def differing(row: Any, fields: dict[str, Any]) -> list[str]:
+    """Give a row its new values; return the names of those that were others."""
+    names = [name for name, value in fields.items() if getattr(row, name) != value]
+    for name in names:
+        setattr(row, name, fields[name])
+    return names
+
+
+def write_phase(
+    phase: Phase, declared: BundlePhase, *, position: int, prepared: Prepared, files: NewFiles, mistakes: Mistakes
+) -> list[str]:
+    """Create or change one phase with its truth and sample; return what changed, in words."""
+    is_new = phase.pk is None
+    settled = changed_terms(phase, declared, prepared)
+    if not is_new and settled and has_entries(phase):
+        mistakes.add(
+            "phase_in_use",
+            f"{phase.slug}: teams have submitted, so its {', '.join(settled)} must stay as imported before; "
+            "put the change into a new phase",
+            line=declared.line,
+        )
+        return []
+    fields = {name: getattr(declared, name) for name in FIELDS}
+    names = differing(phase, {**fields, "position": position})
+    signature = compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), prepared.sha256)
+    wants_truth = bool(settled) or (phase.signature != signature and not has_entries(phase))
+    if wants_truth:
+        phase.signature = signature
+    names += replace_sample(phase, prepared.sample, files)
+    if is_new or names or wants_truth:
+        phase.save()
+    changes = ["added"] if is_new else [f"{', '.join(names)} changed"] if names else []
+    if wants_truth:
+        changes.append(activate(phase, prepared, files))
+    return [f"phase {phase.slug}: {change}" for change in changes]
+
+
+def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> list[str]:
+    """Name what decides scores and is not as it was; for a new phase that is everything."""
+    truth = phase.truth if phase.pk else None
+    if truth is None:
+        return ["track", "parameters", "split", "truth"]
+    terms = {
+        "track": phase.track != declared.track,
+        "parameters": counted(phase) != counted(declared),
+        "split": (phase.public_share, phase.split_seed) != (declared.public_share, declared.split_seed),
+        "truth": truth.sha256 != prepared.sha256,
+    }
+    return [name for name, differs in terms.items() if differs]
+
+
+def counted(phase: Phase | BundlePhase) -> dict[str, Any]:
+    """Return the parameters that a score depends on."""
+    values = phase.declared_track.resolve(phase.parameters)
+    return {parameter.name: values[parameter.name] for parameter in phase.declared_track.parameters if parameter.short}
+
+
+def has_entries(phase: Phase) -> bool:
+    """Tell whether a team has submitted; baselines are the organizers' own and can be scored anew."""
+    return phase.pk is not None and phase.submissions.filter(team__is_baseline=False).exists()
+
+
+def activate(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
+    """Make the prepared truth the one that counts; what baselines scored against the last one goes."""
+    phase.submissions.all().delete()
+    phase.truths.update(active=False)
+    latest = phase.truths.aggregate(latest=Max("version"))["latest"] or 0
+    truth = Truth(phase=phase, version=latest + 1, sha256=prepared.sha256, images=prepared.images, active=True)
+    files.store(truth.prepared, prepared.compiled, name="truth.podium")
+    files.store(truth.source, prepared.source, name="truth.zip")
+    truth.save(force_insert=True)
+    return f"truth version {truth.version}, {truth.images:,} images, sha256 {truth.sha256[:12]}"
+
+
+def replace_sample(phase: Phase, sample: Path, files: NewFiles) -> list[str]:
+    old = phase.sample_submission
+    if old and same_bytes(Path(old.path), sample):
+        return []
+    if old:
+        transaction.on_commit(partial(old.storage.delete, str(old.name)))
+    files.store(phase.sample_submission, sample, name=f"{phase.challenge.slug}-{phase.slug}.csv")
+    return ["sample_submission"]
+
+
+def same_bytes(one: Path, other: Path) -> bool:
+    if not one.is_file():
+        return False
+    with one.open("rb") as left, other.open("rb") as right:
+        return file_digest(left, "sha256").digest() == file_digest(right, "sha256").digest()

@@ -1,0 +1,108 @@
+"""A phase's truth, checked and compiled by the `podium` program as a child: the server never loads numpy."""
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from django.conf import settings
+
+from evaluator.problems import Problem
+from server.organize.services.bundles import BundlePhase, InvalidBundle
+
+TRUTH_AT_FAULT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a truth folder became; the files lie in a workspace and may be moved out of it."""
+
+    sha256: str
+    images: int
+    compiled: Path
+    source: Path
+    sample: Path
+
+
+def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path) -> dict[str, Prepared]:
+    """Prepare the truth of each phase. Raises InvalidBundle with the faults of all of them."""
+    prepared: dict[str, Prepared] = {}
+    problems: list[Problem] = []
+    for phase in phases:
+        try:
+            prepared[phase.slug] = prepare(phase, workspace)
+        except InvalidBundle as error:
+            problems += error.problems
+    if problems:
+        raise InvalidBundle(problems)
+    return prepared
+
+
+def prepare(phase: BundlePhase, workspace: Path) -> Prepared:
+    compiled, source, sample = (workspace / f"{phase.slug}.{kind}" for kind in ("podium", "zip", "csv"))
+    made = run_podium("prepare", *arguments(phase), "--out", str(compiled), "--sample", str(sample), phase=phase)
+    if phase.sample:
+        shutil.copyfile(phase.sample, sample)
+    pack(phase, source)
+    return Prepared(made["sha256"], made["images"], compiled, source, sample)
+
+
+def arguments(phase: BundlePhase) -> list[str]:
+    words = [phase.track, "--truth", str(phase.truth)]
+    if phase.usage:
+        words += ["--usage", str(phase.usage)]
+    elif phase.public_share < 1:
+        words += ["--split", repr(phase.public_share), "--seed", str(phase.split_seed)]
+    for name, value in phase.parameters.items():
+        words += ["--set", f"{name}={'/'.join(map(repr, value)) if isinstance(value, list) else value}"]
+    return words
+
+
+def run_podium(*words: str, phase: BundlePhase) -> dict[str, Any]:
+    """Run `podium … --json` and return what it prints; exit 3 says that the truth is at fault, and where."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "evaluator", *words, "--json"],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        timeout=settings.EVALUATION_SECONDS,
+        check=False,
+    )
+    if ended.returncode not in (0, TRUTH_AT_FAULT):
+        raise RuntimeError(f"podium {words[0]} ended with {ended.returncode}: {ended.stderr.strip()[-2000:]}")
+    answer: dict[str, Any] = json.loads(ended.stdout)
+    if ended.returncode == TRUTH_AT_FAULT:
+        raise InvalidBundle(located(answer, phase))
+    return answer
+
+
+def located(answer: dict[str, Any], phase: BundlePhase) -> list[Problem]:
+    """Turn the program's defects into those of the bundle: their files are named from its top."""
+    problems = [Problem(**{**error, "file": place(error.get("file"), phase)}) for error in answer["errors"]]
+    unseen = answer["total"] - len(problems)
+    if unseen > 0:
+        problems.append(Problem(problems[-1].code, f"and {unseen} more", file=problems[-1].file))
+    return problems
+
+
+def place(file: str | None, phase: BundlePhase) -> str:
+    beside = phase.usage is not None and file in ("usage.csv", phase.usage.name)
+    folder = f"phases/{phase.slug}" if beside else f"phases/{phase.slug}/truth"
+    return f"{folder}/{file}" if file else folder
+
+
+def pack(phase: BundlePhase, target: Path) -> None:
+    """Zip the truth folder as it was given; equal folders make equal bytes."""
+    files = {path.name: path for path in phase.truth.iterdir() if path.is_file()}
+    if phase.usage:
+        files[phase.usage.name] = phase.usage
+    with ZipFile(target, "w", ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            entry = ZipInfo(name)  # dated 1980, like every entry without a date
+            entry.compress_type = ZIP_DEFLATED
+            with files[name].open("rb") as source, archive.open(entry, "w", force_zip64=True) as copy:
+                shutil.copyfileobj(source, copy, 2**20)

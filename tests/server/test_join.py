@@ -1,0 +1,169 @@
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from server.audit.models import Entry
+from server.challenges.models import Membership, Team
+from server.challenges.services import join, membership_of
+from server.errors import Refused
+
+NOW = datetime.now(UTC)
+PAST, FUTURE = NOW - timedelta(hours=1), NOW + timedelta(hours=1)
+
+
+def refusal(**asked: Any) -> str:
+    with pytest.raises(Refused) as caught:
+        join(**{"accept_rules": True, **asked})
+    return caught.value.code
+
+
+def test_a_person_alone_is_a_team_of_one_and_its_captain(make: Any) -> None:
+    user, challenge = make.user(), make.challenge()
+    member = join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
+    assert (member.team.name, member.is_captain, member.team.memberships.count()) == ("Aurora", True, 1)
+
+
+def test_without_accepting_the_rules_nobody_joins(make: Any) -> None:
+    assert refusal(user=make.user(), challenge=make.challenge(), accept_rules=False) == "rules_not_accepted"
+    assert not Team.objects.exists()
+
+
+def test_joining_is_written_down(make: Any) -> None:
+    user, challenge = make.user(), make.challenge(slug="animals")
+    join(user=user, challenge=challenge, accept_rules=True)
+    entry = Entry.objects.get(action="challenge.joined")
+    assert (entry.subject, entry.actor_name) == ("challenge animals", user.username)
+
+
+def test_a_member_stays_where_they_are(make: Any) -> None:
+    user, challenge = make.user(), make.challenge()
+    first = join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
+    challenge.join_until = PAST
+    challenge.save()
+    again = join(user=user, challenge=challenge, accept_rules=False, team_name="Basalt")
+    assert again == first
+    assert (Team.objects.count(), Membership.objects.count(), Entry.objects.count()) == (1, 1, 1)
+
+
+def test_one_person_may_join_two_challenges_under_one_name(make: Any) -> None:
+    user = make.user()
+    for challenge in (make.challenge(), make.challenge()):
+        join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
+    assert Team.objects.filter(name="Aurora").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("dates", "code"),
+    [
+        ({"join_until": PAST}, "registration_closed"),
+        ({"closes_at": PAST}, "registration_closed"),
+        ({"join_until": FUTURE, "closes_at": PAST}, "registration_closed"),
+        ({"join_until": PAST, "closes_at": FUTURE}, "registration_closed"),
+        ({"join_until": FUTURE, "closes_at": FUTURE}, None),
+        ({"opens_at": FUTURE}, None),  # before it opens, joining is allowed
+        ({}, None),
+    ],
+)
+def test_joining_ends_with_its_deadline_or_the_challenge(make: Any, dates: dict[str, Any], code: str | None) -> None:
+    user, challenge = make.user(), make.challenge(**dates)
+    if code is None:
+        assert join(user=user, challenge=challenge, accept_rules=True).user == user
+    else:
+        assert refusal(user=user, challenge=challenge) == code
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("  Aurora  ", "Aurora"),
+        ("North   Star", "North Star"),
+        ("North\u00a0Star", "North Star"),
+        ("Ａｕｒｏｒａ", "Aurora"),
+        ("Cafe\u0301", "Café"),
+        ("فريق", "فريق"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("x" * 80, "x" * 80),
+        ("<b>&amp;</b>", "<b>&amp;</b>"),
+    ],
+)
+def test_a_name_is_kept_in_one_form(make: Any, given: str, kept: str) -> None:
+    member = join(user=make.user(), challenge=make.challenge(), accept_rules=True, team_name=given)
+    assert member.team.name == kept
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x" * 81,
+        "\ufdfa" * 5,  # one sign that stands for eighteen
+        "a\x00b",
+        "a\nb",
+        "a\u202eb",
+        "a\u2066b",
+        "a\u200bb",
+        "a\u00adb",
+        "a\u2028b",
+        "a\ud800b",
+        "a\ue000b",
+        "\u200d",
+        "\u0301",
+    ],
+)
+def test_a_name_that_cannot_be_shown_is_refused(make: Any, name: str) -> None:
+    assert refusal(user=make.user(), challenge=make.challenge(), team_name=name) == "invalid"
+
+
+@pytest.mark.parametrize(("first", "second"), [("Aurora", "aurora"), ("Ärger", "ÄRGER"), ("Straße", "STRASSE")])
+def test_names_are_unique_in_any_case(make: Any, first: str, second: str) -> None:
+    challenge = make.challenge()
+    make.team(challenge, name=first)
+    assert refusal(user=make.user(), challenge=challenge, team_name=second) == "invalid"
+
+
+def test_without_a_name_the_team_is_called_like_its_captain(make: Any) -> None:
+    member = join(user=make.user(username="nord"), challenge=make.challenge(), accept_rules=True, team_name=" ")
+    assert member.team.name == "nord"
+
+
+def test_a_taken_default_name_gets_a_number(make: Any) -> None:
+    challenge = make.challenge()
+    make.team(challenge, name="NORD")
+    make.team(challenge, name="nord 2")
+    assert join(user=make.user(username="nord"), challenge=challenge, accept_rules=True).team.name == "nord 3"
+
+
+def test_a_long_default_name_is_cut_before_its_number(make: Any) -> None:
+    challenge = make.challenge()
+    make.team(challenge, name="n" * 80)
+    member = join(user=make.user(username="n" * 100), challenge=challenge, accept_rules=True)
+    assert member.team.name == "n" * 78 + " 2"
+
+
+def test_a_private_challenge_does_not_exist_for_strangers(make: Any) -> None:
+    assert refusal(user=make.user(), challenge=make.challenge(visibility="private")) == "not_found"
+
+
+@pytest.mark.parametrize("staff", [True, False])
+def test_a_private_challenge_is_open_to_its_organizers_and_staff(make: Any, staff: bool) -> None:
+    user, challenge = make.user(is_staff=staff), make.challenge(visibility="private")
+    if not staff:
+        challenge.organizers.add(user)
+    assert join(user=user, challenge=challenge, accept_rules=True).user == user
+
+
+def test_an_unlisted_challenge_is_open_to_whoever_knows_it(make: Any) -> None:
+    user = make.user()
+    assert join(user=user, challenge=make.challenge(visibility="unlisted"), accept_rules=True).user == user
+
+
+def test_membership_of_nobody_is_none(make: Any) -> None:
+    assert membership_of(AnonymousUser(), make.challenge()) is None
+
+
+def test_membership_is_of_one_challenge(make: Any) -> None:
+    user, challenge = make.user(), make.challenge()
+    member = join(user=user, challenge=challenge, accept_rules=True)
+    assert membership_of(user, challenge) == member
+    assert membership_of(user, make.challenge()) is None
