@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import warnings
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,6 @@ from evaluator.files import numbers
 from evaluator.files.cells import shortened
 from evaluator.problems import InvalidTruth, Problem
 
-HEADERLESS = ("classes.csv", "relations.csv")
 SHOWN = 20
 
 
@@ -156,13 +156,19 @@ class TruthFolder:
     def table(self, name: str) -> TruthTable:
         """Read a CSV file with a header; columns are found by name in any letter case, others are ignored."""
         declared = next(file for file in self.track.truth_files if file.name == name)
+        text = self._text(name)
         try:
-            # Quotes, widths and blank lines are pandas' to judge; every cell stays the text it is.
-            frame = pd.read_csv(
-                io.StringIO(self._text(name)), dtype=str, na_filter=False, skip_blank_lines=False, index_col=False
-            )
-        except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-            self.faults.add("truth_bad_header" if "No columns" in str(error) else "truth_bad_value", name, str(error))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", pd.errors.ParserWarning)
+                # Quotes and line ends are pandas' to judge; every cell stays the text it is.
+                frame = pd.read_csv(
+                    io.StringIO(text), dtype=str, na_filter=False, skip_blank_lines=False, index_col=False
+                )
+        except pd.errors.EmptyDataError:
+            self.faults.add("truth_bad_header", name, f"the file is empty; it must hold {','.join(declared.columns)}")
+            raise InvalidTruth(self.faults.problems) from None
+        except (pd.errors.ParserError, pd.errors.ParserWarning):
+            self.faults.add("truth_bad_value", name, "more cells than the header has columns", line=_widest_line(text))
             raise InvalidTruth(self.faults.problems) from None
         frame = self._named(frame, name, declared.columns)
         filled = np.flatnonzero((frame != "").any(axis=1).to_numpy())
@@ -198,6 +204,13 @@ class TruthFolder:
             line = getattr(error, "lineno", None)
             self.faults.add("truth_bad_value", name, f"not JSON: {error}", line=line)
             raise InvalidTruth(self.faults.problems) from None
+
+
+def _widest_line(text: str) -> int | None:
+    """Return the first line with more cells than the header."""
+    rows = csv.reader(io.StringIO(text, newline=""))
+    width = len(next(rows))
+    return next((rows.line_num for row in rows if len(row) > width), None)
 
 
 def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
