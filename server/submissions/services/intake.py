@@ -7,6 +7,7 @@ from errno import EDQUOT, ENOSPC
 from functools import partial
 from hashlib import file_digest
 from pathlib import PurePath
+from sqlite3 import SQLITE_FULL
 
 from django.core.files import File
 from django.db import transaction
@@ -22,6 +23,7 @@ from server.submissions.services import admission, quota
 from server.submissions.services.choices import checked_note
 
 NAME_CHARACTERS = 255
+DISK_FULL = "53100"  # PostgreSQL's name for it
 
 
 def submit(
@@ -63,12 +65,20 @@ def stored(submission: Submission, file: "File[bytes]") -> Iterator[None]:
     except BaseException as error:
         if submission.file:
             submission.file.delete(save=False)
-        if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
+        if is_full_disk(error):
             raise Refused(
                 "no_space",
                 "The server has no room for the file. Nothing was taken from your quota; try again in an hour.",
             ) from error
         raise
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Tell whether the folder of the files, or the disk under the database, has no room."""
+    if isinstance(error, OSError):
+        return error.errno in (ENOSPC, EDQUOT)
+    cause = error.__cause__
+    return getattr(cause, "sqlite_errorcode", None) == SQLITE_FULL or getattr(cause, "sqlstate", None) == DISK_FULL
 
 
 @transaction.atomic

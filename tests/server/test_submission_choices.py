@@ -1,0 +1,69 @@
+"""Notes and finals: what a team may say about its submissions, and until when."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from server.errors import Refused
+from server.submissions.models import Status, Submission
+from server.submissions.services.choices import set_final, set_note
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def scored(make: Any) -> Submission:
+    return make.submission(make.phase(finals=1), status=Status.SCORED, finished_at=NOW)
+
+
+def code_of(service: Any, **arguments: Any) -> str:
+    with pytest.raises(Refused) as caught:
+        service(**arguments)
+    return caught.value.code
+
+
+def test_note_is_kept_as_one_tidy_line(scored):
+    set_note(submission=scored, by=scored.user, note=" two\nlines\u202e ")
+    scored.refresh_from_db()
+    assert scored.note == "two lines"
+
+
+@pytest.mark.parametrize(("note", "fits"), [("x" * 500, True), ("x" * 501, False)])
+def test_note_has_a_limit(scored, note, fits):
+    if fits:
+        assert set_note(submission=scored, by=scored.user, note=note).note == note
+    else:
+        assert code_of(set_note, submission=scored, by=scored.user, note=note) == "invalid"
+
+
+@pytest.mark.parametrize(("service", "change"), [(set_note, {"note": "x"}), (set_final, {"final": True})])
+def test_others_change_nothing(make, scored, service, change):
+    assert code_of(service, submission=scored, by=make.user(), **change) == "not_a_member"
+
+
+def test_scored_submission_can_be_chosen_and_taken_back(scored):
+    assert set_final(submission=scored, by=scored.user, final=True).final
+    assert not set_final(submission=scored, by=scored.user, final=False).final
+
+
+def test_choosing_twice_is_choosing_once(scored):
+    set_final(submission=scored, by=scored.user, final=True)
+    assert set_final(submission=scored, by=scored.user, final=True).final
+
+
+def test_more_than_the_phase_allows_cannot_be_chosen(make, scored):
+    set_final(submission=scored, by=scored.user, final=True)
+    second = make.submission(scored.phase, scored.team, status=Status.SCORED, finished_at=NOW)
+    assert code_of(set_final, submission=second, by=scored.user, final=True) == "invalid"
+
+
+def test_only_what_is_scored_can_be_chosen(make):
+    queued = make.submission(make.phase())
+    assert code_of(set_final, submission=queued, by=queued.user, final=True) == "invalid"
+
+
+def test_choice_is_over_when_the_phase_is(scored):
+    scored.phase.opens_at, scored.phase.closes_at = NOW - timedelta(days=2), NOW - timedelta(days=1)
+    scored.phase.save()
+    assert code_of(set_final, submission=scored, by=scored.user, final=True) == "phase_closed"

@@ -1,0 +1,235 @@
+"""Taking files in: what is refused, with which code, and that a refusal leaves nothing behind."""
+
+import errno
+import os
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.db import OperationalError
+
+from server.audit.models import Entry
+from server.errors import Refused
+from server.submissions.models import QuotaEntry, Status, Submission
+from server.submissions.services import intake
+
+NOW = datetime.now(UTC)
+HOUR = timedelta(hours=1)
+TEXT = b"ImageId,PredictionString\na,\n"
+
+
+def upload(content: bytes = TEXT, name: str = "mine.csv") -> ContentFile:
+    return ContentFile(content, name)
+
+
+@pytest.fixture
+def entrant(make: Any) -> dict[str, Any]:
+    """A member with team and open phase: the arguments of an upload that is taken."""
+    user, phase = make.user(), make.phase()
+    return {"user": user, "team": make.team(phase.challenge, user), "phase": phase}
+
+
+def stored_files() -> list[str]:
+    return default_storage.listdir("submissions")[1] if default_storage.exists("submissions") else []
+
+
+def refusal(**arguments: Any) -> Refused:
+    with pytest.raises(Refused) as caught:
+        intake.submit(**{"file": upload(), **arguments})
+    return caught.value
+
+
+def test_upload_becomes_a_queued_row_with_its_hash(entrant):
+    submission = intake.submit(**entrant, file=upload(), note="first")
+    submission.refresh_from_db()
+    assert (submission.status, submission.sha256) == (Status.QUEUED, sha256(TEXT).hexdigest())
+    assert (submission.file_name, submission.size_bytes, submission.note) == ("mine.csv", len(TEXT), "first")
+
+
+def test_stored_name_tells_nothing_of_the_given_one(entrant):
+    submission = intake.submit(**entrant, file=upload(name="mine.csv"))
+    folder, key = submission.file.name.split("/")
+    assert folder == "submissions"
+    assert UUID(key)
+
+
+def test_stored_bytes_are_the_uploaded_bytes(entrant):
+    assert Path(intake.submit(**entrant, file=upload()).file.path).read_bytes() == TEXT
+
+
+def test_uploaded_temporary_file_is_moved_not_copied(entrant):
+    file = TemporaryUploadedFile("mine.csv", "text/csv", len(TEXT), None)
+    file.write(TEXT)
+    inode = os.fstat(file.fileno()).st_ino
+    submission = intake.submit(**entrant, file=file)
+    file.close()
+    assert Path(submission.file.path).stat().st_ino == inode
+
+
+def test_message_is_sent_after_the_commit_only(entrant, inline_queue, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        submission = intake.submit(**entrant, file=upload())
+        assert inline_queue.sent == []
+    assert inline_queue.sent == [submission.pk]
+
+
+def test_upload_is_charged_and_written_into_the_log(entrant):
+    submission = intake.submit(**entrant, file=upload())
+    charged = QuotaEntry.objects.get(submission=submission)
+    assert (charged.amount, charged.reason, charged.day) == (1, "submitted", submission.received_at.date())
+    assert Entry.objects.filter(action="submission.received", subject=f"submission {submission.pk}").exists()
+
+
+@pytest.mark.parametrize(
+    ("dates", "code"),
+    [
+        ({"opens_at": NOW + HOUR}, "phase_not_open"),
+        ({"opens_at": NOW - 2 * HOUR, "closes_at": NOW - HOUR}, "phase_closed"),
+    ],
+)
+def test_phase_takes_files_between_its_dates_only(make, entrant, dates, code):
+    phase = make.phase(entrant["phase"].challenge, **dates)
+    assert refusal(**{**entrant, "phase": phase}).code == code
+
+
+def test_phase_without_truth_is_not_open(entrant):
+    entrant["phase"].truths.all().delete()
+    assert refusal(**entrant).code == "phase_not_open"
+
+
+def test_dates_are_read_fresh_after_a_long_upload(entrant):
+    entrant["phase"].closes_at = NOW - HOUR  # changed by an organizer; the view still holds the old object
+    entrant["phase"].save()
+    entrant["phase"].closes_at = None
+    assert refusal(**entrant).code == "phase_closed"
+
+
+def test_submission_in_the_instant_of_the_deadline_is_in_time(entrant, monkeypatch):
+    entrant["phase"].closes_at = NOW
+    entrant["phase"].save()
+    monkeypatch.setattr(intake, "database_now", lambda: NOW)
+    assert intake.submit(**entrant, file=upload()).received_at == NOW
+
+
+def test_stranger_is_not_a_member(make, entrant):
+    assert refusal(**{**entrant, "user": make.user()}).code == "not_a_member"
+
+
+def test_team_of_another_challenge_is_not_a_member(make, entrant):
+    assert refusal(**{**entrant, "team": make.team(make.challenge(), entrant["user"])}).code == "not_a_member"
+
+
+def test_nobody_is_not_a_member(entrant):
+    assert refusal(**{**entrant, "user": None}).code == "not_a_member"
+
+
+def test_file_beyond_the_limit_is_too_large(entrant, settings):
+    settings.UPLOAD_MAX_BYTES = len(TEXT) - 1
+    assert refusal(**entrant).code == "file_too_large"
+
+
+def test_file_at_the_limit_is_taken(entrant, settings):
+    settings.UPLOAD_MAX_BYTES = len(TEXT)
+    assert intake.submit(**entrant, file=upload())
+
+
+def test_note_that_is_too_long_is_invalid(entrant):
+    assert refusal(**entrant, note="x" * 501).code == "invalid"
+
+
+@pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING, Status.SCORED])
+def test_same_file_again_is_a_duplicate_that_names_the_earlier(make, entrant, status):
+    lease = {"lease_token": UUID(int=1), "lease_until": NOW} if status == Status.RUNNING else {}
+    ended = {"finished_at": NOW} if status == Status.SCORED else {}
+    earlier = make.submission(entrant["phase"], entrant["team"], content=TEXT, status=status, **lease, **ended)
+    refused = refusal(**entrant)
+    assert (refused.code, refused.extra["submission"]) == ("duplicate_file", str(earlier.pk))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"status": "rejected"}, {"status": "cancelled"}, {"status": "failed", "fault": "platform", "failure": "x"}],
+)
+def test_file_that_got_no_score_may_come_again(make, entrant, fields):
+    make.submission(entrant["phase"], entrant["team"], content=TEXT, finished_at=NOW, **fields)
+    assert intake.submit(**entrant, file=upload())
+
+
+def test_two_teams_may_send_the_same_file(make, entrant):
+    make.submission(entrant["phase"], content=TEXT)
+    assert intake.submit(**entrant, file=upload())
+
+
+def test_exhausted_quota_says_when_the_next_is_possible(entrant):
+    entrant["phase"].quota_per_day = 1
+    entrant["phase"].save()
+    intake.submit(**entrant, file=upload(b"one"))
+    refused = refusal(**entrant, file=upload(b"two"))
+    assert refused.code == "quota_exhausted"
+    assert refused.extra["next_allowed_at"] == refused.extra["resets_at"]
+
+
+def test_baseline_needs_no_member_no_dates_and_no_quota(make):
+    phase = make.phase(closes_at=NOW - HOUR, opens_at=NOW - 2 * HOUR, quota_per_day=0)
+    team = make.team(phase.challenge, is_baseline=True)
+    submission = intake.submit(user=None, team=team, phase=phase, file=upload(), charge=False)
+    assert not submission.quota_entries.exists()
+
+
+def test_refused_upload_leaves_no_file_and_no_row(make, entrant):
+    refusal(**{**entrant, "user": make.user()})
+    assert (stored_files(), Submission.objects.count(), QuotaEntry.objects.count()) == ([], 0, 0)
+
+
+def test_failed_transaction_leaves_no_file(entrant, monkeypatch):
+    def broken(**arguments: Any) -> None:
+        raise OperationalError("the database went away")
+
+    monkeypatch.setattr(intake.audit, "record", broken)
+    with pytest.raises(OperationalError):
+        intake.submit(**entrant, file=upload())
+    assert stored_files() == []
+    assert Submission.objects.count() == 0
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_full_disk_is_no_space(entrant, monkeypatch, number):
+    def full(descriptor: int) -> None:
+        raise OSError(number, "full")
+
+    monkeypatch.setattr("server.submissions.storage.os.fsync", full)
+    assert refusal(**entrant).code == "no_space"
+    assert stored_files() == []
+
+
+def test_full_disk_under_the_database_is_no_space(entrant, monkeypatch):
+    def full(**arguments: Any) -> None:
+        cause = sqlite3.OperationalError("database or disk is full")
+        cause.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise OperationalError(*cause.args) from cause
+
+    monkeypatch.setattr(intake.audit, "record", full)
+    assert refusal(**entrant).code == "no_space"
+    assert stored_files() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("a\u202egpj.csv", "agpj.csv"),  # right-to-left override
+        ("tab\there\x00.csv", "tabhere.csv"),
+        ("", "unnamed"),
+        ("x" * 300 + ".csv", "x" * 251 + ".csv"),
+        ("ﬁle.csv", "file.csv"),
+    ],
+)
+def test_shown_name_is_tidy(given, shown):
+    assert intake.tidy_name(given) == shown

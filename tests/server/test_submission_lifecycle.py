@@ -1,0 +1,252 @@
+"""Claim, beat, record, reject, fail, release, cancel: each once, and nothing by a holder whose lease is gone."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from server.errors import Refused
+from server.submissions.models import Evaluation, QuotaEntry, Score, Status, Submission
+from server.submissions.services import lifecycle, quota
+
+FINDINGS = {"errors": [{"code": "not_finite", "line": 3}], "total": 1, "counts": {"not_finite": 1}, "notices": []}
+PARTICULARS = {"headline": "mAP", "classes": [{"label": "/m/0jbk", "ap": 0.5}]}
+REPORT = {
+    "track": "openimages-detection",
+    "signature": "openimages-detection|truth:x",
+    "parameters": {},
+    "splits": {
+        "all": {**PARTICULARS, "metrics": {"mAP": 0.5}, "intervals": {}},
+        "public": {**PARTICULARS, "metrics": {"mAP": 0.625}, "intervals": {"mAP": [0.5, 0.75]}},
+        "private": {**PARTICULARS, "metrics": {"mAP": None}, "intervals": {}},
+    },
+    "notices": [{"code": "unknown_image", "message": "…", "count": 2}],
+}
+
+
+@pytest.fixture
+def queued(make: Any) -> Submission:
+    """Queued and charged, as an upload leaves it."""
+    submission = make.submission(make.phase())
+    quota.charge(submission, now=submission.received_at)
+    return submission
+
+
+@pytest.fixture
+def running(queued: Submission) -> Submission:
+    claimed = lifecycle.claim(queued.pk)
+    assert claimed is not None
+    return claimed
+
+
+@pytest.fixture
+def stale(running: Submission) -> Submission:
+    """What a worker still holds after its lease ran out and another worker has it now."""
+    Submission.objects.filter(pk=running.pk).update(lease_token=uuid4())
+    return running
+
+
+def record(submission: Submission) -> bool:
+    truth = submission.phase.truth
+    return lifecycle.record(submission, truth=truth, report=REPORT, cpu_seconds=1.5)
+
+
+def reject(submission: Submission) -> bool:
+    return lifecycle.reject(submission, findings=FINDINGS)
+
+
+def fail(submission: Submission, *, final: bool = True) -> bool:
+    return lifecycle.fail(submission, fault="platform", sentence="MemoryError", final=final)
+
+
+def now_of(submission: Submission) -> Submission:
+    return Submission.objects.get(pk=submission.pk)
+
+
+def balance(submission: Submission) -> int:
+    return sum(QuotaEntry.objects.filter(submission=submission).values_list("amount", flat=True))
+
+
+def test_claim_of_a_queued_submission_is_leased_to_the_claimant(queued, settings):
+    claimed = lifecycle.claim(queued.pk)
+    assert (claimed.status, claimed.attempts) == (Status.RUNNING, 1)
+    assert claimed.lease_until - claimed.started_at == timedelta(seconds=settings.LEASE_SECONDS)
+
+
+def test_claim_of_a_running_submission_is_none(running):
+    assert lifecycle.claim(running.pk) is None
+    assert now_of(running).attempts == 1
+
+
+def test_claim_of_an_unknown_submission_is_none(db):
+    assert lifecycle.claim(uuid4()) is None
+
+
+@pytest.mark.parametrize("end", [record, reject, fail])
+def test_claim_of_a_finished_submission_is_none(running, end):
+    end(running)
+    assert lifecycle.claim(running.pk) is None
+
+
+def test_beat_prolongs_the_lease_and_tells_the_stage(running):
+    Submission.objects.filter(pk=running.pk).update(lease_until=running.started_at)
+    assert lifecycle.beat(running, stage="matching", progress=0.25)
+    row = now_of(running)
+    assert (row.stage, row.progress) == ("matching", 0.25)
+    assert row.lease_until > running.lease_until
+
+
+@pytest.mark.parametrize(("told", "kept"), [(-0.1, 0.0), (1.0000001, 1.0)])
+def test_beat_keeps_progress_a_fraction(running, told, kept):
+    lifecycle.beat(running, stage="scoring", progress=told)
+    assert now_of(running).progress == kept
+
+
+def test_beat_of_a_lost_lease_is_false_and_prolongs_nothing(stale):
+    before = now_of(stale).lease_until
+    assert not lifecycle.beat(stale, stage="matching", progress=0.5)
+    assert now_of(stale).lease_until == before
+
+
+def test_record_writes_each_number_into_a_column(running):
+    assert record(running)
+    scores = Score.objects.filter(evaluation__submission=running)
+    assert set(scores.values_list("split", "metric", "value", "low", "high")) == {
+        ("all", "mAP", 0.5, None, None),
+        ("public", "mAP", 0.625, 0.5, 0.75),
+        ("private", "mAP", None, None, None),
+    }
+
+
+def test_record_keeps_classes_and_notices_but_no_number_twice(running):
+    record(running)
+    evaluation = Evaluation.objects.get(submission=running)
+    assert evaluation.report["splits"]["public"] == PARTICULARS
+    assert evaluation.report["notices"] == REPORT["notices"]
+    assert evaluation.cpu_seconds == 1.5
+
+
+def test_record_ends_the_run(running):
+    record(running)
+    row = now_of(running)
+    assert (row.status, row.progress, row.stage, row.lease_token) == (Status.SCORED, 1.0, "", None)
+    assert row.scored_at == row.finished_at is not None
+
+
+def test_scored_submission_keeps_its_charge(running):
+    record(running)
+    assert balance(running) == 1
+
+
+@pytest.mark.parametrize("end", [record, reject, fail, lifecycle.release])
+def test_holder_of_a_lost_lease_writes_nothing(stale, end):
+    assert end(stale) is False
+    assert now_of(stale).status == Status.RUNNING
+    assert not Evaluation.objects.exists()
+    assert balance(stale) == 1
+
+
+@pytest.mark.parametrize("again", [record, reject, fail, lifecycle.release])
+@pytest.mark.parametrize("end", [record, reject, fail])
+def test_what_ended_does_not_end_twice(running, end, again):
+    end(running)
+    status, paid = now_of(running).status, balance(running)
+    assert again(running) is False
+    assert (now_of(running).status, balance(running)) == (status, paid)
+
+
+def test_evaluation_is_not_left_behind_when_scores_cannot_be_written(running):
+    broken = {**REPORT, "splits": {"sideways": REPORT["splits"]["all"]}}
+    with pytest.raises(Exception, match="score_split_is_known"):
+        lifecycle.record(running, truth=running.phase.truth, report=broken, cpu_seconds=0.0)
+    assert now_of(running).status == Status.RUNNING
+
+
+def test_rejected_file_shows_its_problems_and_costs_nothing(running):
+    assert reject(running)
+    row = now_of(running)
+    assert (row.status, row.fault, row.problems) == (Status.REJECTED, "participant", FINDINGS)
+    assert balance(running) == 0
+
+
+def test_rejected_attempt_stays_counted(running):
+    reject(running)
+    state = quota.state(team=running.team, phase=running.phase, now=datetime.now(UTC))
+    assert (state.used, state.attempts_per_day - state.attempts_left) == (0, 1)
+
+
+def test_failure_is_tried_again_while_attempts_are_left(running, inline_queue, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        assert fail(running, final=False)
+    assert (now_of(running).status, inline_queue.sent, balance(running)) == (Status.QUEUED, [running.pk], 1)
+
+
+def test_third_failure_is_failed_with_the_quota_given_back(running, settings):
+    running.attempts = settings.EVALUATION_ATTEMPTS
+    fail(running, final=False)
+    row = now_of(running)
+    assert (row.status, row.fault, row.failure) == (Status.FAILED, "platform", "MemoryError")
+    assert balance(running) == 0
+
+
+def test_final_failure_is_not_tried_again(running):
+    fail(running, final=True)
+    assert now_of(running).status == Status.FAILED
+
+
+def test_failure_raises_an_alarm_in_the_log(running, caplog):
+    fail(running)
+    assert [(line.levelname, str(running.pk) in line.getMessage()) for line in caplog.records] == [("ERROR", True)]
+
+
+def test_long_reason_of_a_failure_is_cut_to_its_column(running):
+    lifecycle.fail(running, fault="platform", sentence="x" * 1000, final=True)
+    assert len(now_of(running).failure) == 300
+
+
+def test_released_submission_is_queued_and_its_attempt_does_not_count(
+    running, inline_queue, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        assert lifecycle.release(running)
+    row = now_of(running)
+    assert (row.status, row.attempts, inline_queue.sent) == (Status.QUEUED, 0, [running.pk])
+
+
+def test_cancelled_while_queued_costs_nothing(make, queued):
+    assert lifecycle.cancel(submission=queued, by=make.user()).status == Status.CANCELLED
+    assert balance(queued) == 0
+
+
+def test_cancelled_while_running_stays_charged(make, running):
+    assert lifecycle.cancel(submission=running, by=make.user()).status == Status.CANCELLED
+    assert balance(running) == 1
+
+
+def test_worker_of_a_cancelled_submission_records_nothing(make, running):
+    lifecycle.cancel(submission=now_of(running), by=make.user())
+    assert not record(running)
+    assert not lifecycle.beat(running, stage="scoring", progress=0.9)
+
+
+def test_cancelling_twice_is_cancelling_once(make, queued):
+    user = make.user()
+    lifecycle.cancel(submission=queued, by=user)
+    assert lifecycle.cancel(submission=queued, by=user).status == Status.CANCELLED
+    assert balance(queued) == 0
+
+
+@pytest.mark.parametrize("end", [record, reject, fail])
+def test_what_ended_is_not_cancellable(make, running, end):
+    end(running)
+    with pytest.raises(Refused) as caught:
+        lifecycle.cancel(submission=running, by=make.user())
+    assert caught.value.code == "not_cancellable"
+
+
+def test_baseline_that_is_rejected_gives_nothing_back(make):
+    submission = make.submission(make.phase())
+    claimed = lifecycle.claim(submission.pk)
+    assert reject(claimed)
+    assert not QuotaEntry.objects.exists()

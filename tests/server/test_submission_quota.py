@@ -1,0 +1,139 @@
+"""The ledger, counted: what is left, until when, and why not."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from server.submissions.services import quota
+
+NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
+MIDNIGHT = datetime(2026, 3, 6, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    challenge = make.challenge(opens_at=NOON - 10 * DAY)
+    return make.phase(challenge, quota_per_day=2, attempts_per_day=3, quota_total=5)
+
+
+@pytest.fixture
+def team(make: Any, phase: Any) -> Any:
+    return make.team(phase.challenge)
+
+
+@pytest.fixture
+def spend(make: Any, phase: Any, team: Any) -> Any:
+    """`spend("++-")` submits twice and gives the second back; `at` is when."""
+
+    def write(deeds: str, at: datetime = NOON, back_at: datetime | None = None) -> None:
+        last = None
+        for deed in deeds:
+            if deed == "+":
+                last = make.submission(phase, team)
+                quota.charge(last, now=at)
+            else:
+                quota.give_back(last, reason="rejected", now=back_at or at)
+
+    return write
+
+
+def state(phase: Any, team: Any, now: datetime = NOON) -> quota.Quota:
+    return quota.state(team=team, phase=phase, now=now)
+
+
+@pytest.mark.parametrize(
+    ("deeds", "used", "left", "attempts_left", "total_left"),
+    [
+        ("", 0, 2, 3, 5),
+        ("+", 1, 1, 2, 4),
+        ("++", 2, 0, 1, 3),
+        ("+-", 0, 2, 2, 5),  # given back: the attempt stays counted
+        ("+-+-+-", 0, 2, 0, 5),
+        ("+-++", 2, 0, 0, 3),
+        ("+--", 0, 2, 2, 5),  # given back once only
+    ],
+)
+def test_ledger_is_counted(phase, team, spend, deeds, used, left, attempts_left, total_left):
+    spend(deeds)
+    now = state(phase, team)
+    assert (now.used, now.left, now.attempts_left, now.total_left) == (used, left, attempts_left, total_left)
+
+
+@pytest.mark.parametrize(
+    ("deeds", "next_allowed_at", "refused"),
+    [
+        ("", None, False),
+        ("+", None, False),
+        ("++", MIDNIGHT, True),
+        ("+-+-+-", MIDNIGHT, True),  # attempts used up
+    ],
+)
+def test_next_is_allowed_at_the_next_utc_midnight(phase, team, spend, deeds, next_allowed_at, refused):
+    spend(deeds)
+    now = state(phase, team)
+    assert (now.next_allowed_at, bool(now.reason), now.resets_at) == (next_allowed_at, refused, MIDNIGHT)
+
+
+def test_new_day_brings_new_submissions(phase, team, spend):
+    spend("++")
+    assert state(phase, team, NOON + DAY).left == 2
+
+
+def test_given_back_on_the_next_day_counts_for_the_day_it_was_charged_on(phase, team, spend):
+    spend("+-", back_at=NOON + DAY)
+    assert (state(phase, team).used, state(phase, team, NOON + DAY).used) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("instant", "left"),
+    [(MIDNIGHT - timedelta(microseconds=1), 0), (MIDNIGHT, 2)],
+)
+def test_day_ends_at_utc_midnight_exactly(phase, team, spend, instant, left):
+    spend("++")
+    assert state(phase, team, instant).left == left
+
+
+def test_total_used_up_is_never_allowed_again(phase, team, spend):
+    for day in range(3):
+        spend("++" if day < 2 else "+", at=NOON - day * DAY)
+    now = state(phase, team)
+    assert (now.total_left, now.next_allowed_at) == (0, None)
+    assert "5" in now.reason
+
+
+def test_phase_without_a_total_has_no_total_left(phase, team):
+    phase.quota_total = None
+    assert (state(phase, team).total, state(phase, team).total_left) == (None, None)
+
+
+def test_closed_phase_is_never_allowed_again(phase, team):
+    phase.closes_at = NOON - DAY
+    now = state(phase, team)
+    assert (now.next_allowed_at, bool(now.reason)) == (None, True)
+
+
+def test_phase_that_opens_later_is_allowed_then(phase, team):
+    phase.opens_at = NOON + DAY
+    now = state(phase, team)
+    assert (now.next_allowed_at, bool(now.reason)) == (NOON + DAY, True)
+
+
+def test_used_up_on_the_last_day_is_never_allowed_again(phase, team, spend):
+    phase.closes_at = MIDNIGHT - timedelta(hours=1)
+    spend("++")
+    assert state(phase, team).next_allowed_at is None
+
+
+def test_quota_is_counted_per_phase_and_team(make, phase, team, spend):
+    spend("++")
+    other = make.phase(phase.challenge, quota_per_day=2)
+    assert state(other, team).left == 2
+    assert state(phase, make.team(phase.challenge)).left == 2
+
+
+def test_one_query_counts_the_ledger(phase, team, spend, django_assert_num_queries):
+    spend("++")
+    with django_assert_num_queries(1):
+        state(phase, team)

@@ -1,0 +1,160 @@
+"""What crashes leave behind is picked up, and nothing that is alive is touched."""
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+
+from server.submissions import queue
+from server.submissions.models import Status, Submission
+from server.submissions.services import lifecycle, quota, sweeping
+from server.submissions.services.sweeping import Swept, sweep
+
+LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
+
+
+@pytest.fixture
+def leased(make: Any) -> Any:
+    """`leased(attempts=1, until=…)`: a running row, charged."""
+
+    def build(*, until: datetime, attempts: int = 1) -> Submission:
+        submission = make.submission(
+            make.phase(), status=Status.RUNNING, lease_token=uuid4(), lease_until=until, attempts=attempts
+        )
+        quota.charge(submission, now=submission.received_at)
+        return submission
+
+    return build
+
+
+@pytest.fixture(autouse=True)
+def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: Any) -> Any:
+    """A broker that has lost everything; `.sent` is what is sent to it."""
+    monkeypatch.setattr(queue, "waiting", lambda: 0)
+    return inline_queue
+
+
+def status(submission: Submission) -> str:
+    return Submission.objects.get(pk=submission.pk).status
+
+
+def test_nothing_to_do_is_nothing_done(db, own_folders):
+    assert sweep() == Swept(0, 0, 0, 0)
+
+
+def test_overdue_lease_goes_back_to_the_queue(leased, broker, django_capture_on_commit_callbacks):
+    submission = leased(until=LONG_AGO)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert sweep().requeued == 1
+    assert (status(submission), broker.sent) == (Status.QUEUED, [submission.pk])
+
+
+def test_lease_that_still_runs_is_left_alone(leased):
+    submission = leased(until=datetime.now(UTC) + timedelta(minutes=1))
+    assert sweep() == Swept()
+    assert status(submission) == Status.RUNNING
+
+
+def test_lease_that_is_prolonged_meanwhile_is_left_alone(leased):
+    submission = leased(until=LONG_AGO)
+    assert lifecycle.beat(submission, stage="scoring", progress=0.5)
+    assert not sweeping.end_lease(submission)
+
+
+def test_third_overdue_lease_is_failed_with_the_quota_given_back(leased, settings):
+    submission = leased(until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
+    assert sweep().failed == 1
+    submission.refresh_from_db()
+    assert (submission.status, submission.fault) == (Status.FAILED, "platform")
+    assert submission.failure.startswith("Its worker stopped 3 times while scoring it")
+    assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == 0
+
+
+def test_late_result_of_a_swept_worker_is_refused(leased):
+    submission = leased(until=LONG_AGO)
+    sweep()
+    assert not lifecycle.reject(submission, findings={})
+
+
+def test_queued_too_long_is_sent_again(make, broker):
+    submission = make.submission(make.phase(), enqueued_at=LONG_AGO)
+    assert sweep().resent == 1
+    assert broker.sent == [submission.pk]
+
+
+def test_sent_again_is_not_sent_again_at_once(make):
+    make.submission(make.phase(), enqueued_at=LONG_AGO)
+    sweep()
+    assert sweep().resent == 0
+
+
+def test_queued_just_now_is_not_sent_again(make):
+    make.submission(make.phase())
+    assert sweep().resent == 0
+
+
+@pytest.mark.parametrize(
+    ("waiting", "resent"),
+    [
+        (0, 3),  # all messages were lost
+        (2, 1),  # one was lost: as many are sent as are missing, the oldest first
+        (3, 0),  # a long queue, nothing lost
+        (9, 0),
+        (None, 0),  # a broker that is down: later
+    ],
+)
+def test_as_many_are_sent_again_as_messages_are_missing(make, monkeypatch, waiting, resent):
+    phase = make.phase()
+    for _ in range(3):
+        make.submission(phase, enqueued_at=LONG_AGO)
+    monkeypatch.setattr(queue, "waiting", lambda: waiting)
+    assert sweep().resent == resent
+
+
+def aged(path: Path) -> Path:
+    os.utime(path, (LONG_AGO.timestamp(),) * 2)
+    return path
+
+
+def test_old_upload_without_a_row_is_removed(db, own_folders):
+    path = aged(Path(default_storage.path(default_storage.save("submissions/stray", ContentFile(b"x")))))
+    assert sweep().removed == 1
+    assert not path.exists()
+
+
+def test_fresh_upload_without_a_row_is_left_alone(db, own_folders):
+    default_storage.save("submissions/arriving", ContentFile(b"x"))
+    assert sweep().removed == 0
+
+
+def test_old_upload_with_a_row_is_left_alone(make):
+    path = aged(Path(make.submission(make.phase()).file.path))
+    assert sweep().removed == 0
+    assert path.exists()
+
+
+@pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])
+def test_abandoned_part_of_an_upload_is_removed_when_it_is_old(db, own_folders, settings, age, removed):
+    part = settings.FILE_UPLOAD_TEMP_DIR / "abc.upload.csv"
+    part.write_bytes(b"half")
+    age(part)
+    assert sweep().removed == removed
+
+
+def test_files_are_left_for_another_time_when_told(db, own_folders, settings):
+    part = settings.FILE_UPLOAD_TEMP_DIR / "abc.upload.csv"
+    part.write_bytes(b"half")
+    aged(part)
+    assert sweep(files=False).removed == 0
+
+
+def test_command_says_what_it_did(make, capsys):
+    make.submission(make.phase(), enqueued_at=LONG_AGO)
+    call_command("sweep")
+    assert "1 sent again" in capsys.readouterr().out
