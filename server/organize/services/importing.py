@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -50,16 +49,17 @@ def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = u
         bundle = bundles.read(folder)
         prepared = prepare_all(bundle.phases, Path(workspace))
         with NewFiles() as files:
-            challenge, done = write(bundle, prepared, files=files, by=by)
-        for sentence in chain(done, baselines.submit_all(challenge, bundle)):
-            say(sentence)
+            challenge, changes, kept = write(bundle, prepared, files=files, by=by)
+        changes += baselines.submit_all(challenge, bundle)
+    for sentence in (changes or ["nothing changed"]) + kept:
+        say(sentence)
     return challenge
 
 
 @transaction.atomic
 def write(
     bundle: bundles.Bundle, prepared: dict[str, Prepared], *, files: NewFiles, by: User | None
-) -> tuple[Challenge, list[str]]:
+) -> tuple[Challenge, list[str], list[str]]:
     """Write all rows or none; return the challenge, and in words what changed and what was kept."""
     mistakes = Mistakes()
     challenge, changes = write_challenge(bundle, mistakes)
@@ -80,7 +80,7 @@ def write(
             actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail={"changes": changes}
         )
     said = [f"phase {phase.slug}: kept though the bundle lacks it, because teams have submitted" for phase in kept]
-    return challenge, (changes or ["nothing changed"]) + said
+    return challenge, changes, said
 
 
 def write_challenge(bundle: bundles.Bundle, mistakes: Mistakes) -> tuple[Challenge, list[str]]:

@@ -1,9 +1,13 @@
 """A small bundle on disk, to be changed by the test that wants it otherwise."""
 
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
+
+from server.organize.services import preparing
 
 SHEET = """\
 slug: animals
@@ -45,3 +49,20 @@ class BundleFolder:
 @pytest.fixture
 def bundle(tmp_path: Path) -> BundleFolder:
     return BundleFolder(tmp_path / "bundle")
+
+
+@pytest.fixture
+def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """Stands in for the child process that prepares a truth; what it was asked is in the list."""
+    asked: list[tuple[str, ...]] = []
+
+    def run(*words: str, **about: Any) -> dict[str, Any]:
+        asked.append(words)
+        told = dict(zip(words[2::2], words[3::2], strict=True))
+        Path(told["--out"]).write_bytes(b"prepared")
+        Path(told["--sample"]).write_text("ImageId,PredictionString\na,\n")
+        files = sorted(Path(told["--truth"]).iterdir()) + [Path(told[name]) for name in told if name == "--usage"]
+        return {"sha256": sha256(b"".join(file.read_bytes() for file in files)).hexdigest(), "images": 2}
+
+    monkeypatch.setattr(preparing, "run_podium", run)
+    return asked

@@ -12,7 +12,8 @@ class InvalidBundle(Exception):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = list(problems)
-        super().__init__(f"{len(self.problems)} mistakes in the bundle")
+        count = len(self.problems)
+        super().__init__(f"{count} {'mistake' if count == 1 else 'mistakes'} in the bundle")
 
     @property
     def is_truth_fault(self) -> bool:

@@ -1,0 +1,57 @@
+"""`manage.py import_challenge PATH`: a bundle, folder or zip, becomes a challenge, or changes the one of its slug."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+
+from evaluator.problems import Problem
+from server.accounts.models import User
+from server.organize.services.bundles import InvalidBundle
+from server.organize.services.importing import import_bundle
+
+BUNDLE_AT_FAULT, TRUTH_AT_FAULT = 1, 3
+
+
+class Command(BaseCommand):
+    help = (
+        "Import a challenge from a bundle. Every mistake is listed as file:line: code message and nothing is imported; "
+        f"exit {BUNDLE_AT_FAULT} for mistakes of the bundle, {TRUTH_AT_FAULT} where only its truth is at fault."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path, help="folder or zip file with challenge.yaml")
+        parser.add_argument("--organizer", metavar="USERNAME", help="who organizes the challenge from now on")
+
+    def handle(self, *, path: Path, organizer: str | None, **options: Any) -> None:
+        by = User.objects.filter(username__iexact=organizer).first() if organizer else None
+        if organizer and by is None:
+            raise CommandError(f"There is no user {organizer}. Sign up first, or leave --organizer out.")
+        if not path.exists():
+            raise CommandError(f"There is no file or folder {path}.")
+        try:
+            challenge = import_bundle(path=path, by=by, say=self.stdout.write)
+        except InvalidBundle as error:
+            for problem in error.problems:
+                self.stderr.write(line(problem))
+            code = TRUTH_AT_FAULT if error.is_truth_fault else BUNDLE_AT_FAULT
+            raise CommandError(f"{error}; nothing was imported.", returncode=code) from error
+        self.stdout.write(f"{address()}{reverse('challenge', args=[challenge.slug])}")
+
+
+def line(problem: Problem) -> str:
+    """One mistake as compilers write it."""
+    place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
+    column = f"{problem.column}: " if problem.column else ""
+    return f"{place}: {problem.code} {column}{problem.message}"
+
+
+def address() -> str:
+    """Where the running service answers; where it would, if none runs."""
+    if settings.RUNTIME_FILE.exists():
+        return str(json.loads(settings.RUNTIME_FILE.read_text())["url"])
+    return settings.PODIUM_URL

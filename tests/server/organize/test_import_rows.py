@@ -1,0 +1,301 @@
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from server.audit.models import Entry
+from server.challenges.models import Challenge, Phase, Truth
+from server.organize.services import importing
+from server.organize.services.bundles import InvalidBundle
+
+pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
+
+Import = Callable[..., list[str]]
+SECOND = "  - slug: second\n    track: openimages-detection\n"
+BASELINE = "    baselines: [{name: Center, file: baselines/center.csv}]\n"
+
+
+@pytest.fixture
+def run(bundle: Any, django_capture_on_commit_callbacks: Any) -> Import:
+    """Import the bundle as it stands and return what was said."""
+
+    def run(*, by: Any = None) -> list[str]:
+        said: list[str] = []
+        with django_capture_on_commit_callbacks(execute=True):
+            importing.import_bundle(path=bundle.path, by=by, say=said.append)
+        return said
+
+    return run
+
+
+def codes_of(run: Import) -> list[tuple[str, int | None]]:
+    with pytest.raises(InvalidBundle) as caught:
+        run()
+    return [(problem.code, problem.line) for problem in caught.value.problems]
+
+
+def stored() -> set[Path]:
+    """Every file that is kept: truths and uploads."""
+    folders = (Path(settings.TRUTH_ROOT), Path(settings.MEDIA_ROOT))
+    return {path for folder in folders for path in folder.rglob("*") if path.is_file()}
+
+
+def second(bundle: Any) -> None:
+    for name in ("boxes.csv", "image_labels.csv"):
+        bundle.write(f"phases/second/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
+
+
+def test_a_bundle_becomes_a_challenge_with_its_phase_and_truth(run: Import) -> None:
+    said = run()
+    phase = Phase.objects.get()
+    assert (phase.challenge.slug, phase.slug, phase.track) == ("animals", "main", "openimages-detection")
+    assert phase.truth is not None
+    assert (phase.truth.version, phase.truth.images) == (1, 2)
+    assert f"truth:{phase.truth.sha256[:12]}" in phase.signature
+    assert Path(phase.sample_submission.path).read_bytes() == b"ImageId,PredictionString\na,\n"
+    assert len(said) == 3
+
+
+def test_it_opens_with_its_import_and_stays_so(run: Import) -> None:
+    before = datetime.now(UTC).replace(microsecond=0)
+    run()
+    opened = Challenge.objects.get().opens_at
+    assert before <= opened <= datetime.now(UTC)
+    run()
+    assert Challenge.objects.get().opens_at == opened
+
+
+def test_the_same_bundle_again_changes_nothing(bundle: Any, run: Import) -> None:
+    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
+    bundle.sheet(phase=BASELINE)
+    run()
+    before = stored(), list(Truth.objects.values()), list(Phase.objects.values()), list(Challenge.objects.values())
+    entries = Entry.objects.count()
+    assert run() == ["nothing changed"]
+    after = stored(), list(Truth.objects.values()), list(Phase.objects.values()), list(Challenge.objects.values())
+    assert (after, Entry.objects.count()) == (before, entries)
+
+
+def test_its_zip_is_the_same_bundle(bundle: Any, run: Import, tmp_path: Path) -> None:
+    run()
+    said: list[str] = []
+    importing.import_bundle(path=bundle.zipped(tmp_path / "bundle.zip"), by=None, say=said.append)
+    assert said == ["nothing changed"]
+
+
+def test_texts_dates_and_quota_may_change_while_teams_submit(make: Any, bundle: Any, run: Import) -> None:
+    run()
+    make.submission(Phase.objects.get())
+    bundle.write("rules.md", "Be fair.")
+    bundle.sheet(challenge="closes_at: 2099-01-01\n", phase="    quota: {per_day: 7}\n    feedback: {classes: true}\n")
+    assert run() == [
+        "challenge animals: rules, closes_at changed",
+        "phase main: quota_per_day, feedback_classes changed",
+    ]
+    assert Phase.objects.get().truths.count() == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["parameters: {iou_threshold: 0.6}", "split: {public: 0.5, seed: 1}", "truth", "track"],
+)
+def test_what_would_change_scores_is_refused_once_teams_have_submitted(
+    make: Any, bundle: Any, run: Import, lines: str
+) -> None:
+    run()
+    make.submission(Phase.objects.get())
+    kept = stored()
+    if lines == "truth":
+        bundle.write("phases/main/truth/images.csv", "ImageID\na\nb\n")
+    elif lines == "track":
+        bundle.sheet(text=(bundle.path / "challenge.yaml").read_text().replace("detection", "relationships"))
+        bundle.write("phases/main/truth/relationships.csv", "ImageID\n")
+    else:
+        bundle.sheet(phase=f"    {lines}\n")
+    assert codes_of(run) == [("phase_in_use", 4)]
+    assert stored() == kept
+
+
+@pytest.mark.parametrize("parameter", ["require_all_images: true", "iou_threshold: 0.5"])
+def test_what_changes_no_score_may_change_after_submissions(
+    make: Any, bundle: Any, run: Import, parameter: str
+) -> None:
+    run()
+    make.submission(Phase.objects.get())
+    bundle.sheet(phase=f"    parameters: {{{parameter}}}\n")
+    run()
+    assert Phase.objects.get().truths.count() == 1
+
+
+def test_before_submissions_another_truth_becomes_the_next_version(bundle: Any, run: Import) -> None:
+    run()
+    bundle.write("phases/main/truth/images.csv", "ImageID\na\nb\n")
+    run()
+    assert [(truth.version, truth.active) for truth in Truth.objects.all()] == [(2, True), (1, False)]
+    phase = Phase.objects.get()
+    assert phase.truth is not None
+    assert f"truth:{phase.truth.sha256[:12]}" in phase.signature
+
+
+def test_before_submissions_other_parameters_prepare_the_truth_anew(bundle: Any, run: Import) -> None:
+    run()
+    bundle.sheet(phase="    parameters: {expand_hierarchy: false}\n")
+    run()
+    assert "hierarchy:none" in Phase.objects.get().signature
+    assert Truth.objects.get(active=True).version == 2
+
+
+def test_a_phase_of_another_evaluator_version_is_brought_up_to_date_while_nobody_submitted(run: Import) -> None:
+    run()
+    Phase.objects.update(signature="openimages-detection|evaluator:0.9.0")
+    run()
+    assert "evaluator:0.9.0" not in Phase.objects.get().signature
+
+
+def test_a_phase_of_another_evaluator_version_stays_once_teams_have_submitted(make: Any, run: Import) -> None:
+    run()
+    make.submission(Phase.objects.get())
+    Phase.objects.update(signature="openimages-detection|evaluator:0.9.0")
+    assert run() == ["nothing changed"]
+
+
+def test_a_phase_that_the_bundle_lost_goes_with_its_files(bundle: Any, run: Import) -> None:
+    run()
+    kept = stored()
+    second(bundle)
+    bundle.sheet(phase=SECOND)
+    run()
+    assert len(stored()) == len(kept) + 3
+    bundle.sheet()
+    assert run() == ["phase second: removed"]
+    assert stored() == kept
+
+
+def test_a_phase_that_the_bundle_lost_stays_where_teams_have_submitted(make: Any, bundle: Any, run: Import) -> None:
+    second(bundle)
+    bundle.sheet(phase=SECOND)
+    run()
+    make.submission(Phase.objects.get(slug="second"))
+    bundle.sheet()
+    said = run()
+    assert said[0] == "nothing changed"
+    assert "second" in said[1]
+    assert Phase.objects.count() == 2
+
+
+def test_phases_keep_the_order_of_the_sheet(bundle: Any, run: Import) -> None:
+    second(bundle)
+    bundle.sheet(text="slug: animals\ntitle: Animals\nphases:\n" + SECOND, phase=SECOND.replace("second", "main"))
+    run()
+    assert [phase.slug for phase in Phase.objects.all()] == ["second", "main"]
+
+
+def test_one_phase_in_use_keeps_the_whole_bundle_out(make: Any, bundle: Any, run: Import) -> None:
+    run()
+    make.submission(Phase.objects.get())
+    second(bundle)
+    bundle.sheet(challenge="summary: New.\n", phase="    parameters: {iou_threshold: 0.6}\n" + SECOND)
+    kept = stored()
+    assert codes_of(run) == [("phase_in_use", 5)]
+    assert (Challenge.objects.get().summary, Phase.objects.count(), stored()) == ("", 1, kept)
+
+
+def test_a_new_challenge_that_is_over_already_is_a_mistake(bundle: Any, run: Import) -> None:
+    bundle.sheet(challenge="closes_at: 2020-01-01\n")
+    assert codes_of(run) == [("bad_dates", 3)]
+    assert not Challenge.objects.exists()
+
+
+def test_who_imports_becomes_an_organizer_once(make: Any, run: Import) -> None:
+    user = make.user()
+    assert f"{user} organizes it" in run(by=user)
+    assert run(by=user) == ["nothing changed"]
+    assert Challenge.objects.get().is_organized_by(user)
+
+
+def test_an_import_is_written_down(make: Any, run: Import) -> None:
+    user = make.user()
+    said = run(by=user)
+    entry = Entry.objects.get(action="challenge.imported")
+    assert (entry.subject, entry.actor_name, entry.detail) == ("challenge animals", user.username, {"changes": said})
+
+
+def test_nothing_is_left_in_the_temporary_folder(bundle: Any, run: Import) -> None:
+    run()
+    bundle.sheet(challenge="closes_at: 2020-01-01\n")
+    codes_of(run)
+    assert list(Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir()) == []
+
+
+def test_a_sample_of_the_bundle_is_used_and_stays_there(bundle: Any, run: Import) -> None:
+    run()
+    sample = bundle.write("phases/main/sample_submission.csv", "ImageId,PredictionString\nb,\n")
+    old = stored()
+    assert run() == ["phase main: sample_submission changed"]
+    assert Path(Phase.objects.get().sample_submission.path).read_bytes() == sample.read_bytes()
+    assert len(stored()) == len(old)
+
+
+def test_the_source_of_a_truth_is_the_same_zip_every_time(bundle: Any, run: Import) -> None:
+    bundle.write("phases/main/usage.csv", "ImageID,Usage\na,Public\nb,Private\n")
+    run()
+    bundle.sheet(phase="    parameters: {iou_threshold: 0.6}\n")
+    run()
+    one, other = Truth.objects.all()
+    assert Path(one.source.path).read_bytes() == Path(other.source.path).read_bytes()
+
+
+def test_a_baseline_is_submitted_once(bundle: Any, run: Import, inline_queue: Any) -> None:
+    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
+    bundle.sheet(phase=BASELINE)
+    said = run()
+    run()
+    submission = Phase.objects.get().submissions.get()
+    assert (submission.team.name, submission.team.is_baseline, submission.user) == ("Center", True, None)
+    assert inline_queue.sent == [submission.pk]
+    assert "phase main: baseline Center submitted" in said
+
+
+def test_a_changed_baseline_is_submitted_again(bundle: Any, run: Import) -> None:
+    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
+    bundle.sheet(phase=BASELINE)
+    run()
+    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\na,\n")
+    assert run() == ["phase main: baseline Center submitted"]
+    assert Phase.objects.get().submissions.count() == 2
+
+
+def test_a_new_truth_scores_the_baselines_anew(bundle: Any, run: Import) -> None:
+    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
+    bundle.sheet(phase=BASELINE)
+    run()
+    first = Phase.objects.get().submissions.get()
+    bundle.write("phases/main/truth/images.csv", "ImageID\na\nb\n")
+    run()
+    assert Phase.objects.get().submissions.get() != first
+
+
+def test_a_baseline_named_like_a_team_is_a_mistake(make: Any, bundle: Any, run: Import) -> None:
+    run()
+    make.team(Challenge.objects.get(), name="CENTER")
+    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
+    bundle.sheet(phase=BASELINE)
+    assert codes_of(run) == [("baseline_name_taken", 6)]
+
+
+def test_the_truth_is_prepared_with_parameters_and_split(bundle: Any, run: Import, quick_podium: Any) -> None:
+    bundle.sheet(phase="    parameters: {group_of_weight: 0}\n    split: {public: 0.25, seed: 7}\n")
+    run()
+    asked = " ".join(quick_podium[0])
+    assert "--split 0.25 --seed 7" in asked
+    assert "--set group_of_weight=0.0" in asked
+
+
+def test_a_usage_file_takes_the_place_of_the_split(bundle: Any, run: Import, quick_podium: Any) -> None:
+    usage = bundle.write("phases/main/usage.csv", "ImageID,Usage\na,Public\nb,Private\n")
+    run()
+    assert f"--usage {usage}" in " ".join(quick_podium[0])
+    assert "--split" not in quick_podium[0]

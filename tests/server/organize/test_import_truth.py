@@ -1,0 +1,120 @@
+"""With the real `podium prepare` as a child process."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from server.challenges.models import Challenge, Phase
+from server.organize.services import preparing
+from server.organize.services.bundles import InvalidBundle
+from server.organize.services.importing import import_bundle
+
+pytestmark = pytest.mark.usefixtures("make")
+
+INVERTED = "a,/m/cat,0.5,0.1,0.1,0.5,0\n"
+
+
+def problems_of(bundle: Any) -> list[tuple[str, str | None, int | None]]:
+    with pytest.raises(InvalidBundle) as caught:
+        import_bundle(path=bundle.path, by=None)
+    assert caught.value.is_truth_fault
+    return [(problem.code, problem.file, problem.line) for problem in caught.value.problems]
+
+
+def add(bundle: Any, name: str, text: str) -> None:
+    path = bundle.path / name
+    path.write_text(path.read_text() + text)
+
+
+def test_a_truth_is_prepared_and_a_sample_made(bundle: Any) -> None:
+    import_bundle(path=bundle.path, by=None)
+    phase = Phase.objects.get()
+    assert phase.truth is not None
+    assert phase.truth.images == 2
+    assert Path(phase.truth.prepared.path).read_bytes()[:6] == b"PODIUM"
+    assert sorted(Path(phase.sample_submission.path).read_bytes().decode().split()) == ["ImageId,PredictionString", "a,", "b,"]
+    with ZipFile(phase.truth.source.path) as source:
+        assert source.namelist() == ["boxes.csv", "image_labels.csv"]
+
+
+def test_every_fault_of_every_truth_is_told_with_file_and_line(bundle: Any) -> None:
+    for name in ("boxes.csv", "image_labels.csv"):
+        bundle.write(f"phases/second/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
+    bundle.sheet(phase="  - slug: second\n    track: openimages-detection\n")
+    add(bundle, "phases/main/truth/boxes.csv", INVERTED)
+    add(bundle, "phases/second/truth/image_labels.csv", "b,/m/dog,often\n")
+    assert problems_of(bundle) == [
+        ("truth_inverted_box", "phases/main/truth/boxes.csv", 4),
+        ("truth_bad_value", "phases/second/truth/image_labels.csv", 4),
+    ]
+    assert not Challenge.objects.exists()
+
+
+def test_a_fault_of_usage_is_told_where_the_file_stands(bundle: Any) -> None:
+    bundle.write("phases/main/usage.csv", "ImageID,Usage\na,Public\n")
+    assert [(code, file) for code, file, _ in problems_of(bundle)] == [
+        ("truth_usage_incomplete", "phases/main/usage.csv")
+    ]
+
+
+def test_a_gzipped_truth_is_the_same_truth(bundle: Any) -> None:
+    import_bundle(path=bundle.path, by=None)
+    path = bundle.path / "phases/main/truth/boxes.csv"
+    path.with_name("boxes.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    said: list[str] = []
+    import_bundle(path=bundle.path, by=None, say=said.append)
+    assert said == ["nothing changed"]
+
+
+def test_every_parameter_reaches_the_program(bundle: Any, tmp_path: Path) -> None:
+    bundle.sheet(
+        phase=(
+            "    split: {public: 0.5, seed: 3}\n    parameters: {iou_threshold: 0.3, group_of_weight: 0,"
+            " expand_hierarchy: no, expand_predictions: yes, require_all_images: yes, protocol: tfod}\n"
+        )
+    )
+    import_bundle(path=bundle.path, by=None)
+    assert "|iou:0.3|groupof:0|hierarchy:none|predictions:expand|" in Phase.objects.get().signature
+
+
+def test_the_signature_of_the_program_is_that_of_the_phase(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = []
+    run = preparing.run_podium
+    monkeypatch.setattr(
+        preparing, "run_podium", lambda *words, **about: answers.append(run(*words, **about)) or answers[-1]
+    )
+    import_bundle(path=bundle.path, by=None)
+    assert answers[0]["signature"] == Phase.objects.get().signature
+
+
+def test_the_command_prints_the_address(make: Any, bundle: Any, capsys: Any) -> None:
+    make.user(username="organizer")
+    call_command("import_challenge", bundle.path, organizer="Organizer")
+    assert capsys.readouterr().out.splitlines()[-1].endswith("/challenges/animals/")
+
+
+def test_the_command_tells_mistakes_of_the_truth_with_exit_3(bundle: Any, capsys: Any) -> None:
+    add(bundle, "phases/main/truth/boxes.csv", INVERTED)
+    with pytest.raises(CommandError) as caught:
+        call_command("import_challenge", bundle.path)
+    assert caught.value.returncode == 3
+    assert capsys.readouterr().err.startswith("phases/main/truth/boxes.csv:4: truth_inverted_box ")
+
+
+def test_the_command_tells_mistakes_of_the_bundle_with_exit_1(bundle: Any, capsys: Any) -> None:
+    bundle.sheet(phase="    finals: 0\n")
+    with pytest.raises(CommandError) as caught:
+        call_command("import_challenge", bundle.path)
+    assert caught.value.returncode == 1
+    assert capsys.readouterr().err.startswith("challenge.yaml:6: bad_value finals: ")
+
+
+@pytest.mark.parametrize("words", [("nowhere",), (".", "--organizer", "nobody")])
+def test_the_command_says_what_it_cannot_find(words: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError):
+        call_command("import_challenge", *words)
