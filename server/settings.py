@@ -165,18 +165,26 @@ REST_FRAMEWORK = {
         "server.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    "DEFAULT_PERMISSION_CLASSES": ["server.api.authentication.LoggedIn", "server.api.authentication.TokenMay"],
+    "DEFAULT_PARSER_CLASSES": ["server.api.parsers.BoundedJson"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "server.api.renderers.ToldOrAccepted",
+    "DEFAULT_THROTTLE_CLASSES": ["server.api.throttling.PerMinute"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "server.api.pagination.Pages",
     "EXCEPTION_HANDLER": "server.api.errors.problem",
-    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "NUM_PROXIES": env.int("PROXIES", default=0),  # how many stand before us and may be believed about addresses
 }
+API_REQUESTS_PER_MINUTE = env.int("API_REQUESTS_PER_MINUTE", default=1200)
+API_ANONYMOUS_REQUESTS_PER_MINUTE = env.int("API_ANONYMOUS_REQUESTS_PER_MINUTE", default=600)
 SPECTACULAR_SETTINGS = {
     "TITLE": "Podium",
     "DESCRIPTION": "Submit predictions, follow their scoring, read leaderboards.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1/",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
@@ -206,6 +214,16 @@ WEB_THREADS = env.int("WEB_THREADS", default=8)
 
 # Celery wakes the worker; the database remembers. A killed task is restored at once instead of after 100 s.
 REDIS_URL = redis_url()
+# What all web processes count together (requests a minute); nothing that is missed when it is lost.
+CACHES: dict[str, dict[str, object]] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+if REDIS_URL:
+    CACHES["default"] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "podium",
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+    }
+
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {

@@ -33,7 +33,7 @@ def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiTok
         sha256=ApiToken.digest(secret),
         expires_at=database_now() + timedelta(days=days),
     )
-    audit.record(actor=user, action="token.issued", subject=f"token/{token.pk}", detail=_described(token))
+    audit.record(actor=user, action="token.issued", subject=f"token {token.pk}", detail=_described(token))
     return token, secret
 
 
@@ -43,7 +43,7 @@ def revoke_token(*, token: ApiToken, by: Any) -> None:
     if by.pk != token.user_id and not by.is_staff:
         raise Refused("not_found", "There is no such token among yours.")
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=database_now()):
-        audit.record(actor=by, action="token.revoked", subject=f"token/{token.pk}", detail=_described(token))
+        audit.record(actor=by, action="token.revoked", subject=f"token {token.pk}", detail=_described(token))
 
 
 def _described(token: ApiToken) -> dict[str, str]:

@@ -1,3 +1,28 @@
-from django.urls import URLPattern
+"""The API's addresses, as the contract names them, below /api/v1/."""
 
-urlpatterns: list[URLPattern] = []
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularAPIView
+
+from server.api.views.challenges import ChallengeDetail, ChallengeList, Join, Quota
+from server.api.views.docs import Docs
+from server.api.views.leaderboard import Leaderboard
+from server.api.views.missing import Missing
+from server.api.views.submissions import Cancel, OwnSubmissions, Report, SubmissionDetail
+
+PHASE = "challenges/<slug:slug>/phases/<slug:phase>"
+SUBMISSION = "submissions/<uuid:submission_id>"
+
+urlpatterns = [
+    path("challenges", ChallengeList.as_view()),
+    path("challenges/<slug:slug>", ChallengeDetail.as_view()),
+    path("challenges/<slug:slug>/join", Join.as_view()),
+    path(f"{PHASE}/quota", Quota.as_view()),
+    path(f"{PHASE}/submissions", OwnSubmissions.as_view()),
+    path(f"{PHASE}/leaderboard", Leaderboard.as_view()),
+    path(SUBMISSION, SubmissionDetail.as_view()),
+    path(f"{SUBMISSION}/report", Report.as_view()),
+    path(f"{SUBMISSION}/cancel", Cancel.as_view()),
+    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("docs", Docs.as_view(), name="docs"),
+    re_path(r"^[\s\S]*$", Missing.as_view()),
+]

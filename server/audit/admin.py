@@ -34,7 +34,7 @@ class Audited(admin.ModelAdmin):
         record(
             actor=request.user,
             action=f"{obj._meta.model_name}.{'changed' if change else 'added'}",
-            subject=f"{obj._meta.model_name}/{obj.pk}",
+            subject=f"{obj._meta.model_name} {obj.pk}",
             detail={"fields": sorted(form.changed_data)},
         )
 

@@ -1,0 +1,50 @@
+"""From the names in an address to the rows that the asker may know of; everything else is 404."""
+
+from uuid import UUID
+
+from django.http import Http404
+from rest_framework.request import Request
+
+from server.challenges.models import Challenge, Membership, Phase, Team
+from server.errors import Refused
+from server.submissions.feedback import with_scores
+from server.submissions.models import Submission
+
+
+def challenge_at(request: Request, slug: str) -> Challenge:
+    challenge = Challenge.objects.readable_by(request.user).filter(slug=slug).first()
+    if challenge is None:
+        raise Http404
+    return challenge
+
+
+def phase_at(request: Request, slug: str, phase: str) -> Phase:
+    found = Phase.objects.select_related("challenge").filter(challenge=challenge_at(request, slug), slug=phase).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def submission_at(request: Request, submission_id: UUID) -> Submission:
+    visible = Submission.objects.visible_to(request.user)
+    submission = with_scores(visible).filter(pk=submission_id).first()
+    if submission is None:
+        raise Http404
+    return submission
+
+
+def team_of(request: Request, phase: Phase) -> Team | None:
+    """The asker's team in the phase's challenge."""
+    if not request.user.is_authenticated:
+        return None
+    memberships = Membership.objects.filter(user=request.user, challenge=phase.challenge_id)
+    membership = memberships.select_related("team").first()
+    return membership.team if membership else None
+
+
+def own_team(request: Request, phase: Phase) -> Team:
+    team = team_of(request, phase)
+    if team is None:
+        slug = phase.challenge.slug
+        raise Refused("not_a_member", f"Join the challenge first: POST /api/v1/challenges/{slug}/join.")
+    return team

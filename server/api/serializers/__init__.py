@@ -1,0 +1,1 @@
+"""The shapes that go in and out, one file per resource."""

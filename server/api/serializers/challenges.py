@@ -1,0 +1,77 @@
+"""Challenges, phases, joining, quota."""
+
+from typing import Any, TypedDict
+
+from rest_framework import serializers
+
+from evaluator.catalog import TRACKS
+from server.api.serializers.fields import NullWhereEmpty
+from server.challenges.models import Challenge, Membership, Phase
+from server.submissions.services.quota import Quota
+
+
+class ActiveTruth(TypedDict):
+    version: int
+    sha256: str
+
+
+class PhaseSerializer(serializers.Serializer[Phase]):
+    """`context["now"]` is the database's time."""
+
+    slug = serializers.SlugField()
+    title = serializers.CharField()
+    track = serializers.ChoiceField(choices=sorted(TRACKS))
+    parameters = serializers.SerializerMethodField(help_text="complete: what was given and the track's defaults")
+    headline = serializers.CharField(source="declared_track.headline", help_text="the metric that ranks")
+    truth = serializers.SerializerMethodField(help_text="the active truth; null: none yet")
+    open = serializers.SerializerMethodField(help_text="whether it takes submissions now")
+    opens_at = serializers.DateTimeField(source="opening")
+    closes_at = serializers.DateTimeField(source="closing", allow_null=True)
+
+    def get_parameters(self, phase: Phase) -> dict[str, Any]:
+        return phase.declared_track.resolve(phase.parameters)
+
+    def get_truth(self, phase: Phase) -> ActiveTruth | None:
+        truth = phase.truth
+        return ActiveTruth(version=truth.version, sha256=truth.sha256) if truth else None
+
+    def get_open(self, phase: Phase) -> bool:
+        return phase.is_open(self.context["now"]) and phase.truth is not None
+
+
+class ChallengeSerializer(serializers.Serializer[Any]):
+    slug = serializers.SlugField()
+    title = serializers.CharField()
+    summary = serializers.CharField()
+    opens_at = serializers.DateTimeField()
+    closes_at = serializers.DateTimeField(allow_null=True)
+    join_until = serializers.DateTimeField(allow_null=True)
+    visibility = serializers.ChoiceField(choices=Challenge.Visibility.choices)
+    phases = PhaseSerializer(many=True)
+
+
+class JoinInput(serializers.Serializer[Any]):
+    accept_rules = serializers.BooleanField(
+        default=False, help_text="you have read the challenge's rules and keep them"
+    )
+    team = serializers.CharField(required=False, allow_blank=True, help_text="default: your own name")
+
+
+class MembershipSerializer(serializers.Serializer[Membership]):
+    challenge = serializers.SlugField(source="challenge.slug")
+    team = serializers.CharField(source="team.name")
+    captain = serializers.BooleanField(source="is_captain")
+    joined_at = serializers.DateTimeField()
+
+
+class QuotaSerializer(serializers.Serializer[Quota]):
+    per_day = serializers.IntegerField()
+    used = serializers.IntegerField(help_text="today, in UTC; what was given back does not count")
+    left = serializers.IntegerField()
+    attempts_per_day = serializers.IntegerField(help_text="uploads of any outcome")
+    attempts_left = serializers.IntegerField()
+    total = serializers.IntegerField(allow_null=True)
+    total_left = serializers.IntegerField(allow_null=True)
+    resets_at = serializers.DateTimeField()
+    next_allowed_at = serializers.DateTimeField(allow_null=True, help_text="null: now, or never again; see `reason`")
+    reason = NullWhereEmpty(help_text="why the team may not submit now; null: it may")

@@ -1,0 +1,22 @@
+"""Fields that several resources share."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class NullWhereEmpty(serializers.CharField):
+    """A column of text that is empty where there is nothing to say; JSON says null."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_null=True, **options)
+
+    def to_representation(self, value: Any) -> str | None:  # type: ignore[override]
+        return str(value) if value else None
+
+
+class Moment(serializers.DateTimeField):
+    """A time in an address, where an unescaped plus sign has become a space."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        return super().to_internal_value(value.replace(" ", "+") if value.count("T") else value)

@@ -1,0 +1,132 @@
+"""Submissions: what goes in, and what a person may read of them."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from server.api.serializers.fields import NullWhereEmpty
+from server.leaderboards.queries import Standing
+from server.submissions.feedback import Interval, Sight, current_evaluation, intervals_in, scores_in
+from server.submissions.models import Fault, Status, Submission
+
+STAGES = ("checking", "matching", "scoring", "bootstrapping")
+
+
+class UploadInput(serializers.Serializer[Any]):
+    """An empty file is a file: it is taken, and rejected by what reads it."""
+
+    file = serializers.FileField(allow_empty_file=True, help_text="the predictions; may be gzipped")
+    note = serializers.CharField(required=False, allow_blank=True, default="", help_text="for your team")
+
+
+class ChangeInput(serializers.Serializer[Any]):
+    final = serializers.BooleanField(required=False, help_text="counts for the private board")
+    note = serializers.CharField(required=False, allow_blank=True)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse names that mean nothing here: a misspelt one would otherwise do nothing, silently."""
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        if unknown:
+            raise serializers.ValidationError({str(unknown[0]): "There is no such field. Fields are final and note."})
+        return super().to_internal_value(data)
+
+
+class DefectSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+    line = serializers.IntegerField(allow_null=True, help_text="the header is line 1")
+    column = serializers.CharField(allow_null=True)
+    image = serializers.CharField(allow_null=True)
+    token = serializers.IntegerField(allow_null=True, help_text="place in a prediction string, from 1")
+
+
+class NoticeSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+    count = serializers.IntegerField()
+
+
+class ProblemsSerializer(serializers.Serializer[Any]):
+    errors = DefectSerializer(many=True, help_text="the first 20 of each code")  # type: ignore[assignment]
+    total = serializers.IntegerField(help_text="all of them")
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="how many of each code")
+    notices = NoticeSerializer(many=True, help_text="scored, but perhaps not what you meant")
+
+
+class SubmissionSerializer(serializers.Serializer[Any]):
+    """Context: `sight` (what the asker may see of the phase) and `standings` (by submission)."""
+
+    id = serializers.UUIDField()
+    challenge = serializers.SlugField(source="phase.challenge.slug")
+    phase = serializers.SlugField(source="phase.slug")
+    team = serializers.CharField(source="team.name")
+    status = serializers.ChoiceField(choices=Status.choices)
+    stage = NullWhereEmpty(help_text=f"while running: {', '.join(STAGES)}")
+    progress = serializers.FloatField(min_value=0, max_value=1)
+    note = serializers.CharField()
+    final = serializers.BooleanField()
+    file_name = serializers.CharField()
+    sha256 = serializers.CharField()
+    received_at = serializers.DateTimeField()
+    scored_at = serializers.DateTimeField(allow_null=True)
+    attempts = serializers.IntegerField(help_text="how often scoring was begun")
+    signature = serializers.SerializerMethodField(help_text="how the score was made; null: not scored")
+    scores = serializers.SerializerMethodField(help_text="by split and metric; null: undefined")
+    intervals = serializers.SerializerMethodField(help_text="95 % intervals, by split and metric")
+    problems = serializers.SerializerMethodField()
+    on_board = serializers.SerializerMethodField(help_text="whether it is the team's line on the leaderboard")
+    why_not = serializers.SerializerMethodField(help_text="why it is not; null: it is")
+    rank = serializers.SerializerMethodField(help_text="null: not on the board, or a baseline")
+    fault = NullWhereEmpty(help_text=f"whose: {', '.join(filter(None, Fault.values))}")
+    failure = NullWhereEmpty(help_text="what went wrong, where it was not the file")
+
+    @property
+    def sight(self) -> Sight:
+        seen: Sight = self.context["sight"]
+        return seen
+
+    def standing(self, submission: Submission) -> Standing:
+        standing: Standing = self.context["standings"][submission.pk]
+        return standing
+
+    def get_signature(self, submission: Submission) -> str | None:
+        evaluation = current_evaluation(submission)
+        return evaluation.signature if evaluation else None
+
+    def get_scores(self, submission: Submission) -> dict[str, dict[str, float | None]]:
+        return scores_in(submission, self.sight)
+
+    def get_intervals(self, submission: Submission) -> dict[str, dict[str, Interval]]:
+        return intervals_in(submission, self.sight)
+
+    @extend_schema_field(ProblemsSerializer)
+    def get_problems(self, submission: Submission) -> dict[str, Any]:
+        return {"errors": [], "total": 0, "counts": {}, "notices": [], **submission.problems}
+
+    def get_on_board(self, submission: Submission) -> bool:
+        return self.standing(submission).on_board
+
+    def get_why_not(self, submission: Submission) -> str | None:
+        return self.standing(submission).why_not or None
+
+    def get_rank(self, submission: Submission) -> int | None:
+        return self.standing(submission).rank
+
+
+class SplitReportSerializer(serializers.Serializer[Any]):
+    headline = serializers.CharField()
+    metrics = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    intervals = serializers.DictField(child=serializers.ListField(child=serializers.FloatField()))
+    classes = serializers.ListField(
+        child=serializers.DictField(), allow_null=True, help_text="one row a class, with the track's own columns"
+    )
+
+
+class ReportSerializer(serializers.Serializer[Any]):
+    track = serializers.CharField()
+    signature = serializers.CharField()
+    parameters = serializers.DictField()
+    splits = serializers.DictField(child=SplitReportSerializer())
+    notices = NoticeSerializer(many=True)
+    withheld = serializers.CharField(allow_null=True, help_text="why there are no classes; null: there are")

@@ -1,0 +1,35 @@
+"""Rate limits: requests counted by minute, by person or by address, in a cache that all web processes share."""
+
+import logging
+from time import time
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+from redis.exceptions import RedisError
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+MINUTE = 60
+
+log = logging.getLogger(__name__)
+
+
+class PerMinute(BaseThrottle):
+    """So many requests a minute; the next minute starts anew. Without its cache it lets everybody pass."""
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        if request.user.is_authenticated:
+            who, allowed = f"person {request.user.pk}", settings.API_REQUESTS_PER_MINUTE
+        else:
+            who, allowed = f"address {self.get_ident(request)}", settings.API_ANONYMOUS_REQUESTS_PER_MINUTE
+        key = f"api {who} {int(time() // MINUTE)}".replace(" ", ":")
+        try:
+            cache.add(key, 0, timeout=2 * MINUTE)
+            return cache.incr(key) <= allowed
+        except (RedisError, ValueError) as error:  # ValueError: the count was evicted between the two lines
+            log.warning("requests are not counted: %s", error)
+            return True
+
+    def wait(self) -> float:
+        return MINUTE - time() % MINUTE

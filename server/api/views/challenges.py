@@ -1,0 +1,82 @@
+"""Challenges: list, read, join, and what one's team may still submit."""
+
+from django.db.models import prefetch_related_objects
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from server.api.authentication import PersonRequest
+from server.api.lookup import challenge_at, own_team, phase_at
+from server.api.pagination import Pages
+from server.api.schema import COUNTED, PAGE, WITH_A_BODY, refusals
+from server.api.serializers.challenges import ChallengeSerializer, JoinInput, MembershipSerializer, QuotaSerializer
+from server.challenges.models import Challenge
+from server.challenges.services import join, membership_of
+from server.clock import database_now
+from server.submissions.services import quota
+
+
+class ChallengeList(APIView):
+    permission_classes = (AllowAny,)
+    pagination_class = Pages
+
+    @extend_schema(
+        operation_id="list_challenges",
+        parameters=[PAGE],
+        responses={200: ChallengeSerializer(many=True), **refusals("not_found", *COUNTED)},
+    )
+    def get(self, request: Request) -> Response:
+        """Public challenges, and those you take part in or organize; the newest first."""
+        pages = Pages()
+        listed = Challenge.objects.listed_for(request.user).prefetch_related("phases__truths")
+        page = pages.paginate_queryset(listed, request, view=self) or []
+        shapes = ChallengeSerializer(page, many=True, context={"now": database_now()})
+        return pages.get_paginated_response(shapes.data)
+
+
+class ChallengeDetail(APIView):
+    permission_classes = (AllowAny,)
+
+    @extend_schema(
+        operation_id="read_challenge",
+        responses={200: ChallengeSerializer, **refusals("not_found", *COUNTED)},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """One challenge with its phases."""
+        challenge = challenge_at(request, slug)
+        prefetch_related_objects([challenge], "phases__truths")
+        return Response(ChallengeSerializer(challenge, context={"now": database_now()}).data)
+
+
+class Join(APIView):
+    @extend_schema(
+        operation_id="join_challenge",
+        request=JoinInput,
+        responses={
+            200: MembershipSerializer,
+            201: MembershipSerializer,
+            **refusals("not_found", "rules_not_accepted", "registration_closed", *WITH_A_BODY, *COUNTED),
+        },
+    )
+    def post(self, request: PersonRequest, slug: str) -> Response:
+        """Take part: accept the rules and become a team of one. Who is in already gets 200 and stays as they are."""
+        challenge = challenge_at(request, slug)
+        given = JoinInput(data=request.data)
+        given.is_valid(raise_exception=True)
+        accepts, team = given.validated_data["accept_rules"], given.validated_data.get("team", "")
+        known = membership_of(request.user, challenge)
+        membership = known or join(user=request.user, challenge=challenge, accept_rules=accepts, team_name=team)
+        return Response(MembershipSerializer(membership).data, status=200 if known else 201)
+
+
+class Quota(APIView):
+    @extend_schema(
+        operation_id="read_quota", responses={200: QuotaSerializer, **refusals("not_found", "not_a_member", *COUNTED)}
+    )
+    def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
+        """What your team may still submit to this phase, and when again."""
+        found = phase_at(request, slug, phase)
+        state = quota.state(team=own_team(request, found), phase=found, now=database_now())
+        return Response(QuotaSerializer(state).data)

@@ -1,0 +1,141 @@
+"""Submissions: send one, follow it, read its report, stop it, choose it."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from drf_spectacular.utils import extend_schema
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from server.api.authentication import PersonRequest
+from server.api.lookup import own_team, phase_at, submission_at
+from server.api.pagination import Pages
+from server.api.schema import PAGE, WITH_A_BODY, refusals
+from server.api.serializers.submissions import ChangeInput, ReportSerializer, SubmissionSerializer, UploadInput
+from server.challenges.models import Phase
+from server.clock import database_now
+from server.errors import Refused
+from server.leaderboards.queries import standings
+from server.submissions.feedback import sight, visible_report, with_scores
+from server.submissions.models import Submission
+from server.submissions.services import choices, intake, lifecycle
+
+# What a form may weigh beside its file: boundaries, headers, the note.
+FORM_BYTES = 64 * 2**10
+SUBMITTING = ("not_a_member", "duplicate_file", "phase_closed", "phase_not_open", "quota_exhausted", "no_space")
+
+
+def shapes(submissions: Sequence[Submission], phase: Phase, request: Request) -> list[dict[str, Any]]:
+    """Submissions of one phase as the asker may see them; board and policy are read once for all."""
+    now = database_now()
+    context = {
+        "sight": sight(phase, viewer=request.user, now=now),
+        "standings": standings(phase, submissions, now=now),
+    }
+    return list(SubmissionSerializer(submissions, many=True, context=context).data)
+
+
+def shape(submission_id: UUID, request: Request) -> dict[str, Any]:
+    submission = submission_at(request, submission_id)
+    return shapes([submission], submission.phase, request)[0]
+
+
+class OwnSubmissions(APIView):
+    """Not rate-limited: the quota is the limit."""
+
+    throttle_classes = ()
+    parser_classes = (MultiPartParser,)
+    pagination_class = Pages
+
+    @extend_schema(
+        operation_id="list_submissions",
+        parameters=[PAGE],
+        responses={200: SubmissionSerializer(many=True), **refusals("not_found", "not_a_member")},
+    )
+    def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
+        """Your team's submissions to this phase, the newest first."""
+        found, pages = phase_at(request, slug, phase), Pages()
+        own = with_scores(Submission.objects.filter(phase=found, team=own_team(request, found)))
+        page = pages.paginate_queryset(own, request, view=self) or []
+        return pages.get_paginated_response(shapes(page, found, request))
+
+    @extend_schema(
+        operation_id="submit",
+        request={"multipart/form-data": UploadInput},
+        responses={201: SubmissionSerializer, **refusals("not_found", "maintenance", *SUBMITTING, *WITH_A_BODY)},
+    )
+    def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
+        """Send a file. It is taken whatever it holds, and then scored or rejected: follow it at its own address."""
+        found = phase_at(request, slug, phase)
+        team = own_team(request, found)
+        refuse_unread(request)
+        given = UploadInput(data=request.data)
+        given.is_valid(raise_exception=True)
+        file, note = given.validated_data["file"], given.validated_data["note"]
+        submission = intake.submit(user=request.user, team=team, phase=found, file=file, note=note)
+        return Response(shape(submission.pk, request), status=201)
+
+
+def refuse_unread(request: PersonRequest) -> None:
+    """Refuse a body that cannot but be too large before its first byte is read."""
+    allowed = settings.UPLOAD_MAX_BYTES
+    if int(request.META.get("CONTENT_LENGTH") or 0) > allowed + FORM_BYTES:
+        detail = f"A file may have {allowed:,} bytes. Compress it with gzip, or drop predictions of low confidence."
+        raise Refused("file_too_large", detail, allowed_bytes=allowed)
+
+
+class SubmissionDetail(APIView):
+    throttle_classes = ()
+
+    @extend_schema(operation_id="read_submission", responses={200: SubmissionSerializer, **refusals("not_found")})
+    def get(self, request: PersonRequest, submission_id: UUID) -> Response:
+        """How far it is, its scores or its defects, and where it stands."""
+        return Response(shape(submission_id, request))
+
+    @extend_schema(
+        operation_id="change_submission",
+        request=ChangeInput,
+        responses={200: SubmissionSerializer, **refusals("not_found", "not_a_member", "phase_closed", *WITH_A_BODY)},
+    )
+    def patch(self, request: PersonRequest, submission_id: UUID) -> Response:
+        """Change the note, choose it for the private board, or take the choice back."""
+        submission = submission_at(request, submission_id)
+        given = ChangeInput(data=request.data)
+        given.is_valid(raise_exception=True)
+        changes = given.validated_data
+        with transaction.atomic():
+            if "note" in changes:
+                choices.set_note(submission=submission, by=request.user, note=changes["note"])
+            if "final" in changes:
+                choices.set_final(submission=submission, by=request.user, final=changes["final"])
+        return Response(shape(submission_id, request))
+
+
+class Report(APIView):
+    throttle_classes = ()
+
+    @extend_schema(operation_id="read_report", responses={200: ReportSerializer, **refusals("not_found")})
+    def get(self, request: PersonRequest, submission_id: UUID) -> Response:
+        """Everything measured, by split; class by class only where the organizers allow it."""
+        submission = submission_at(request, submission_id)
+        report = visible_report(submission, viewer=request.user, now=database_now())
+        if report is None:
+            raise Refused("not_found", f"There is no report: this submission is {submission.status}.")
+        return Response(report)
+
+
+class Cancel(APIView):
+    @extend_schema(
+        operation_id="cancel_submission",
+        request=None,
+        responses={200: SubmissionSerializer, **refusals("not_found", "not_cancellable", "rate_limited")},
+    )
+    def post(self, request: PersonRequest, submission_id: UUID) -> Response:
+        """Stop it for good, while it waits or is being scored."""
+        lifecycle.cancel(submission=submission_at(request, submission_id), by=request.user)
+        return Response(shape(submission_id, request))
