@@ -48,8 +48,9 @@ def intersection_over_union(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:
     >>> intersection_over_union(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 1.0, 0.0, 0.5]]))
     array([0.5])
     """
-    common = intersections(ours, theirs)
-    return _share(common, areas(ours) + areas(theirs) - common)
+    with np.errstate(all="ignore"):  # coordinates may be anything finite; what overflows overlaps nothing
+        common = intersections(ours, theirs)
+        return _share(common, areas(ours) + areas(theirs) - common)
 
 
 def intersection_over_area(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:
@@ -60,12 +61,12 @@ def intersection_over_area(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:
     >>> intersection_over_area(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 9.0, 0.0, 0.5]]))
     array([0.5])
     """
-    return _share(intersections(ours, theirs), areas(ours))
+    with np.errstate(all="ignore"):
+        return _share(intersections(ours, theirs), areas(ours))
 
 
 def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = part / whole
+    share = part / whole
     return np.asarray(np.where(np.isfinite(share), share, 0.0))
 
 
@@ -90,12 +91,13 @@ def pair_overlap(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> NDAr
     >>> pair_overlap(a, np.array([[0.1, 0.3, 0.1, 0.9]], np.float32)) < 0.5
     array([ True])
     """
-    widths = np.minimum(ours[:, 1], theirs[:, 1]) - np.maximum(ours[:, 0], theirs[:, 0])
-    heights = np.minimum(ours[:, 3], theirs[:, 3]) - np.maximum(ours[:, 2], theirs[:, 2])
-    zero = np.float32(0)
-    common = np.maximum(heights, zero).astype(np.float64) * np.maximum(widths, zero).astype(np.float64)
-    both = (areas(ours) + areas(theirs)).astype(np.float64)  # float32 until here
-    return _share(common, both - common)
+    with np.errstate(all="ignore"):
+        widths = np.minimum(ours[:, 1], theirs[:, 1]) - np.maximum(ours[:, 0], theirs[:, 0])
+        heights = np.minimum(ours[:, 3], theirs[:, 3]) - np.maximum(ours[:, 2], theirs[:, 2])
+        zero = np.float32(0)
+        common = np.maximum(heights, zero).astype(np.float64) * np.maximum(widths, zero).astype(np.float64)
+        both = (areas(ours) + areas(theirs)).astype(np.float64)  # float32 until here
+        return _share(common, both - common)
 
 
 def enclosing(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -83,13 +83,15 @@ def evaluated(truth: Truth, table: Table) -> Pairs:
     relations = table.codes("RelationshipLabel")[kept]
     relations[relations < 0] = len(truth.texts["relations"])  # of no use, yet among the false positives
     first, second = table.numbers(*FIRST)[kept], table.numbers(*SECOND)[kept]
+    with np.errstate(over="ignore"):  # beyond float32 a box is infinite and overlaps nothing
+        boxes = first.astype(np.float32), second.astype(np.float32)
     return Pairs(
         images=images[kept],
         relations=relations,
         keys=triplet_keys(truth.texts, images[kept], one[kept], two[kept], relations),
         confidences=table.numbers("Score")[kept, 0],
-        first=first.astype(np.float32),
-        second=second.astype(np.float32),
+        first=boxes[0],
+        second=boxes[1],
         corners=[*first.T, *second.T],
     )
 

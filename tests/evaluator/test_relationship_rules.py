@@ -1,0 +1,122 @@
+"""Each rule of the relationships metric on a case small enough to work out by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.report import SplitReport
+from evaluator.scoring import score
+
+HEADER = "ImageID,LabelName1,LabelName2,RelationshipLabel"
+BOXES = ",".join(f"{name}{n}" for n in (1, 2) for name in ("XMin", "XMax", "YMin", "YMax"))
+LEFT, RIGHT, WHOLE = "0,0.5,0,1", "0.5,1,0,1", "0,1,0,1"
+
+
+def scored(
+    tmp_path: Path, *, triplets: list[str], predictions: list[str], labels: list[str] | None = None, **parameters: Any
+) -> SplitReport:
+    """Score rows `image,label1,label2,relation,score,box1,box2` against rows without the score."""
+    truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
+    truth.mkdir()
+    (truth / "relationships.csv").write_text("\n".join([f"{HEADER},{BOXES}", *triplets]) + "\n")
+    if labels is not None:
+        (truth / "image_labels.csv").write_text("\n".join(["ImageID,LabelName,Confidence", *labels]) + "\n")
+    submission.write_text("\n".join([f"{HEADER},Score,{BOXES}", *predictions]) + "\n")
+    return score("openimages-relationships", truth, submission, parameters=parameters).splits["all"]
+
+
+PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
+
+
+@pytest.mark.parametrize(
+    ("prediction", "relationship", "phrase"),
+    [
+        (f"i,man,guitar,plays,0.9,{LEFT},{RIGHT}", 1.0, 1.0),
+        (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),  # swapped boxes: the phrase still fits
+        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # one half is enough
+        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # the worse box decides
+        (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # another triplet
+        (f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
+        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # another image
+        ("i,man,guitar,plays,0.9,0.2,0.2,0,1,0.5,1,0,1", 0.0, 1.0),  # no area: never a hit, though the phrase is
+    ],
+)
+def test_a_pair_hits_where_both_boxes_do(tmp_path: Path, prediction: str, relationship: float, phrase: float) -> None:
+    metrics = scored(tmp_path, triplets=[PLAYS], predictions=[prediction]).metrics
+    assert (metrics["mAP_relationships"], metrics["mAP_phrases"]) == (relationship, phrase)
+
+
+def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
+    """On paper 0.1–0.2 is half of 0.1–0.3; in float32 it is 0.49999996."""
+    truth = "i,man,guitar,on,0.1,0.3,0,1,0,1,0,1"
+    metrics = scored(tmp_path, triplets=[truth], predictions=["i,man,guitar,on,0.9,0.1,0.2,0,1,0,1,0,1"]).metrics
+    assert metrics["mAP_relationships"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("labels", "first", "second", "kept"),
+    [
+        (["i,chair,0"], "man", "chair", True),  # one is absent
+        (["i,chair,1"], "man", "chair", True),  # present but in no pair: acts as absent
+        (["i,chair,1"], "woman", "chair", True),  # the other need not be known
+        ([], "man", "woman", False),  # unknown and none absent
+        ([], "woman", "guitar", False),
+        ([], "man", "man", True),  # both known
+    ],
+)
+def test_a_pair_counts_where_both_labels_are_known_or_one_is_absent(
+    tmp_path: Path, labels: list[str], first: str, second: str, kept: bool
+) -> None:
+    split = scored(
+        tmp_path,
+        triplets=[PLAYS, f"j,woman,chair,on,{LEFT},{RIGHT}"],
+        labels=labels,
+        predictions=[f"i,{first},{second},plays,0.9,{WHOLE},{WHOLE}", f"i,man,guitar,plays,0.5,{LEFT},{RIGHT}"],
+    )
+    row = next(row for row in split.classes if row["label"] == "plays")
+    assert row["ap_relationships"] == (0.5 if kept else 1.0)
+
+
+def test_recall_counts_the_surest_of_each_image_over_all_relations(tmp_path: Path) -> None:
+    triplets = [f"i,man,guitar,plays,{n / 100},{n / 100 + 0.01},0,1,{WHOLE}" for n in range(60)]
+    predictions = [row.replace("plays,", f"plays,{1 - n / 100},") for n, row in enumerate(triplets)]
+    metrics = scored(tmp_path, triplets=triplets, predictions=predictions).metrics
+    assert (metrics["recall@50"], metrics["recall@100"]) == (50 / 60, 1.0)
+
+
+def test_at_the_cut_false_positives_come_first(tmp_path: Path) -> None:
+    noise = [f"i,man,guitar,plays,0.9,0,0.01,0,{n / 100 + 0.01},{WHOLE}" for n in range(50)]
+    metrics = scored(tmp_path, triplets=[PLAYS], predictions=[f"i,man,guitar,plays,0.9,{LEFT},{RIGHT}", *noise]).metrics
+    assert (metrics["recall@50"], metrics["recall@100"]) == (0.0, 1.0)
+
+
+def test_twin_truths_are_two_objects_and_only_the_first_is_meant(tmp_path: Path) -> None:
+    split = scored(
+        tmp_path, triplets=[PLAYS, PLAYS], predictions=[PLAYS.replace("plays,", f"plays,0.{n},") for n in (9, 8)]
+    )
+    assert split.classes[0]["truths"] == 2
+    assert split.metrics["mAP_relationships"] == 0.5
+
+
+def test_a_relation_without_truth_has_no_ap_but_weighs_in_the_pool(tmp_path: Path) -> None:
+    metrics = scored(
+        tmp_path,
+        triplets=[PLAYS],
+        predictions=[f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", f"i,man,guitar,plays,0.8,{LEFT},{RIGHT}"],
+    ).metrics
+    assert (metrics["mAP_relationships"], metrics["weighted_ap_relationships"]) == (1.0, 0.5)
+
+
+def test_the_score_is_the_weighted_sum(tmp_path: Path) -> None:
+    swapped = f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}"
+    assert scored(tmp_path, triplets=[PLAYS], predictions=[swapped]).metrics["score"] == 0.4
+    (tmp_path / "again").mkdir()
+    split = scored(tmp_path / "again", triplets=[PLAYS], predictions=[swapped], weights="0.2/0.1/0.7")
+    assert split.metrics["score"] == 0.7
+
+
+def test_no_predictions_score_zero_and_no_truth_is_undefined(tmp_path: Path) -> None:
+    assert set(scored(tmp_path, triplets=[PLAYS], predictions=[]).metrics.values()) == {0.0}
+    (tmp_path / "again").mkdir()
+    assert set(scored(tmp_path / "again", triplets=[], predictions=[]).metrics.values()) == {None}
