@@ -1,0 +1,153 @@
+"""Every exit code of ``podium``, and that the reason is said in the right place."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.cli import check, main
+
+DETECTION = "openimages-detection"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["nonsense"],
+        ["score"],
+        ["score", "no-such-track", "--truth", "truth", "--submission", "long.csv"],
+        ["score", DETECTION, "--truth", "truth"],
+        ["score", DETECTION, "--truth", "absent", "--submission", "long.csv"],
+        ["score", DETECTION, "--truth", "truth", "--submission", "absent.csv"],
+        ["score", DETECTION, "--truth", "truth", "--submission", "truth"],  # a folder
+        ["score", DETECTION, "--truth", "truth", "--submission", "-"],
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "no_such=1"],
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold"],
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold=2"],
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "protocol=coco"],
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--split", "1.5"],
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],  # without --split
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--usage", "u.csv", "--split", "0.5"],
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--json", "absent/report.json"],
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--threads", "2"],  # not in this version
+        ["score", DETECTION, "--tru", "truth", "--submission", "long.csv"],  # no abbreviations
+        ["check", DETECTION, "--submission", "-"],
+        ["prepare", DETECTION, "--truth", "long.csv", "--out", "t.podium"],
+        ["prepare", DETECTION, "--truth", "truth", "--out", "truth"],
+        ["convert", DETECTION, "--to", "pickle", "long.csv"],
+        ["convert", DETECTION, "--to", "kaggle", "long.csv", "out.csv.gz"],
+        ["synthesize", DETECTION, "--out", "truth"],  # holds files of somebody else
+        ["synthesize", DETECTION, "--out", "long.csv"],
+        ["synthesize", DETECTION, "--out", "new", "--images", "0"],
+        ["synthesize", DETECTION, "--out", "new", "--quality", "1.1"],
+        ["synthesize", DETECTION, "--out", "new", "--quality", "0.123"],
+        ["synthesize", DETECTION, "--out", "new", "--seed", "-1"],
+        ["synthesize", DETECTION, "--out", "new", "--seed", "4294967296"],
+        ["tracks", "--color"],
+    ],
+)
+def test_wrong_usage_is_64_and_says_why_on_stderr(
+    words: list[str], tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "u.csv").write_text("ImageID,Usage\n")
+    before = sorted(tmp_path.rglob("*"))
+    assert main(words) == 64
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "usage: podium" in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["tracks"], ["score", "--help"]])
+def test_what_only_informs_is_0(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert out
+    assert err == ""
+
+
+@pytest.mark.parametrize("verb", ["check", "score"])
+def test_a_bad_submission_is_2(verb: str, tiny: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    tiny.long.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\nstreet,/m/01yrx,NaN,0,1,0,1\n")
+    assert main([verb, tiny.track, "--truth", str(tiny.truth), "--submission", str(tiny.long)]) == 2
+    assert "not_finite" in capsys.readouterr().out
+
+
+def test_a_bad_submission_to_convert_is_2_and_leaves_no_file(
+    tiny: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tiny.long.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\nstreet,/m/01yrx\n")
+    before = sorted(tmp_path.iterdir())
+    assert main(["convert", tiny.track, "--to", "kaggle", str(tiny.long), str(tmp_path / "out.csv")]) == 2
+    assert sorted(tmp_path.iterdir()) == before
+    assert "bad_width" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["score", "prepare"])
+def test_a_bad_truth_is_3(verb: str, tiny: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tiny.truth / "boxes.csv").unlink()
+    rest = {"score": ["--submission", str(tiny.long)], "prepare": ["--out", str(tmp_path / "t.podium")]}[verb]
+    assert main([verb, tiny.track, "--truth", str(tiny.truth), *rest]) == 3
+    assert "truth_missing_file" in capsys.readouterr().out
+
+
+def test_a_bug_is_1_in_one_line(tiny: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("PODIUM_DEBUG", raising=False)
+    assert check_that_raises(monkeypatch, ZeroDivisionError("a\nb"), tiny) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "podium: ZeroDivisionError: a b (PODIUM_DEBUG=1 shows where)\n"
+
+
+def test_a_bug_shows_its_place_to_who_asks(
+    tiny: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PODIUM_DEBUG", "1")
+    assert check_that_raises(monkeypatch, ZeroDivisionError("a"), tiny) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_130(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert check_that_raises(monkeypatch, KeyboardInterrupt(), tiny) == 130
+
+
+def check_that_raises(monkeypatch: pytest.MonkeyPatch, error: BaseException, tiny: Any) -> int:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise error
+
+    monkeypatch.setattr(check, "check", broken)
+    return main(["check", tiny.track, "--submission", str(tiny.long)])
+
+
+def podium(*words: str) -> list[str]:
+    return [sys.executable, "-m", "evaluator", *words]
+
+
+def test_a_real_process_exits_with_the_code(tmp_path: Path) -> None:
+    done = subprocess.run(podium("check", DETECTION, "--submission", str(tmp_path)), capture_output=True, text=True)
+    assert done.returncode == 64
+    assert done.stdout == ""
+
+
+def test_a_reader_that_leaves_early_sees_no_traceback() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as closed:
+        done = subprocess.run(podium("tracks"), stdout=closed, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("words", [["tracks"], ["--help"], ["nonsense"]])
+def test_answers_that_need_no_numbers_load_no_numpy(words: list[str]) -> None:
+    program = (
+        "import sys; from evaluator.cli import main; main(sys.argv[1:]);"
+        "sys.exit(','.join({'numpy', 'pandas', 'tqdm'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,237 @@
+"""Synthesized contests: the same bytes for the same seed, a truth without faults, a score that rises with quality."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluator.catalog import TRACKS
+from evaluator.cli import main
+from evaluator.scoring import check, prepare, score
+from evaluator.synthesis import WORLDS, OccupiedFolder, synthesize
+from evaluator.synthesis.boxes import settled, shaken, thrown, within
+from evaluator.synthesis.draws import MILLION, Stream
+from evaluator.synthesis.rows import decimals, prediction_strings
+
+# Of each world with 20 images and the default seeds: the same on every machine, or the demo's truth changes its name.
+DIGESTS = {
+    "openimages-detection": "a3b1a81c6aead2ed",
+    "openimages-relationships": "3bcadfbef6415271",
+}
+every_track = pytest.mark.parametrize("track", WORLDS)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def headline(track: str, out: Path, name: str) -> float:
+    report = score(track, out / "truth", out / "submissions" / name)
+    value = report.splits["all"].metrics[TRACKS[track].headline]
+    assert value is not None
+    return value
+
+
+def test_every_track_can_be_synthesized() -> None:
+    assert set(WORLDS) == set(TRACKS)
+
+
+@every_track
+def test_the_bytes_are_known(track: str, tmp_path: Path) -> None:
+    synthesize(track, tmp_path / "out", images=20)
+    digest = sha256()
+    for name, data in contents(tmp_path / "out").items():
+        if name != "synthesis.json":
+            digest.update(name.encode() + b"\0" + data)
+    assert digest.hexdigest()[:16] == DIGESTS[track]
+
+
+@every_track
+def test_the_score_rises_with_quality(track: str, tmp_path: Path) -> None:
+    synthesize(track, tmp_path, images=300)
+    poor, fair, good = (headline(track, tmp_path, f"quality-{q}.csv") for q in ("0.30", "0.60", "0.90"))
+    assert 0.1 < poor < 0.35 < fair < 0.7 < good < 0.95
+
+
+@every_track
+def test_both_shapes_are_the_same_submission(track: str, tmp_path: Path) -> None:
+    synthesize(track, tmp_path, images=60, qualities=[0.5])
+    assert headline(track, tmp_path, "quality-0.50.csv") == headline(track, tmp_path, "quality-0.50-long.csv")
+
+
+@every_track
+def test_the_truth_has_no_fault_and_the_submissions_no_defect(track: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    made = synthesize(track, out, images=60)
+    assert prepare(track, out / "truth", tmp_path / "truth.podium")["images"] == 60
+    for name in made["files"]:
+        if name.startswith("submissions/"):
+            findings = check(track, out / name, truth=tmp_path / "truth.podium")
+            assert (findings.errors, findings.notices) == ([], [])
+
+
+@every_track
+def test_the_truth_does_not_depend_on_the_submissions(track: str, tmp_path: Path) -> None:
+    synthesize(track, tmp_path / "a", images=20)
+    synthesize(track, tmp_path / "b", images=20, qualities=[0.45], submission_seed=9)
+    assert contents(tmp_path / "a" / "truth") == contents(tmp_path / "b" / "truth")
+
+
+@every_track
+def test_a_submission_does_not_depend_on_the_others(track: str, tmp_path: Path) -> None:
+    synthesize(track, tmp_path / "a", images=20, qualities=[0.3, 0.9])
+    synthesize(track, tmp_path / "b", images=20, qualities=[0.9])
+    assert contents(tmp_path / "b" / "submissions").items() <= contents(tmp_path / "a" / "submissions").items()
+
+
+@every_track
+def test_submissions_of_equal_quality_differ_by_their_seed(track: str, tmp_path: Path) -> None:
+    synthesize(track, tmp_path / "a", images=100, qualities=[0.6])
+    synthesize(track, tmp_path / "b", images=100, qualities=[0.6], submission_seed=1)
+    one, other = (headline(track, tmp_path / name, "quality-0.60.csv") for name in "ab")
+    assert one != other
+    assert one == pytest.approx(other, abs=0.1)
+
+
+@every_track
+def test_another_seed_is_another_truth(track: str, tmp_path: Path) -> None:
+    synthesize(track, tmp_path / "a", images=5)
+    synthesize(track, tmp_path / "b", images=5, seed=1)
+    one, other = (set((tmp_path / name / "truth" / "images.csv").read_text().split()) for name in "ab")
+    assert one & other == {"ImageID"}
+
+
+@every_track
+def test_the_first_images_stay_when_there_are_more_blocks(
+    track: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluator.synthesis.IMAGES_PER_BLOCK", 10)
+    told: list[float] = []
+    synthesize(track, tmp_path / "a", images=20, progress=lambda stage, fraction: told.append(fraction))
+    synthesize(track, tmp_path / "b", images=25)
+    few, more = (contents(tmp_path / name) for name in "ab")
+    assert told == [0.5, 1.0]
+    assert all(more[name].startswith(data) for name, data in few.items() if name != "synthesis.json")
+    assert more["truth/images.csv"].count(b"\n") == 26
+
+
+@every_track
+@pytest.mark.parametrize("quality", [0.0, 1.0])
+def test_the_ends_of_the_scale_and_a_single_image_work(track: str, quality: float, tmp_path: Path) -> None:
+    synthesize(track, tmp_path, images=1, boxes_per_image=1, qualities=[quality])
+    assert not check(track, tmp_path / "submissions" / f"quality-{quality:.2f}.csv", truth=tmp_path / "truth").total
+
+
+def test_detection_has_what_makes_it_hard(tmp_path: Path) -> None:
+    synthesize("openimages-detection", tmp_path, images=200, qualities=[0.5])
+    truth = tmp_path / "truth"
+    boxes = [line.split(",") for line in (truth / "boxes.csv").read_text().splitlines()[1:]]
+    labels = [line.split(",") for line in (truth / "image_labels.csv").read_text().splitlines()[1:]]
+    assert {row[6] for row in boxes} == {"0", "1"}
+    assert {row[2] for row in labels} == {"0", "1"}
+    assert {row[0] for row in boxes} < set((truth / "images.csv").read_text().split())  # some images are empty
+    assert len((truth / "classes.csv").read_text().splitlines()) >= 25
+    seen = {(row[0], row[1]) for row in boxes}
+    denied = {(row[0], row[1]) for row in labels if row[2] == "0"}
+    assert not seen & denied
+    assert seen - {(row[0], row[1]) for row in labels}  # a box whose class nobody verified
+
+
+def test_the_hierarchy_holds_every_class_once_or_at_two_places(tmp_path: Path) -> None:
+    synthesize("openimages-detection", tmp_path, images=1)
+    text = (tmp_path / "truth" / "hierarchy.json").read_text()
+    assert json.loads(text)["LabelName"] == "/m/0bl9f"
+    for line in (tmp_path / "truth" / "classes.csv").read_text().splitlines():
+        assert text.count(f'"{line.split(",")[0]}"') == (2 if line.endswith(",Tomato") else 1)
+
+
+def test_relationships_have_attributes_pairs_and_negatives(tmp_path: Path) -> None:
+    synthesize("openimages-relationships", tmp_path, images=200, qualities=[0.5])
+    truth = tmp_path / "truth"
+    rows = [line.split(",") for line in (truth / "relationships.csv").read_text().splitlines()[1:]]
+    labels = (truth / "image_labels.csv").read_text().splitlines()[1:]
+    assert {row[3] for row in rows} == {
+        line.split(",")[0] for line in (truth / "relations.csv").read_text().split("\n") if line
+    }
+    assert all((row[4:8] == row[8:12]) == (row[3] == "is") for row in rows)
+    assert {line[-2:] for line in labels} == {",0", ",1"}
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(OccupiedFolder, match=r"thesis\.txt"):
+        synthesize("openimages-detection", tmp_path, images=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_an_earlier_synthesis_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    synthesize("openimages-detection", out, images=1, qualities=[0.1, 0.2])
+    made = synthesize("openimages-relationships", out, images=1, qualities=[0.3])
+    assert {"synthesis.json", *made["files"]} == set(contents(out))
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_earlier_synthesis_with_a_file_of_somebody_else_is_not(tmp_path: Path) -> None:
+    synthesize("openimages-detection", tmp_path, images=1)
+    (tmp_path / "submissions" / "mine.csv").write_text("")
+    with pytest.raises(OccupiedFolder):
+        synthesize("openimages-detection", tmp_path, images=1)
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
+    def full(stage: str, fraction: float) -> None:
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space"):
+        synthesize("openimages-detection", tmp_path / "out", images=1, progress=full)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_line_names_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    words = ["synthesize", "openimages-detection", "--out", str(out), "--images", "3", "--quality", "0.9"]
+    assert main([*words, "--quality", "0.9", "--quality", "0.25", "--boxes-per-image", "2"]) == 0
+    printed = capsys.readouterr().out.split()
+    assert [str(Path(line).relative_to(out)) for line in printed if "submissions" in line] == [
+        "submissions/quality-0.25-long.csv",
+        "submissions/quality-0.25.csv",
+        "submissions/quality-0.90-long.csv",
+        "submissions/quality-0.90.csv",
+    ]
+    assert all(Path(line).is_file() for line in printed)
+
+
+def test_streams_with_different_keys_are_different() -> None:
+    assert not (Stream(1, 2).uniform(8) == Stream(2, 1).uniform(8)).any()
+
+
+def test_uniform_numbers_fill_the_unit_interval() -> None:
+    numbers = Stream(0).uniform(10_000)
+    assert 0.0 <= numbers.min() < 0.001
+    assert 0.999 < numbers.max() < 1.0
+
+
+@pytest.mark.parametrize("make", [shaken, within], ids=["shaken", "within"])
+def test_boxes_stay_in_the_picture_and_are_never_empty(make: object) -> None:
+    boxes = thrown(Stream(0), 2_000)
+    moved = shaken(Stream(1), boxes, by=1.0) if make is shaken else within(Stream(1), boxes, share=0.01)
+    for each in (boxes, moved, settled(np.full((1, 4), 2.0))):
+        assert each.min() >= 0
+        assert each.max() <= MILLION
+        assert (each[:, 0] < each[:, 1]).all()
+        assert (each[:, 2] < each[:, 3]).all()
+
+
+def test_decimals_read_back_as_the_same_millionths() -> None:
+    millionths = np.concatenate([np.arange(0, MILLION, 997), [MILLION]])
+    assert [round(float(text) * MILLION) for text in decimals(millionths)] == millionths.tolist()
+
+
+def test_images_without_predictions_get_a_line_of_their_own() -> None:
+    ids = np.array([b"a", b"b", b"c"])
+    cells = np.array([b"x", b"y"])
+    assert prediction_strings(ids, np.array([1, 1]), cells) == b"b,x y\na,\nc,\n"
+    assert prediction_strings(ids, np.array([], dtype=np.int64), cells[:0]) == b"a,\nb,\nc,\n"
