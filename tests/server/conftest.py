@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
 from server.challenges.models import Phase, Team
 from server.submissions.models import Evaluation, Score, Status, Submission
+from tests.server.documented import Api
 
 Number = float | None
 Scored = Callable[..., Submission]
@@ -59,3 +61,15 @@ def scored(make: Any) -> Scored:
         return submission
 
     return score
+
+
+@pytest.fixture(autouse=True)
+def fresh_counts() -> None:
+    """Requests of one test never count against the limits of another."""
+    cache.clear()
+
+
+@pytest.fixture
+def api(db: None) -> Api:
+    """`api.get(path, user=…)`: checked against the published schema; see `Api`."""
+    return Api()

@@ -1,0 +1,60 @@
+"""A board as CSV: full digits, harmless cells."""
+
+import csv
+from datetime import UTC, datetime
+from io import StringIO
+from uuid import uuid4
+
+import pytest
+
+from server.leaderboards.export import as_csv, harmless
+from server.leaderboards.queries import Board, Row
+
+AT = datetime(2026, 5, 1, 12, 30, tzinfo=UTC)
+
+
+def row(team: str, score: float, **fields: object) -> Row:
+    return Row(
+        **{  # type: ignore[arg-type]
+            **{"rank": 1, "team": team, "team_id": 1, "score": score, "interval": None, "scores": {"score": score}},
+            **{"entries": 3, "submitted_at": AT, "baseline": False, "submission_id": uuid4(), **fields},
+        }
+    )
+
+
+def cells(*rows: Row, metrics: tuple[str, ...] = ("score", "recall@50")) -> list[list[str]]:
+    text = as_csv(Board("public", "signature", AT, list(rows)), metrics=list(metrics))
+    return list(csv.reader(StringIO(text, newline="")))
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "＝1+1", '=HYPERLINK("http://example.org")']
+)
+def test_a_name_that_a_spreadsheet_would_run_is_quoted(name: str) -> None:
+    assert harmless(name) == f"'{name}"
+    assert cells(row(name, 0.5))[1][1] == f"'{name}"
+
+
+@pytest.mark.parametrize("name", ["A=1", "Team", "3 Bears", "'quoted'", "سباق", "a,b", 'say "hi"', "two\nlines"])
+def test_any_other_name_stays_as_it_is(name: str) -> None:
+    assert cells(row(name, 0.5))[1][1] == name
+
+
+@pytest.mark.parametrize("score", [0.1 + 0.2, 1 / 3, 5e-324, 1.0, 0.0])
+def test_a_score_keeps_every_bit(score: float) -> None:
+    assert float(cells(row("A", score))[1][2]) == score
+
+
+def test_columns_and_an_undefined_metric() -> None:
+    header, line = cells(row("A", 0.5, interval=(0.4, 0.6), scores={"score": 0.5, "recall@50": None}))
+    assert header == ["rank", "team", "score", "low", "high", "recall@50", "entries", "submitted_at", "baseline"]
+    assert line == ["1", "A", "0.5", "0.4", "0.6", "", "3", "2026-05-01T12:30:00Z", "false"]
+
+
+def test_a_baseline_has_no_rank() -> None:
+    line = cells(row("Prior", 0.5, rank=None, baseline=True))[1]
+    assert (line[0], line[-1]) == ("", "true")
+
+
+def test_an_empty_board_is_its_header() -> None:
+    assert len(cells()) == 1
