@@ -52,5 +52,7 @@ def faults() -> Iterator[str]:
             yield f"entry {entry.number} was changed"
         previous, expected = entry.hash, entry.number + 1
     head = Head.objects.filter(pk=1).first()
-    if head is not None and (head.number, head.hash) != (expected - 1, previous):
+    if head is None and expected > 1:
+        yield "where the log ends is not on record"
+    elif head is not None and (head.number, head.hash) != (expected - 1, previous):
         yield f"the log ends at entry {expected - 1}, but {head.number} were written"

@@ -1,0 +1,139 @@
+"""What a person may read of a scored submission, by split, by digit and by class."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from server.submissions.feedback import (
+    current_evaluation,
+    visible_intervals,
+    visible_report,
+    visible_scores,
+    with_scores,
+)
+from server.submissions.models import Submission
+from tests.server.conftest import evaluate
+
+NOW = datetime.now(UTC)
+LATER = NOW + timedelta(days=2)
+CLASS = {"label": "/m/01yrx", "name": "Cat", "ap": 0.123456, "truths": 3.0, "scored": 5}
+REPORT = {
+    "parameters": {"iou_threshold": 0.5},
+    "splits": {split: {"headline": "mAP", "classes": [CLASS]} for split in ("public", "private", "all")},
+    "notices": [{"code": "unknown_image", "message": "left out", "count": 2}],
+}
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    return make.phase(closes_at=NOW + timedelta(days=1))
+
+
+@pytest.fixture
+def organizer(phase: Any, make: Any) -> Any:
+    person = make.user()
+    phase.challenge.organizers.add(person)
+    return person
+
+
+def test_a_participant_sees_the_public_split_only(phase: Any, make: Any, scored: Any) -> None:
+    submission = scored(phase, 0.5, private=0.4)
+    assert visible_scores(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
+
+
+def test_all_would_give_private_away_and_stays_hidden_as_long(phase: Any, scored: Any) -> None:
+    submission = scored(phase, 0.5, private=0.4)
+    assert "all" not in visible_scores(submission, viewer=submission.user, now=NOW)
+    assert set(visible_scores(submission, viewer=submission.user, now=LATER)) == {"public", "private", "all"}
+
+
+def test_an_organizer_sees_every_split_at_any_time(phase: Any, organizer: Any, scored: Any) -> None:
+    submission = scored(phase, 0.5, private=0.4)
+    assert set(visible_scores(submission, viewer=organizer, now=NOW)) == {"public", "private", "all"}
+
+
+def test_staff_sees_every_split(phase: Any, make: Any, scored: Any) -> None:
+    submission = scored(phase, 0.5, private=0.4)
+    assert "private" in visible_scores(submission, viewer=make.user(is_staff=True), now=NOW)
+
+
+def test_scores_are_rounded_for_participants_and_exact_for_organizers(make: Any, scored: Any) -> None:
+    phase = make.phase(feedback="rounded", feedback_decimals=3)
+    organizer = make.user()
+    phase.challenge.organizers.add(organizer)
+    submission = scored(phase, 0.123456, interval=(0.1111111, 0.2222222))
+    assert visible_scores(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.123}}
+    assert visible_intervals(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": (0.111, 0.222)}}
+    assert visible_scores(submission, viewer=organizer, now=NOW)["public"] == {"mAP": 0.123456}
+
+
+def test_an_undefined_score_stays_null(phase: Any, scored: Any) -> None:
+    submission = scored(phase, None)
+    assert visible_scores(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": None}}
+
+
+def test_without_an_evaluation_there_is_nothing(phase: Any, make: Any) -> None:
+    submission = make.submission(phase)
+    assert visible_scores(submission, viewer=submission.user, now=NOW) == {}
+    assert visible_report(submission, viewer=submission.user, now=NOW) is None
+    assert current_evaluation(submission) is None
+
+
+def test_the_evaluation_of_the_phases_signature_counts_not_the_newest(phase: Any, scored: Any) -> None:
+    submission = scored(phase, 0.5)
+    evaluate(submission, {"public": {"mAP": 0.9}}, signature="other", created_at=LATER)
+    assert visible_scores(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
+
+
+def test_where_none_is_of_the_phases_signature_the_newest_counts(phase: Any, scored: Any) -> None:
+    submission = scored(phase, 0.5, signature="first")
+    evaluate(submission, {"public": {"mAP": 0.9}}, signature="second", created_at=LATER)
+    evaluation = current_evaluation(submission)
+    assert evaluation is not None
+    assert evaluation.signature == "second"
+
+
+class TestReport:
+    def test_classes_are_withheld_from_participants_and_it_is_said(self, phase: Any, scored: Any) -> None:
+        submission = scored(phase, 0.5, report=REPORT)
+        report = visible_report(submission, viewer=submission.user, now=NOW)
+        assert report is not None
+        assert report["splits"]["public"]["metrics"] == {"mAP": 0.5}
+        assert report["splits"]["public"]["classes"] is None
+        assert report["withheld"]
+
+    def test_classes_are_shown_on_the_public_split_where_the_organizers_allow(self, make: Any, scored: Any) -> None:
+        phase = make.phase(feedback_classes=True, closes_at=NOW + timedelta(days=1))
+        submission = scored(phase, 0.5, private=0.4, report=REPORT)
+        report = visible_report(submission, viewer=submission.user, now=NOW)
+        assert report is not None
+        assert {split: body["classes"] for split, body in report["splits"].items()} == {"public": [CLASS]}
+        assert report["withheld"] is None
+
+    def test_classes_are_rounded_as_scores_are(self, make: Any, scored: Any) -> None:
+        phase = make.phase(feedback_classes=True, feedback="rounded", feedback_decimals=2)
+        submission = scored(phase, 0.5, report=REPORT)
+        report = visible_report(submission, viewer=submission.user, now=NOW)
+        assert report is not None
+        assert report["splits"]["public"]["classes"] == [{**CLASS, "ap": 0.12}]
+
+    def test_organizers_read_all_of_it(self, phase: Any, organizer: Any, scored: Any) -> None:
+        submission = scored(phase, 0.5, private=0.4, report=REPORT)
+        report = visible_report(submission, viewer=organizer, now=NOW)
+        assert report is not None
+        assert {split: body["classes"] for split, body in report["splits"].items()} == {
+            split: [CLASS] for split in ("public", "private", "all")
+        }
+
+
+def test_many_submissions_cost_the_same_queries(
+    phase: Any, make: Any, scored: Any, django_assert_num_queries: Any
+) -> None:
+    team = make.team(phase.challenge)
+    for number in range(5):
+        scored(phase, number / 10, team=team)
+    viewer = make.user(is_staff=True)
+    with django_assert_num_queries(3):  # submissions, evaluations, scores
+        for submission in with_scores(Submission.objects.filter(team=team)):
+            visible_scores(submission, viewer=viewer, now=NOW)
