@@ -12,6 +12,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
     """Give a function that takes a stage and the fraction of it that is done."""
     with tqdm(
         total=1.0,
+        desc="reading",
         leave=False,
         file=sys.stderr,
         disable=not sys.stderr.isatty(),
@@ -22,8 +23,8 @@ def progress() -> Iterator[Callable[[str, float], None]]:
             if bar.disable:
                 return
             if stage != bar.desc:
-                bar.reset()
                 bar.set_description_str(stage, refresh=False)
+                bar.reset()
             bar.update(fraction - bar.n)
 
         yield tell

@@ -1,8 +1,10 @@
 """What ``podium`` prints: exactly one JSON object for programs, calm text for people."""
 
 import csv
+import io
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -205,6 +207,35 @@ def test_tracks_are_told_to_programs(run: Run) -> None:
     assert set(tracks) == {"openimages-detection", "openimages-relationships"}
     assert tracks["openimages-relationships"]["headline"] == "score"
     assert tracks["openimages-detection"]["parameters"][0]["default"] == 0.5
+
+
+class Terminal(io.StringIO):
+    """Somebody looks."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_sees_the_stages_and_a_pipe_nothing(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["score", tiny.track, "--truth", str(tiny.truth), "--submission", str(tiny.long)]
+    for screen, seen in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", screen)
+        assert main(words) == 0
+        assert ("checking" in screen.getvalue()) is seen
+
+
+@pytest.mark.parametrize(
+    ("settings", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": "", "TERM": "dumb"}, False)]
+)
+def test_colour_is_for_terminals_that_want_it(
+    settings: dict[str, str], coloured: bool, tiny: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"NO_COLOR": "", "TERM": "xterm", **settings}.items():
+        monkeypatch.setenv(name, value)
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    assert main(["score", tiny.track, "--truth", str(tiny.truth), "--submission", str(tiny.long)]) == 0
+    assert ("\x1b[1mmAP" in screen.getvalue()) is coloured
 
 
 FLAGS = {
