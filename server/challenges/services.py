@@ -27,26 +27,55 @@ def membership_of(user: Any, challenge: Challenge) -> Membership | None:
 
 @transaction.atomic
 def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership:
-    """Take part as a team of one, its captain; a member stays where they are.
+    """Take part as a team of one, its captain; a member stays where they are."""
+    locked = opened(challenge, user)
+    if member := membership_of(user, locked):
+        return member
+    now = admitted_at(locked, accept_rules=accept_rules)
+    taken = {name.casefold() for name in locked.teams.values_list("name", flat=True)}
+    name = chosen_name(team_name, taken) if team_name.strip() else free_name(user.get_username(), taken)
+    return enrol(user, Team.objects.create(challenge=locked, name=name), now=now, is_captain=True)
 
-    People who join wait for each other at the challenge's row, so that two of them cannot take one name.
-    """
+
+@transaction.atomic
+def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
+    """Take part in a team that is there; whether it wants them is the caller's to know. A member stays where they are."""
+    locked = opened(team.challenge, user)
+    if member := membership_of(user, locked):
+        return member
+    now = admitted_at(locked, accept_rules=accept_rules)
+    if team.memberships.count() >= locked.team_max_size:
+        raise Refused("invalid", f"{team.name} is full: a team has at most {locked.team_max_size} members here.")
+    return enrol(user, team, now=now, is_captain=False)
+
+
+def opened(challenge: Challenge, user: User) -> Challenge:
+    """Find and lock the challenge: whoever joins waits here for the one before, so that no name is taken twice."""
     readable = Challenge.objects.readable_by(user).filter(pk=challenge.pk)
     locked = Challenge.objects.select_for_update(no_key=True).filter(pk__in=readable.values("pk")).first()
     if locked is None:
         raise Refused("not_found", "There is no such challenge, or it is not open to you.")
-    if member := membership_of(user, locked):
-        return member
+    return locked
+
+
+def admitted_at(challenge: Challenge, *, accept_rules: bool) -> datetime:
+    """Return the time of joining, by the database's clock, if it may be."""
     if not accept_rules:
         raise Refused("rules_not_accepted", "Read the rules of this challenge and accept them to join.")
     now = database_now()
-    refuse_late(locked, now)
-    taken = {name.casefold() for name in locked.teams.values_list("name", flat=True)}
-    name = chosen_name(team_name, taken) if team_name.strip() else free_name(user.get_username(), taken)
-    team = Team.objects.create(challenge=locked, name=name)
-    member = Membership.objects.create(team=team, challenge=locked, user=user, is_captain=True, rules_accepted_at=now)
+    refuse_late(challenge, now)
+    return now
+
+
+def enrol(user: User, team: Team, *, now: datetime, is_captain: bool) -> Membership:
+    member = Membership.objects.create(
+        team=team, challenge=team.challenge, user=user, is_captain=is_captain, rules_accepted_at=now
+    )
     audit.record(
-        actor=user, action="challenge.joined", subject=f"challenge {locked.slug}", detail={"team": name, "id": team.pk}
+        actor=user,
+        action="challenge.joined",
+        subject=f"challenge {team.challenge.slug}",
+        detail={"team": team.name, "id": team.pk},
     )
     return member
 

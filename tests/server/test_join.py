@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from server.audit.models import Entry
 from server.challenges.models import Membership, Team
-from server.challenges.services import join, membership_of
+from server.challenges.services import join, join_team, membership_of
 from server.errors import Refused
 
 NOW = datetime.now(UTC)
@@ -167,3 +167,31 @@ def test_membership_is_of_one_challenge(make: Any) -> None:
     member = join(user=user, challenge=challenge, accept_rules=True)
     assert membership_of(user, challenge) == member
     assert membership_of(user, make.challenge()) is None
+
+
+def test_a_person_may_join_a_team_that_is_there(make: Any) -> None:
+    team = make.team(make.challenge())
+    member = join_team(user=make.user(), team=team, accept_rules=True)
+    assert (member.team, member.is_captain) == (team, False)
+
+
+def test_who_is_in_a_team_stays_there(make: Any) -> None:
+    challenge, user = make.challenge(), make.user()
+    own, other = make.team(challenge, user), make.team(challenge)
+    assert join_team(user=user, team=other, accept_rules=True).team == own
+
+
+@pytest.mark.parametrize(
+    ("challenge", "accept_rules", "code"),
+    [
+        ({"team_max_size": 1}, True, "invalid"),
+        ({}, False, "rules_not_accepted"),
+        ({"join_until": PAST}, True, "registration_closed"),
+        ({"visibility": "private"}, True, "not_found"),
+    ],
+)
+def test_a_team_cannot_be_joined_when(make: Any, challenge: dict[str, Any], accept_rules: bool, code: str) -> None:
+    team = make.team(make.challenge(**challenge))
+    with pytest.raises(Refused) as caught:
+        join_team(user=make.user(), team=team, accept_rules=accept_rules)
+    assert caught.value.code == code

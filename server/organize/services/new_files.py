@@ -1,5 +1,6 @@
 """Files that go into storage together with the rows that name them, or not at all."""
 
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -33,5 +34,6 @@ class NewFiles:
 
     def store(self, field: FieldFile, path: Path, *, name: str) -> None:
         with path.open("rb") as file:
+            os.fsync(file.fileno())  # the rows will be on the disk; so must be what they name
             field.save(name, Movable(file, str(path)), save=False)
         self._stored.append(field)

@@ -2,16 +2,13 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from django.conf import settings
-
 from evaluator.problems import Problem
+from server.organize.podium import run_podium
 from server.organize.services.bundles import BundlePhase, InvalidBundle
 
 TRUTH_AT_FAULT = 3
@@ -44,7 +41,7 @@ def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path) -> dict[str, P
 
 def prepare(phase: BundlePhase, workspace: Path) -> Prepared:
     compiled, source, sample = (workspace / f"{phase.slug}.{kind}" for kind in ("podium", "zip", "csv"))
-    made = run_podium("prepare", *arguments(phase), "--out", str(compiled), "--sample", str(sample), phase=phase)
+    made = answer_of("prepare", *arguments(phase), "--out", str(compiled), "--sample", str(sample), phase=phase)
     if phase.sample:
         shutil.copyfile(phase.sample, sample)
     pack(phase, source)
@@ -62,18 +59,9 @@ def arguments(phase: BundlePhase) -> list[str]:
     return words
 
 
-def run_podium(*words: str, phase: BundlePhase) -> dict[str, Any]:
-    """Run `podium … --json` and return what it prints; exit 3 says that the truth is at fault, and where."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "evaluator", *words, "--json"],
-        cwd=settings.BASE_DIR,
-        capture_output=True,
-        text=True,
-        timeout=settings.EVALUATION_SECONDS,
-        check=False,
-    )
-    if ended.returncode not in (0, TRUTH_AT_FAULT):
-        raise RuntimeError(f"podium {words[0]} ended with {ended.returncode}: {ended.stderr.strip()[-2000:]}")
+def answer_of(*words: str, phase: BundlePhase) -> dict[str, Any]:
+    """Return what `podium … --json` prints; exit 3 says that the truth is at fault, and where."""
+    ended = run_podium(*words, "--json", expected=(0, TRUTH_AT_FAULT))
     answer: dict[str, Any] = json.loads(ended.stdout)
     if ended.returncode == TRUTH_AT_FAULT:
         raise InvalidBundle(located(answer, phase))

@@ -64,5 +64,5 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         files = sorted(Path(told["--truth"]).iterdir()) + [Path(told[name]) for name in told if name == "--usage"]
         return {"sha256": sha256(b"".join(file.read_bytes() for file in files)).hexdigest(), "images": 2}
 
-    monkeypatch.setattr(preparing, "run_podium", run)
+    monkeypatch.setattr(preparing, "answer_of", run)
     return asked

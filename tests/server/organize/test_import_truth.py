@@ -36,7 +36,11 @@ def test_a_truth_is_prepared_and_a_sample_made(bundle: Any) -> None:
     assert phase.truth is not None
     assert phase.truth.images == 2
     assert Path(phase.truth.prepared.path).read_bytes()[:6] == b"PODIUM"
-    assert sorted(Path(phase.sample_submission.path).read_bytes().decode().split()) == ["ImageId,PredictionString", "a,", "b,"]
+    assert sorted(Path(phase.sample_submission.path).read_bytes().decode().split()) == [
+        "ImageId,PredictionString",
+        "a,",
+        "b,",
+    ]
     with ZipFile(phase.truth.source.path) as source:
         assert source.namelist() == ["boxes.csv", "image_labels.csv"]
 
@@ -84,9 +88,9 @@ def test_every_parameter_reaches_the_program(bundle: Any, tmp_path: Path) -> Non
 
 def test_the_signature_of_the_program_is_that_of_the_phase(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = []
-    run = preparing.run_podium
+    run = preparing.answer_of
     monkeypatch.setattr(
-        preparing, "run_podium", lambda *words, **about: answers.append(run(*words, **about)) or answers[-1]
+        preparing, "answer_of", lambda *words, **about: answers.append(run(*words, **about)) or answers[-1]
     )
     import_bundle(path=bundle.path, by=None)
     assert answers[0]["signature"] == Phase.objects.get().signature

@@ -1,0 +1,46 @@
+"""The demo's accounts and teams: three that you can log in with, the rest only submit."""
+
+import secrets
+
+from server.accounts.models import User
+from server.accounts.registration import sign_up
+from server.challenges.models import Challenge, Team
+from server.challenges.services import join, join_team
+from server.organize.demo.folders import demo_folder
+from server.organize.demo.story import PEOPLE, STORIES, Entrant
+
+
+def password() -> str:
+    """Return the one password of the demo's accounts; made once, readable by the owner of the state folder only."""
+    path = demo_folder() / "password"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(9))
+    return path.read_text()
+
+
+def accounts() -> dict[str, User]:
+    """Return every account of the demo by name; the teams' accounts have no password."""
+    names = [*PEOPLE, *(name for story in STORIES for entrant in story.entrants for name in entrant.members)]
+    known = {user.username: user for user in User.objects.filter(username__in=names)}
+    for name in names:
+        if name not in known:
+            known[name] = account(name)
+    return known
+
+
+def account(name: str) -> User:
+    address = f"{name}@example.org"
+    if name in PEOPLE:
+        return sign_up(username=name, email=address, password=password())
+    return User.objects.create_user(name, address)
+
+
+def team(entrant: Entrant, challenge: Challenge, people: dict[str, User]) -> Team:
+    """Return the entrant's team; its members join where they have not."""
+    captain, *others = (people[name] for name in entrant.members)
+    joined = join(user=captain, challenge=challenge, accept_rules=True, team_name=entrant.team).team
+    for mate in others:
+        join_team(user=mate, team=joined, accept_rules=True)
+    return joined

@@ -1,0 +1,78 @@
+"""`manage.py demo`: the service with two challenges, teams and scores, made from nothing while you watch."""
+
+import time
+from argparse import ArgumentParser
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.core.management.base import BaseCommand, CommandError
+
+from server.challenges.models import Challenge
+from server.leaderboards.queries import board
+from server.organize.demo import people, uploads
+from server.organize.demo.story import PEOPLE
+from server.runtime.home import NotStarted
+from server.runtime.supervisor import Service
+from server.submissions.models import FINISHED
+
+WRONG_USAGE = 64
+LOOK_SECONDS = 0.2
+SCORING_MAX_SECONDS = 300
+SHOWN_ROWS = 5
+
+
+class Command(BaseCommand):
+    help = "Run the service with two challenges whose teams submit while you watch; running it again adds nothing."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--once", action="store_true", help="stop when everything is scored")
+
+    def handle(self, *, once: bool, **options: Any) -> None:
+        try:
+            with Service(self.say_part) as service:
+                challenges = uploads.open_challenges(partial(self.say_part, "challenge"))
+                service.wait_until_ready()
+                self.say(f"\n{settings.PODIUM_URL} is up; the teams submit now.")
+                uploads.hand_in()
+                self.wait_for_scores(service)
+                for challenge in challenges:
+                    self.show_board(challenge)
+                self.say(f"\n  {settings.PODIUM_URL}\n  accounts  {', '.join(PEOPLE)}\n  password  {people.password()}")
+                if not once:
+                    self.say("\nCtrl-C stops it.")
+                    service.watch()
+        except NotStarted as error:
+            raise CommandError(str(error), returncode=WRONG_USAGE) from error
+
+    def wait_for_scores(self, service: Service) -> None:
+        """Return when nothing is queued or running; tell how far it is whenever that changes."""
+        until, told = time.monotonic() + SCORING_MAX_SECONDS, ""
+        while True:
+            finished, total = uploads.submissions().filter(status__in=FINISHED).count(), uploads.submissions().count()
+            progress = f"  scoring   {finished} of {total}"
+            if progress != told:
+                self.stdout.write(progress, ending="\r" if self.stdout.isatty() and finished < total else "\n")
+                self.stdout.flush()
+                told = progress
+            if finished == total:
+                return
+            if time.monotonic() > until:
+                raise CommandError(f"Only {finished} of {total} after {SCORING_MAX_SECONDS} s. See the worker's log.")
+            service.tend()
+            time.sleep(LOOK_SECONDS)
+
+    def show_board(self, challenge: Challenge) -> None:
+        phase = challenge.phases.get()
+        self.say(f"\n{challenge.title} ({phase.declared_track.headline}, public)")
+        for row in board(phase, split="public", viewer=AnonymousUser()).rows[:SHOWN_ROWS]:
+            self.say(f"  {row.rank or '–':>2}  {row.team:<20} {row.score:.4f}")
+
+    def say_part(self, part: str, what: str) -> None:
+        self.say(f"  {part:<9} {what}")
+
+    def say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
