@@ -152,6 +152,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+LOGIN_ATTEMPTS_PER_MINUTE = env.int("LOGIN_ATTEMPTS_PER_MINUTE", default=10)
 API_TOKEN_DAYS = env.int("API_TOKEN_DAYS", default=365)
 
 # Language and time
@@ -166,7 +167,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["server.api.authentication.LoggedIn", "server.api.authentication.TokenMay"],
-    "DEFAULT_PARSER_CLASSES": ["server.api.parsers.BoundedJson"],
+    "DEFAULT_PARSER_CLASSES": ["server.api.parsers.PlainJson"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "server.api.renderers.ToldOrAccepted",
     "DEFAULT_THROTTLE_CLASSES": ["server.api.throttling.PerMinute"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

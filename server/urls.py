@@ -12,7 +12,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
-handler400 = "server.pages.views.bad_request"
-handler403 = "server.pages.views.forbidden"
-handler404 = "server.pages.views.not_found"
-handler500 = "server.pages.views.server_error"
+handler400 = "server.pages.views.errors.bad_request"
+handler403 = "server.pages.views.errors.forbidden"
+handler404 = "server.pages.views.errors.not_found"
+handler500 = "server.pages.views.errors.server_error"

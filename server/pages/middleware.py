@@ -1,9 +1,12 @@
-"""What every response carries: a request id to quote, and a policy that loads nothing from elsewhere."""
+"""What every response carries: a request id to quote, a policy that loads nothing from elsewhere; and refusals."""
 
 import uuid
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from server.errors import Refused
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -32,3 +35,19 @@ class ContentSecurityPolicyMiddleware:
         response = self.get_response(request)
         response.setdefault("Content-Security-Policy", POLICY)
         return response
+
+
+class RefusalMiddleware:
+    """A refusal that a view did not show beside its form becomes a page of its own, with the contract's status."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, Refused):
+            return None
+        slug = request.resolver_match.kwargs.get("slug") if request.resolver_match else None
+        return render(request, "errors/refused.html", {"refusal": exception, "slug": slug}, status=exception.status)

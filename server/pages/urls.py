@@ -1,3 +1,23 @@
-from django.urls import URLPattern
+"""Addresses of the pages."""
 
-urlpatterns: list[URLPattern] = []
+from django.urls import URLPattern, path
+
+from server.pages.views import challenge, data, home, joining, leaderboard, submission, submissions, submitting
+
+urlpatterns: list[URLPattern] = [
+    path("", home.home, name="home"),
+    path("challenges/<slug:slug>/", challenge.overview, name="challenge"),
+    path("challenges/<slug:slug>/data", data.data, name="challenge_data"),
+    path("challenges/<slug:slug>/data/sample", data.sample, name="challenge_sample"),
+    path("challenges/<slug:slug>/rules", joining.rules, name="challenge_rules"),
+    path("challenges/<slug:slug>/join", joining.join, name="join"),
+    path("challenges/<slug:slug>/team", joining.team, name="team"),
+    path("challenges/<slug:slug>/submit", submitting.submit, name="submit"),
+    path("challenges/<slug:slug>/submissions", submissions.submissions, name="submissions"),
+    path("challenges/<slug:slug>/leaderboard", leaderboard.leaderboard, name="leaderboard"),
+    path("challenges/<slug:slug>/leaderboard.csv", leaderboard.board_csv, name="leaderboard_csv"),
+    path("submissions/<uuid:pk>/", submission.submission, name="submission"),
+    path("submissions/<uuid:pk>/panel", submission.panel, name="submission_panel"),
+    path("submissions/<uuid:pk>/cancel", submission.cancel, name="submission_cancel"),
+    path("submissions/<uuid:pk>/edit", submissions.edit, name="submission_edit"),
+]

@@ -1,0 +1,119 @@
+"""Signing up, logging in, and what a person's account holds."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login, views
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from server.accounts import attempts
+from server.accounts.forms import SignUpForm, TokenForm
+from server.accounts.models import ApiToken
+from server.accounts.registration import sign_up
+from server.accounts.requests import PersonRequest
+from server.accounts.services import issue_token, revoke_token
+from server.clock import database_now
+from server.errors import Refused
+
+UNPROCESSABLE = 422
+
+
+class LogIn(views.LoginView):
+    """Django's, with the contract's limit on wrong passwords."""
+
+    template_name = "accounts/login.html"
+    redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if attempts.too_many(request, request.POST.get("username", "")):
+            refusal = Refused("rate_limited", "Too many wrong passwords for this name. Wait a minute, then try again.")
+            return self.render_to_response(
+                self.get_context_data(form=self.get_form_class()(), refusal=refusal), status=refusal.status
+            )
+        return super().post(request, *args, **kwargs)
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        attempts.count(self.request, form.data.get("username", ""))
+        return super().form_invalid(form)
+
+
+@never_cache
+@sensitive_post_parameters("password")
+def signup(request: HttpRequest) -> HttpResponse:
+    target = wanted(request)
+    if request.user.is_authenticated:
+        return redirect(target)
+    form = SignUpForm(request.POST or None)
+    if not form.is_valid():
+        status = UNPROCESSABLE if request.method == "POST" else 200
+        return render(request, "accounts/signup.html", {"form": form, "next": target}, status=status)
+    try:
+        user = sign_up(**form.cleaned_data)
+    except IntegrityError:  # somebody else took the name or the address between the check and the row
+        form.add_error(None, "This name or address was taken just now. Choose another one.")
+        return render(request, "accounts/signup.html", {"form": form, "next": target}, status=UNPROCESSABLE)
+    login(request, user)
+    messages.success(request, f"Welcome, {user.get_username()}. You are logged in.")
+    return redirect(target)
+
+
+def wanted(request: HttpRequest) -> str:
+    """Where the person was going; never to another site."""
+    target = request.POST.get("next") or request.GET.get("next") or ""
+    here = url_has_allowed_host_and_scheme(
+        target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return target if here else reverse("home")
+
+
+@login_required
+def account(request: PersonRequest) -> HttpResponse:
+    return show_account(request, TokenForm())
+
+
+def show_account(
+    request: PersonRequest, form: TokenForm, *, secret: str = "", refusal: Refused | None = None
+) -> HttpResponse:
+    now = database_now()
+    context = {
+        "now": now,
+        "form": form,
+        "secret": secret,
+        "refusal": refusal,
+        "tokens": ApiToken.objects.filter(user=request.user).usable(now),
+        "memberships": request.user.memberships.select_related("team", "challenge").order_by("-joined_at"),
+    }
+    return render(request, "accounts/account.html", context, status=refusal.status if refusal else 200)
+
+
+@never_cache
+@require_POST
+@login_required
+def token_create(request: PersonRequest) -> HttpResponse:
+    """Make a token and show its secret in this answer: it is kept nowhere, so there is no page to come back to."""
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return show_account(request, form, refusal=Refused("invalid", "Mend what is marked below, then try again."))
+    try:
+        _, secret = issue_token(user=request.user, **form.cleaned_data)
+    except Refused as refusal:
+        return show_account(request, form, refusal=refusal)
+    return show_account(request, TokenForm(), secret=secret)
+
+
+@require_POST
+@login_required
+def token_revoke(request: PersonRequest, pk: int) -> HttpResponse:
+    token = get_object_or_404(ApiToken, pk=pk, user=request.user)
+    revoke_token(token=token, by=request.user)
+    messages.success(request, f"The token {token.name} is revoked. Programs that use it are locked out now.")
+    return redirect("account")

@@ -1,0 +1,67 @@
+"""A rejected file's defects, grouped by code for the page, with what to do about each kind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ADVICE = {
+    "bad_byte": "Remove the NUL bytes; the file should be plain text.",
+    "bad_gzip": "The gzip data ends early or is damaged. Compress the file again and send it.",
+    "bad_header": "The first line must name the columns of one of the two shapes on the data page.",
+    "bad_json": "Write the JSON as the data page shows it.",
+    "bad_mask": "Encode each mask at the size of its image: COCO run lengths, zlib, base64.",
+    "bad_quote": "Close every quoted field on the line where it starts.",
+    "bad_row": "Remove empty lines inside the file.",
+    "bad_tokens": "Every prediction of a string needs all of its tokens, separated by spaces.",
+    "bad_width": "Give each line as many cells as the header has.",
+    "duplicate_image": "Put all predictions of an image into one row.",
+    "empty": "The file holds nothing. Send at least the header line.",
+    "encoding": "Save the file as UTF-8.",
+    "field_too_long": "Shorten the value; the limits are on the data page.",
+    "missing_image": "This phase wants a row for every image, if only an empty one. The sample file lists them.",
+    "missing_value": "Give every cell its number.",
+    "not_a_number": "Write numbers in ASCII digits with a decimal point: 0.5, .5 or 5e-1.",
+    "not_csv": "Send the CSV itself, or the CSV compressed with gzip.",
+    "not_finite": "Replace NaN and infinities by real numbers, or leave those predictions out.",
+    "too_large": "The file is too large once it is unpacked; the limits are on the data page.",
+    "too_many_rows": "Keep fewer predictions: the most confident of each image.",
+    "unknown_image": "Use only the image ids of the test set; the sample file lists them.",
+    "unknown_label": "Use only the labels of the class list, written exactly so.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One code with everything that was found of it, or the first of it."""
+
+    code: str
+    count: int
+    advice: str
+    errors: list[Mapping[str, Any]]
+    places: tuple[str, ...]
+
+
+PLACES = ("line", "column", "image", "token")
+
+
+def grouped(problems: Mapping[str, Any]) -> list[Defect]:
+    """Group the errors of a submission's `problems` by code, in the file's order; only places that occur get a column.
+
+    >>> found = grouped({"errors": [{"code": "empty", "message": "the file is empty", "line": 1}], "total": 1})
+    >>> found[0].code, found[0].count, found[0].places
+    ('empty', 1, ('line',))
+    """
+    by_code: dict[str, list[Mapping[str, Any]]] = {}
+    for error in problems.get("errors", ()):
+        by_code.setdefault(error["code"], []).append(error)
+    counts = problems.get("counts", {})
+    return [
+        Defect(
+            code=code,
+            count=counts.get(code, len(errors)),
+            advice=ADVICE.get(code, ""),
+            errors=errors,
+            places=tuple(place for place in PLACES if any(error.get(place) is not None for error in errors)),
+        )
+        for code, errors in by_code.items()
+    ]

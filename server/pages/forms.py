@@ -1,0 +1,48 @@
+"""What people type on a challenge's pages."""
+
+from django import forms
+
+
+class JoinForm(forms.Form):
+    """Rules accepted, and the team's name. Whether the rules were accepted is the service's question."""
+
+    team_name = forms.CharField(
+        max_length=80,
+        required=False,
+        label="Team name",
+        help_text="Shown on the leaderboard. Without one, your username is used.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    accept_rules = forms.BooleanField(required=False, label="I have read the rules and accept them.")
+
+
+class SubmitForm(forms.Form):
+    """One file and a note. The file's content is never a form error: it is scored, or rejected with its defects."""
+
+    file = forms.FileField(
+        label="Predictions file",
+        error_messages={"required": "Choose a file.", "empty": "This file is empty: 0 bytes. Choose another one."},
+        max_length=255,
+        allow_empty_file=True,
+    )
+    note = forms.CharField(
+        max_length=500,
+        required=False,
+        help_text="For your team only: what is different this time.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+
+class EditForm(forms.Form):
+    """One change to a submission of one's own: its note, or whether it is a final."""
+
+    note = forms.CharField(max_length=500, required=False)
+    final = forms.NullBooleanField()
+
+
+class BoardForm(forms.Form):
+    """Which board is asked for, by the address alone. Values that make no sense are dropped."""
+
+    split = forms.ChoiceField(choices=[(name, name) for name in ("public", "private", "all")], required=False)
+    at = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
+    page = forms.IntegerField(min_value=1, required=False)

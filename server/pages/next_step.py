@@ -1,0 +1,48 @@
+"""What the button on a challenge's front says, and what comes after it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from server.pages.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A button (none, where there is nothing to do) and the sentence under it."""
+
+    label: str
+    url: str
+    sentence: str
+
+
+def next_step(place: Place, user: Any) -> Step:
+    """Return the one thing to do next here."""
+    if place.membership:
+        return member_step(place, place.membership.team.name)
+    if not place.may_join:
+        return Step("See the leaderboard", page("leaderboard", place), "Registration is over.")
+    rules = reverse("challenge_rules", args=[place.challenge.slug]) + "#join"
+    if not user.is_authenticated:
+        signup = f"{reverse('signup')}?{urlencode({'next': rules})}"
+        return Step("Sign up to take part", signup, "Then read the rules, accept them and name your team.")
+    return Step("Join this challenge", rules, "Next: read the rules, accept them and name your team.")
+
+
+def member_step(place: Place, team: str) -> Step:
+    """For those who are in: submit, wait, or look at the results."""
+    phase = place.phase
+    if phase is None:
+        return Step("", "", "There is nothing to submit to yet. The organizers will open a phase.")
+    if not phase.has_opened(place.now):
+        return Step("Read the data page", page("challenge_data", place), "Submissions are not open yet.")
+    if phase.has_closed(place.now):
+        return Step("See the final leaderboard", page("leaderboard", place), "Submissions are closed.")
+    return Step("Submit a file", page("submit", place), f"You take part as {team}.")
+
+
+def page(name: str, place: Place) -> str:
+    """The address of one of the challenge's pages, in the phase looked at."""
+    return reverse(name, args=[place.challenge.slug]) + place.query

@@ -1,0 +1,84 @@
+"""Where a person is: the challenge, the phase they look at, and who they are in it."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.http import Http404, HttpRequest
+
+from server.challenges.models import Challenge, Membership, Phase, Team
+from server.challenges.services import membership_of
+from server.clock import database_now
+from server.errors import Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What every page of a challenge starts from."""
+
+    challenge: Challenge
+    phases: list[Phase]
+    phase: Phase | None
+    membership: Membership | None
+    organizes: bool
+    now: datetime
+
+    @property
+    def team(self) -> Team | None:
+        return self.membership.team if self.membership else None
+
+    @property
+    def may_join(self) -> bool:
+        """Registration ends with its own deadline and with the challenge."""
+        ends = (self.challenge.join_until, self.challenge.closes_at)
+        return self.membership is None and all(end is None or self.now <= end for end in ends)
+
+    @property
+    def query(self) -> str:
+        """What keeps the phase in links, where there are several."""
+        return f"?phase={self.phase.slug}" if self.phase and len(self.phases) > 1 else ""
+
+    def open_phase(self) -> Phase:
+        """The phase looked at, on pages that are nothing without one."""
+        if self.phase is None:
+            raise Http404("this challenge has no phase yet")
+        return self.phase
+
+    def own_team(self) -> Team:
+        """The person's team, on pages that are for members."""
+        if self.team is None:
+            raise Refused("not_a_member", "You are not in a team of this challenge. Read its rules and join first.")
+        return self.team
+
+
+def find(request: HttpRequest, slug: str) -> Place:
+    """Resolve an address. What a person may not read does not exist for them."""
+    challenge = Challenge.objects.readable_by(request.user).filter(slug=slug).first()
+    if challenge is None:
+        raise Http404("no such challenge")
+    now = database_now()
+    phases = list(challenge.phases.all())
+    return Place(
+        challenge=challenge,
+        phases=phases,
+        phase=choose(phases, request.GET.get("phase"), now),
+        membership=membership_of(request.user, challenge),
+        organizes=challenge.is_organized_by(request.user),
+        now=now,
+    )
+
+
+def at(request: HttpRequest, phase: Phase) -> Place:
+    """The place of a phase that is known already, as on a submission's page."""
+    return replace(find(request, phase.challenge.slug), phase=phase)
+
+
+def choose(phases: list[Phase], slug: str | None, now: datetime) -> Phase | None:
+    """The phase named; else the first open one, else the last that opened, else the first."""
+    if slug:
+        named = next((phase for phase in phases if phase.slug == slug), None)
+        if named is None:
+            raise Http404("no such phase")
+        return named
+    opened = [phase for phase in phases if phase.has_opened(now)]
+    running = [phase for phase in opened if phase.is_open(now)]
+    return next(iter(running[:1] or opened[-1:] or phases[:1]), None)

@@ -1,0 +1,48 @@
+"""What a submission's state means for its team, in a sentence that says what to do next."""
+
+from datetime import datetime, timedelta
+
+from server.pages.times import span
+from server.submissions.models import Fault, Status, Submission
+
+STAGES = ("checking", "matching", "scoring")
+
+
+def sentence(submission: Submission) -> str:
+    """Return what happened and what comes next."""
+    if submission.status == Status.QUEUED:
+        return "Waiting for a free worker. You may leave this page; scoring goes on without it."
+    if submission.status == Status.RUNNING:
+        return "Being scored. You may leave this page; scoring goes on without it."
+    if submission.status == Status.REJECTED:
+        return "The file has defects, so it was not scored. Mend what is listed below and send it again."
+    if submission.status == Status.FAILED:
+        return submission.failure
+    if submission.status == Status.CANCELLED:
+        return "Cancelled before it was scored. Send the file again when you want it scored."
+    return "Scored. The result stays here."
+
+
+def whose_fault(submission: Submission) -> str:
+    """Say who has to act on a failure; nothing for other states."""
+    if submission.status != Status.FAILED:
+        return ""
+    if submission.fault == Fault.ORGANIZER:
+        return "This is not about your file: the organizers of the challenge have to mend it."
+    return "This is our fault, not your file's. Send it again; if it fails again, tell us the id below."
+
+
+def time_left(submission: Submission, now: datetime) -> str:
+    """Return a rough remaining time, once there is enough to go by."""
+    if submission.status != Status.RUNNING or submission.started_at is None or submission.progress < 0.05:
+        return ""
+    passed = now - submission.started_at
+    if passed < timedelta(seconds=3):
+        return ""
+    left = passed * ((1 - submission.progress) / submission.progress)
+    return f"about {span(left)} left" if left >= timedelta(seconds=1) else ""
+
+
+def state_of(submission: Submission) -> str:
+    """Return a word that changes when there is something new to announce."""
+    return f"{submission.status}-{submission.stage}" if submission.status == Status.RUNNING else submission.status

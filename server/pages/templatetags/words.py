@@ -1,0 +1,44 @@
+"""Filters that turn a value into words."""
+
+from typing import Any
+
+from django import template
+from django.utils.safestring import SafeString
+
+from evaluator.catalog import TRACKS
+from server.pages import markup, sizes, statuses
+from server.submissions.models import Submission
+
+register = template.Library()
+
+
+@register.filter
+def size(amount: int) -> str:
+    return sizes.in_words(amount)
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    return markup.render(text)
+
+
+@register.filter
+def sentence(submission: Submission) -> str:
+    return statuses.sentence(submission)
+
+
+@register.filter
+def whose_fault(submission: Submission) -> str:
+    return statuses.whose_fault(submission)
+
+
+@register.filter
+def key(mapping: Any, name: Any) -> Any:
+    """The value under a name that only a variable knows; None where there is none."""
+    return mapping.get(name) if mapping else None
+
+
+@register.filter
+def track_title(name: str) -> str:
+    """A track in words; its own name, where the catalogue does not know it any more."""
+    return TRACKS[name].title if name in TRACKS else name

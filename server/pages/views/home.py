@@ -1,0 +1,63 @@
+"""The front page: what Podium is, which challenges there are, where to go."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, F, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from server.challenges.models import Challenge, Membership
+from server.clock import database_now
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One challenge in the list: its track and who the person is in it."""
+
+    challenge: Challenge
+    tracks: list[str]
+    teams: int
+    own_team: str
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    now = database_now()
+    lines = read_lines(request.user)
+    groups = [
+        ("Open challenges", [line for line in lines if is_open(line.challenge, now)]),
+        ("Opening later", [line for line in lines if line.challenge.opens_at > now]),
+        ("Closed", [line for line in lines if has_closed(line.challenge, now)]),
+    ]
+    return render(request, "home.html", {"groups": [group for group in groups if group[1]], "now": now})
+
+
+def read_lines(user: Any) -> list[Line]:
+    """Every challenge a person sees, the next deadline first."""
+    listed = Challenge.objects.filter(pk__in=Challenge.objects.listed_for(user).values("pk"))
+    challenges = (
+        listed.annotate(team_count=Count("teams", filter=Q(teams__is_baseline=False)))
+        .prefetch_related("phases")
+        .defer("description", "rules", "data")
+        .order_by(F("closes_at").asc(nulls_last=True), "slug")
+    )
+    memberships = Membership.objects.filter(user=user) if user.is_authenticated else Membership.objects.none()
+    own = dict(memberships.values_list("challenge_id", "team__name"))
+    return [
+        Line(
+            challenge=challenge,
+            tracks=list(dict.fromkeys(phase.track for phase in challenge.phases.all())),
+            teams=challenge.team_count,
+            own_team=own.get(challenge.pk, ""),
+        )
+        for challenge in challenges
+    ]
+
+
+def has_closed(challenge: Challenge, now: datetime) -> bool:
+    return challenge.closes_at is not None and challenge.closes_at < now
+
+
+def is_open(challenge: Challenge, now: datetime) -> bool:
+    return challenge.opens_at <= now and not has_closed(challenge, now)

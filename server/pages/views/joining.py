@@ -1,0 +1,57 @@
+"""Rules, joining by accepting them, and the team that one is in afterwards."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from server.accounts.requests import PersonRequest
+from server.challenges.services import join as join_challenge
+from server.errors import Refused
+from server.pages import place
+from server.pages.forms import JoinForm
+from server.pages.next_step import page
+from server.submissions.services import quota
+
+
+def rules(request: HttpRequest, slug: str) -> HttpResponse:
+    return show_rules(request, place.find(request, slug), JoinForm())
+
+
+def show_rules(request: HttpRequest, here: place.Place, form: JoinForm, refusal: Refused | None = None) -> HttpResponse:
+    context = {"place": here, "now": here.now, "form": form, "refusal": refusal}
+    return render(request, "challenge/rules.html", context, status=refusal.status if refusal else 200)
+
+
+@require_POST
+@login_required
+def join(request: PersonRequest, slug: str) -> HttpResponse:
+    here = place.find(request, slug)
+    form = JoinForm(request.POST)
+    if not form.is_valid():
+        return show_rules(request, here, form, Refused("invalid", "Mend what is marked below, then send it again."))
+    try:
+        membership = join_challenge(
+            user=request.user,
+            challenge=here.challenge,
+            accept_rules=form.cleaned_data["accept_rules"],
+            team_name=form.cleaned_data["team_name"],
+        )
+    except Refused as refusal:
+        return show_rules(request, here, form, refusal)
+    messages.success(request, f"You take part in {here.challenge.title} as {membership.team.name}.")
+    return redirect(page("challenge", here))
+
+
+@login_required
+def team(request: PersonRequest, slug: str) -> HttpResponse:
+    here = place.find(request, slug)
+    own = here.own_team()
+    context = {
+        "place": here,
+        "now": here.now,
+        "members": own.memberships.select_related("user"),
+        "quota": quota.state(team=own, phase=here.phase, now=here.now) if here.phase else None,
+    }
+    return render(request, "challenge/team.html", context)

@@ -1,0 +1,110 @@
+"""A phase's boards: ranked by exact scores, as of any time, one hundred lines at a time."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from server.leaderboards import queries
+from server.leaderboards.export import as_csv
+from server.leaderboards.queries import Board, Row
+from server.pages import drawing, place
+from server.pages.choices import Choice
+from server.pages.forms import BoardForm
+from server.pages.results import SPLITS
+from server.submissions import feedback
+from server.submissions.models import Score
+
+PER_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the address asks for."""
+
+    split: str
+    at: datetime | None
+    page: int
+
+
+def wish_of(request: HttpRequest) -> Wish:
+    form = BoardForm(request.GET)
+    form.is_valid()
+    asked = form.cleaned_data
+    return Wish(asked.get("split") or "public", asked.get("at"), asked.get("page") or 1)
+
+
+def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
+    here = place.find(request, slug)
+    phase = here.open_phase()
+    wish = wish_of(request)
+    sight = feedback.sight(phase, viewer=request.user, now=here.now)
+    board = queries.board(phase, split=wish.split, at=wish.at, viewer=request.user)
+    pages: Page[Any] = Paginator(board.rows, PER_PAGE).get_page(wish.page)
+    context = {
+        "place": here,
+        "now": here.now,
+        "board": board,
+        "wish": wish,
+        "track": phase.declared_track,
+        **splits_of(here, wish, sight),
+        "pages": pages,
+        "range": drawing.range_of(row.interval for row in pages if not row.baseline),
+        "decimals": sight.decimals,
+        "teams": sum(not row.baseline for row in board.rows),
+        **own_row(here, wish, board, pages),
+        "csv": f"{reverse('leaderboard_csv', args=[slug])}{address(here, wish)}",
+        "link": f"{address(here, wish)}&",
+    }
+    return render(request, "challenge/leaderboard.html", context)
+
+
+def address(here: place.Place, wish: Wish, **changes: str) -> str:
+    """The same board with something changed."""
+    at = wish.at.strftime("%Y-%m-%dT%H:%M:%S") if wish.at else ""
+    phase = here.phase.slug if here.phase and here.query else ""
+    values = {"phase": phase, "split": wish.split, "at": at} | changes
+    return "?" + urlencode({name: value for name, value in values.items() if value})
+
+
+def splits_of(here: place.Place, wish: Wish, sight: feedback.Sight) -> dict[str, Any]:
+    """The splits to switch between; none where every image is public."""
+    scored = Score.objects.filter(evaluation__submission__phase=here.phase, split="private")
+    if not scored.exists():
+        return {"splits": [], "private_later": False}
+    choices = [
+        Choice(title, address(here, wish, split=name), name == wish.split)
+        for name, title in SPLITS.items()
+        if name in sight.splits
+    ]
+    return {"splits": choices, "private_later": "private" not in sight.splits}
+
+
+def own_row(here: place.Place, wish: Wish, board: Board, pages: "Page[Any]") -> dict[str, Any]:
+    """The team's line, pinned on top where it is not on this page, and which page it is on."""
+    team_id = here.team.pk if here.team else None
+    found = next((place_ for place_, row in enumerate(board.rows) if row.team_id == team_id), None)
+    if found is None:
+        return {"team_id": team_id, "pinned": None}
+    page = found // PER_PAGE + 1
+    row: Row | None = board.rows[found] if page != pages.number else None
+    return {"team_id": team_id, "pinned": row, "pinned_link": f"{address(here, wish)}&page={page}"}
+
+
+def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    """The whole board with full digits, as a file."""
+    phase = place.find(request, slug).open_phase()
+    wish = wish_of(request)
+    board = queries.board(phase, split=wish.split, at=wish.at, viewer=request.user)
+    content = as_csv(board, metrics=[metric.name for metric in phase.declared_track.metrics])
+    name = f"{phase.challenge.slug}-{phase.slug}-{board.split}.csv"
+    return HttpResponse(
+        content,
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )

@@ -1,0 +1,102 @@
+"""A team's submissions of one phase: the table, its history, and the two things that can be changed in it."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Page, Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from server.accounts.requests import PersonRequest
+from server.challenges.models import Phase
+from server.errors import Refused
+from server.pages import drawing, place
+from server.pages.forms import EditForm
+from server.pages.next_step import page
+from server.submissions import feedback
+from server.submissions.models import Score, Status, Submission
+from server.submissions.services import choices, quota
+
+PER_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One submission with its headline as this person may see it."""
+
+    submission: Submission
+    score: float | None
+    interval: drawing.Interval | None
+    best: bool
+
+
+@login_required
+def submissions(request: PersonRequest, slug: str) -> HttpResponse:
+    return show(request, place.find(request, slug))
+
+
+def show(request: PersonRequest, here: place.Place, refusal: Refused | None = None) -> HttpResponse:
+    team, phase = here.own_team(), here.open_phase()
+    own = Submission.objects.filter(team=team, phase=phase)
+    sight = feedback.sight(phase, viewer=request.user, now=here.now)
+    scores = [sight.number(value) for value in headlines(own, phase)]
+    known = [score for score in scores if score is not None]
+    pages: Page[Any] = Paginator(feedback.with_scores(own), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "place": here,
+        "now": here.now,
+        "refusal": refusal,
+        "pages": pages,
+        "lines": [line_of(one, sight, best=max(known, default=None)) for one in pages],
+        "history": drawing.history(known),
+        "quota": quota.state(team=team, phase=phase, now=here.now),
+        "finals_chosen": own.filter(final=True).count(),
+        "decimals": sight.decimals,
+    }
+    return render(request, "challenge/submissions.html", context, status=refusal.status if refusal else 200)
+
+
+def headlines(own: Any, phase: Phase) -> list[float | None]:
+    """Public headline scores in the order in which the files came."""
+    rows = Score.objects.filter(
+        split="public",
+        metric=phase.declared_track.headline,
+        evaluation__signature=phase.signature,
+        evaluation__truth__active=True,
+        evaluation__submission__in=own.filter(status=Status.SCORED),
+    ).order_by("evaluation__submission__received_at")
+    return list(rows.values_list("value", flat=True))
+
+
+def line_of(submission: Submission, sight: feedback.Sight, *, best: float | None) -> Line:
+    headline = submission.phase.declared_track.headline
+    score = feedback.scores_in(submission, sight).get("public", {}).get(headline)
+    interval = feedback.intervals_in(submission, sight).get("public", {}).get(headline)
+    return Line(submission, score, interval, best=score is not None and score == best)
+
+
+@require_POST
+@login_required
+def edit(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """Change the note, or whether it is a final; back to the team's table with it in view."""
+    visible = Submission.objects.visible_to(request.user).select_related("phase__challenge", "team")
+    submission = get_object_or_404(visible, pk=pk)
+    form = EditForm(request.POST)
+    here = place.at(request, submission.phase)
+    try:
+        change(request, submission, form)
+    except Refused as refusal:
+        return show(request, here, refusal)
+    return redirect(f"{page('submissions', here)}#s-{submission.pk}")
+
+
+def change(request: PersonRequest, submission: Submission, form: EditForm) -> None:
+    if not form.is_valid():
+        raise Refused("invalid", "A note has at most 500 characters.")
+    if "note" in request.POST:
+        choices.set_note(submission=submission, by=request.user, note=form.cleaned_data["note"])
+    if form.cleaned_data["final"] is not None:
+        choices.set_final(submission=submission, by=request.user, final=form.cleaned_data["final"])
