@@ -1,8 +1,24 @@
 """What gunicorn serves."""
 
 import os
+from typing import Any
 
-from django.core.wsgi import get_wsgi_application
+import django
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.utils.http import parse_header_parameters
+
+
+class Utf8Request(WSGIRequest):
+    """Takes no character set from a header: Django fails on one that is not for text, such as zlib."""
+
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
+
+
+class Utf8Handler(WSGIHandler):
+    request_class = Utf8Request
+
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+application = Utf8Handler()

@@ -6,7 +6,8 @@ from errno import EDQUOT, ENOSPC
 from math import ceil
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
 
@@ -31,6 +32,7 @@ CODE_OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (PermissionDenied, "forbidden"),
     (exceptions.ValidationError, "invalid"),
     (exceptions.ParseError, "invalid"),
+    (RequestDataTooBig, "file_too_large"),
     (SuspiciousOperation, "invalid"),
     (exceptions.MethodNotAllowed, "method_not_allowed"),
     (exceptions.NotAcceptable, "not_acceptable"),
@@ -86,6 +88,8 @@ def said(exception: Exception) -> str:
     """One sentence: the exception's own, or for wrong input the first complaint with its field."""
     if isinstance(exception, Http404):
         return NOTHING_HERE
+    if isinstance(exception, RequestDataTooBig):
+        return f"A body without a file may have {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes."
     if not isinstance(exception, exceptions.APIException):
         return "The request cannot be read. Send it as the documentation in /api/v1/docs says."
     if isinstance(exception, exceptions.ValidationError):

@@ -32,7 +32,7 @@ class Leaderboard(APIView):
         responses={
             (200, "application/json"): BoardSerializer,
             (200, "text/csv"): OpenApiTypes.STR,
-            **refusals("not_found", "invalid", *COUNTED),
+            **refusals("not_found", *COUNTED),
         },
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:

@@ -59,7 +59,8 @@ def beat(submission: Submission, *, stage: str, progress: float) -> bool:
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
     """Write the scores, once: False, and nothing written, if the lease is lost."""
     now = database_now()
-    if not held(submission).update(status=Status.SCORED, finished_at=now, progress=1.0, **IDLE):
+    noticed = {"errors": [], "total": 0, "counts": {}, "notices": report.get("notices", [])}
+    if not held(submission).update(status=Status.SCORED, finished_at=now, progress=1.0, problems=noticed, **IDLE):
         return False
     splits: dict[str, dict[str, Any]] = report["splits"]
     evaluation = Evaluation.objects.create(

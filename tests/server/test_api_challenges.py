@@ -1,0 +1,172 @@
+"""Challenges over the API: list, read, join, quota."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from server.challenges.models import Challenge, Membership
+
+NOW = datetime.now(UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    challenge = make.challenge(slug="detection", title="Detection", closes_at=NOW + DAY)
+    return make.phase(challenge, slug="main", parameters={"group_of_weight": 0.0})
+
+
+def test_a_challenge_has_the_contracts_shape(api: Any, phase: Any) -> None:
+    shape = api.get("challenges/detection").json()
+    assert {"slug", "title", "summary", "opens_at", "closes_at", "visibility", "phases"} <= set(shape)
+    (main,) = shape["phases"]
+    assert (main["slug"], main["track"], main["headline"], main["open"]) == (
+        "main",
+        "openimages-detection",
+        "mAP",
+        True,
+    )
+    assert main["truth"] == {"version": 1, "sha256": phase.truth.sha256}
+    assert shape["opens_at"].endswith("Z")
+
+
+def test_parameters_are_complete(api: Any, phase: Any) -> None:
+    (main,) = api.get("challenges/detection").json()["phases"]
+    assert main["parameters"]["group_of_weight"] == 0.0
+    assert main["parameters"]["iou_threshold"] == 0.5
+
+
+def test_a_phase_without_truth_says_null_and_is_not_open(api: Any, phase: Any) -> None:
+    phase.truths.update(active=False)
+    (main,) = api.get("challenges/detection").json()["phases"]
+    assert (main["truth"], main["open"]) == (None, False)
+
+
+@pytest.mark.parametrize(("opens", "closes", "open_now"), [(-2, -1, False), (-2, 1, True), (1, 2, False)])
+def test_open_is_by_the_phases_dates(api: Any, phase: Any, opens: int, closes: int, open_now: bool) -> None:
+    type(phase).objects.update(opens_at=NOW + opens * DAY, closes_at=NOW + closes * DAY)
+    (main,) = api.get("challenges/detection").json()["phases"]
+    assert main["open"] is open_now
+
+
+class TestWhoSeesWhich:
+    @pytest.fixture
+    def slugs(self, make: Any) -> None:
+        for visibility in Challenge.Visibility.values:
+            make.challenge(slug=visibility, visibility=visibility)
+
+    def listed(self, api: Any, **options: Any) -> set[str]:
+        return {one["slug"] for one in api.get("challenges", **options).json()["results"]}
+
+    def test_nobody_lists_public_ones(self, api: Any, slugs: None) -> None:
+        assert self.listed(api) == {"public"}
+
+    def test_whoever_knows_the_address_reads_unlisted_ones(self, api: Any, slugs: None) -> None:
+        assert api.get("challenges/unlisted").status_code == 200
+
+    def test_a_private_one_does_not_exist_for_strangers(self, api: Any, slugs: None, make: Any) -> None:
+        answer = api.get("challenges/private", user=make.user())
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+    def test_a_member_sees_it(self, api: Any, slugs: None, make: Any) -> None:
+        user = make.user()
+        make.team(Challenge.objects.get(slug="private"), user)
+        assert api.get("challenges/private", user=user).status_code == 200
+        assert self.listed(api, user=user) == {"public", "private"}
+
+    def test_an_organizer_sees_it(self, api: Any, slugs: None, make: Any) -> None:
+        user = make.user()
+        Challenge.objects.get(slug="private").organizers.add(user)
+        assert self.listed(api, user=user) == {"public", "private"}
+
+    def test_staff_sees_all(self, api: Any, slugs: None, make: Any) -> None:
+        assert self.listed(api, user=make.user(is_staff=True)) == {"public", "unlisted", "private"}
+
+
+def test_a_list_has_pages_of_fifty_with_absolute_addresses(api: Any, make: Any) -> None:
+    for _ in range(51):
+        make.challenge()
+    first = api.get("challenges").json()
+    assert (first["count"], len(first["results"]), first["previous"]) == (51, 50, None)
+    assert first["next"] == "http://testserver/api/v1/challenges?page=2"
+    second = api.get("challenges?page=2").json()
+    assert (len(second["results"]), second["next"]) == (1, None)
+    assert second["previous"] == "http://testserver/api/v1/challenges"
+
+
+def test_a_list_costs_the_same_queries_for_any_length(api: Any, make: Any, django_assert_num_queries: Any) -> None:
+    for _ in range(5):
+        make.phase()
+    with django_assert_num_queries(5):  # count, challenges, phases, truths, clock
+        api.get("challenges")
+
+
+class TestJoin:
+    PATH = "challenges/detection/join"
+
+    def test_makes_a_team_of_one(self, api: Any, phase: Any, make: Any) -> None:
+        answer = api.post(self.PATH, {"accept_rules": True, "team": "Foxes"}, user=make.user())
+        assert answer.status_code == 201
+        assert (answer.json()["challenge"], answer.json()["team"], answer.json()["captain"]) == (
+            "detection",
+            "Foxes",
+            True,
+        )
+
+    def test_again_changes_nothing(self, api: Any, phase: Any, make: Any) -> None:
+        user = make.user()
+        make.team(phase.challenge, user, name="Foxes")
+        answer = api.post(self.PATH, {"accept_rules": True, "team": "Other"}, user=user)
+        assert (answer.status_code, answer.json()["team"]) == (200, "Foxes")
+
+    @pytest.mark.parametrize("body", [{}, {"accept_rules": False}, None, {"accept_rules": "no"}])
+    def test_needs_the_rules_accepted(self, api: Any, phase: Any, make: Any, body: Any) -> None:
+        answer = api.post(self.PATH, body, user=make.user())
+        assert (answer.status_code, answer.json()["code"]) == (403, "rules_not_accepted")
+        assert not Membership.objects.exists()
+
+    def test_ends_with_the_registration_deadline(self, api: Any, phase: Any, make: Any) -> None:
+        Challenge.objects.update(join_until=NOW - DAY)
+        answer = api.post(self.PATH, {"accept_rules": True}, user=make.user())
+        assert (answer.status_code, answer.json()["code"]) == (409, "registration_closed")
+
+    def test_needs_somebody(self, api: Any, phase: Any) -> None:
+        answer = api.post(self.PATH, {"accept_rules": True})
+        assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            *("", "{", "[]", '"text"', "null", "17", '{"accept_rules": 3}', '{"accept_rules": NaN}', b"\xff\xfe"),
+            *(
+                '{"accept_rules": true, "team": ' + team
+                for team in ("[1]}", '"a\\u0000b"}', '"\\ud800"}', '"\\u202e"}')
+            ),
+        ],
+    )
+    def test_rubbish_is_refused_with_a_code(self, api: Any, phase: Any, make: Any, body: Any) -> None:
+        answer = api.post(self.PATH, body, user=make.user())
+        assert answer.status_code in (403, 422), answer.content
+        assert not Membership.objects.exists()
+
+
+class TestQuota:
+    PATH = "challenges/detection/phases/main/quota"
+
+    def test_of_a_team_that_sent_nothing(self, api: Any, phase: Any, make: Any) -> None:
+        user = make.user()
+        make.team(phase.challenge, user)
+        quota = api.get(self.PATH, user=user).json()
+        assert (quota["used"], quota["left"], quota["next_allowed_at"], quota["reason"]) == (0, 5, None, None)
+        assert quota["resets_at"].endswith("Z")
+
+    def test_needs_a_member(self, api: Any, phase: Any, make: Any) -> None:
+        answer = api.get(self.PATH, user=make.user())
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_a_member")
+
+    def test_needs_somebody(self, api: Any, phase: Any) -> None:
+        assert api.get(self.PATH).json()["code"] == "unauthenticated"
+
+    def test_of_an_unknown_phase_is_not_found(self, api: Any, phase: Any, make: Any) -> None:
+        assert api.get("challenges/detection/phases/none/quota", user=make.user()).status_code == 404

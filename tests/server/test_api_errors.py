@@ -1,0 +1,157 @@
+"""Whatever is asked of the API, a refusal is a problem document with a code, and nothing is a traceback."""
+
+import logging
+from errno import ENOSPC
+from itertools import product
+from typing import Any
+from wsgiref.util import setup_testing_defaults
+
+import pytest
+
+from server.api.views.challenges import ChallengeDetail
+from server.wsgi import application
+
+METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW")
+ADDRESSES = (
+    "",
+    "nothing",
+    "challenges/",
+    "challenges",
+    "challenges/UPPER_case-1",
+    "challenges/%00",
+    "challenges/a%0Ab",
+    "challenges/ü",
+    "challenges/" + "x" * 3000,
+    "challenges/x/phases/y/leaderboard/",
+    "challenges/x/join",
+    "challenges/x/phases/y/quota",
+    "challenges/x/phases/y/submissions",
+    "submissions/not-a-uuid",
+    "submissions/00000000-0000-0000-0000-000000000000",
+    "submissions/00000000-0000-0000-0000-000000000000/cancel",
+    "submissions/00000000-0000-0000-0000-000000000000/report",
+    "submissions",
+    "../../etc/passwd",
+)
+
+
+@pytest.fixture
+def challenge(make: Any) -> Any:
+    return make.challenge(slug="detection")
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`broken(error)`: reading a challenge raises it."""
+
+    def breaks(error: Exception) -> None:
+        def get(*args: Any, **kwargs: Any) -> None:
+            raise error
+
+        monkeypatch.setattr(ChallengeDetail, "get", get)
+
+    return breaks
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_any_method_on_any_address_has_an_answer(api: Any, make: Any, method: str) -> None:
+    for address, user in product(ADDRESSES, (None, make.user())):
+        answer = api.ask(method, address, user=user)
+        assert answer.status_code < 500
+        if answer.status_code >= 400 and method != "HEAD":
+            document = answer.json()
+            assert answer.headers["Content-Type"] == "application/problem+json"
+            assert document["status"] == answer.status_code
+            assert document["type"] == f"urn:podium:problem:{document['code']}"
+            assert document["title"]
+            assert document["detail"]
+
+
+@pytest.mark.parametrize("address", ["", "nothing", "challenges/", "submissions/not-a-uuid", "challenges/a%0Ab"])
+def test_an_unknown_address_is_not_found(api: Any, db: None, address: str) -> None:
+    answer = api.get(address)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_a_wrong_method_keeps_its_status_and_says_what_is_allowed(api: Any, challenge: Any) -> None:
+    answer = api.ask("PUT", "challenges/detection")
+    assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
+    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+
+
+def test_a_wrong_media_type_keeps_its_status(api: Any, challenge: Any, make: Any) -> None:
+    answer = api.post("challenges/detection/join", "<a/>", user=make.user(), content_type="text/xml")
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
+
+
+def test_a_form_where_json_belongs_is_a_wrong_media_type(api: Any, challenge: Any, make: Any) -> None:
+    form = {"user": make.user(), "content_type": "application/x-www-form-urlencoded"}
+    assert api.post("challenges/detection/join", "accept_rules=true", **form).status_code == 415
+
+
+def test_what_cannot_be_sent_as_asked_keeps_its_status(api: Any, db: None) -> None:
+    answer = api.get("challenges", headers={"Accept": "image/png"})
+    assert (answer.status_code, answer.json()["code"]) == (406, "not_acceptable")
+
+
+@pytest.mark.parametrize("form", ["csv", "xml", "%00", "api"])
+def test_an_unknown_format_is_invalid(api: Any, db: None, form: str) -> None:
+    answer = api.get(f"challenges/x?format={form}")
+    assert (answer.status_code, answer.json()["code"]) in {(422, "invalid"), (404, "not_found")}
+
+
+def test_json_is_bounded_in_size(api: Any, challenge: Any, make: Any, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    answer = api.post("challenges/detection/join", {"team": "x" * 200}, user=make.user())
+    assert (answer.status_code, answer.json()["code"]) == (413, "file_too_large")
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_json_is_bounded_in_depth(api: Any, challenge: Any, make: Any, opening: str) -> None:
+    answer = api.post("challenges/detection/join", opening * 100_000, user=make.user())
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+
+
+def test_json_with_a_huge_number_is_invalid(api: Any, challenge: Any, make: Any) -> None:
+    answer = api.post("challenges/detection/join", '{"accept_rules": ' + "9" * 10_000 + "}", user=make.user())
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "zlib", "base64", "rot13", "nothing", "utf-7"])
+def test_a_header_that_names_a_character_set_breaks_nothing(db: None, charset: str) -> None:
+    environ: dict[str, Any] = {"PATH_INFO": "/api/v1/nothing", "QUERY_STRING": "a=%C3%BC", "HTTP_HOST": "localhost"}
+    setup_testing_defaults(environ)
+    answered: list[str] = []
+    application(
+        {**environ, "CONTENT_TYPE": f"application/json; charset={charset}"},
+        lambda status, headers: answered.append(status),
+    )
+    assert answered == ["404 Not Found"]
+
+
+class TestAccident:
+    def test_is_a_document_with_the_id_to_quote(self, api: Any, challenge: Any, broken: Any) -> None:
+        broken(RuntimeError("secret detail"))
+        answer = api.get("challenges/detection")
+        assert (answer.status_code, answer.json()["code"]) == (500, "server_error")
+        assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
+        assert "secret" not in answer.content.decode()
+
+    def test_is_logged_with_its_id_and_traceback(
+        self, api: Any, challenge: Any, broken: Any, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        broken(RuntimeError("secret detail"))
+        with caplog.at_level(logging.ERROR, logger="server.api.errors"):
+            answer = api.get("challenges/detection")
+        (entry,) = [record for record in caplog.records if record.name == "server.api.errors"]
+        assert answer.json()["request_id"] in entry.getMessage()
+        assert entry.exc_info is not None
+
+    def test_a_full_disk_is_no_space(self, client: Any, challenge: Any, broken: Any) -> None:
+        broken(OSError(ENOSPC, "No space left on device"))
+        answer = client.get("/api/v1/challenges/detection")
+        assert (answer.status_code, answer.json()["code"]) == (507, "no_space")
+
+
+def test_pages_do_not_get_problem_documents(client: Any, db: None) -> None:
+    assert client.get("/nothing-here").headers["Content-Type"].startswith("text/html")

@@ -1,0 +1,85 @@
+"""The published schema: valid, complete, and read on a page that loads nothing from elsewhere."""
+
+import re
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.urls import URLPattern, get_resolver
+
+from tests.server.documented import schema
+
+ROUTES = {
+    ("get", "/api/v1/challenges"),
+    ("get", "/api/v1/challenges/{slug}"),
+    ("post", "/api/v1/challenges/{slug}/join"),
+    ("get", "/api/v1/challenges/{slug}/phases/{phase}/quota"),
+    ("get", "/api/v1/challenges/{slug}/phases/{phase}/submissions"),
+    ("post", "/api/v1/challenges/{slug}/phases/{phase}/submissions"),
+    ("get", "/api/v1/submissions/{submission_id}"),
+    ("patch", "/api/v1/submissions/{submission_id}"),
+    ("get", "/api/v1/submissions/{submission_id}/report"),
+    ("post", "/api/v1/submissions/{submission_id}/cancel"),
+    ("get", "/api/v1/challenges/{slug}/phases/{phase}/leaderboard"),
+}
+OPERATIONS = [
+    (path, method, body) for path, methods in schema().get("paths", {}).items() for method, body in methods.items()
+]
+
+
+def test_it_is_valid_without_a_warning(tmp_path: Any) -> None:
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yaml"))
+
+
+def test_every_route_of_the_contract_is_in_it() -> None:
+    assert {(method, path) for path, method, _ in OPERATIONS} == ROUTES
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_every_refusal_is_a_problem_document(path: str, method: str, operation: dict[str, Any]) -> None:
+    refusals = {status: answer for status, answer in operation["responses"].items() if int(status) >= 400}
+    assert {"401", "403", "406", "500"} <= set(refusals)
+    for answer in refusals.values():
+        assert answer["content"] == {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        assert answer["description"].startswith("`")
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_every_operation_says_what_it_does(path: str, method: str, operation: dict[str, Any]) -> None:
+    assert operation["description"]
+
+
+def test_what_anybody_may_read_says_so() -> None:
+    anybody = {path for path, _, operation in OPERATIONS if {} in operation["security"]}
+    assert anybody == {
+        "/api/v1/challenges",
+        "/api/v1/challenges/{slug}",
+        "/api/v1/challenges/{slug}/phases/{phase}/leaderboard",
+    }
+
+
+@pytest.mark.parametrize("query", ["", "?format=json", "?format=yaml"])
+def test_it_is_served(client: Any, db: None, query: str) -> None:
+    assert client.get(f"/api/v1/schema{query}").status_code == 200
+
+
+def test_its_page_keeps_the_sites_policy(client: Any, db: None) -> None:
+    answer = client.get("/api/v1/docs")
+    html = answer.content.decode()
+    assert "script-src 'self'; style-src 'self'" in answer.headers["Content-Security-Policy"]
+    assert not re.search(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son\w+=|https?://", html)
+    assert "swagger-ui-bundle" in html
+
+
+def test_its_page_starts_by_a_script_with_an_address(client: Any, db: None) -> None:
+    answer = client.get("/api/v1/docs?script=")
+    assert answer.headers["Content-Type"].startswith("application/javascript")
+    assert b"SwaggerUIBundle(" in answer.content
+    assert b'"validatorUrl": null' in answer.content
+
+
+def test_no_address_of_the_api_is_left_to_pages() -> None:
+    (api,) = [one for one in get_resolver().url_patterns if str(one.pattern) == "api/v1/"]
+    last = api.url_patterns[-1]
+    assert isinstance(last, URLPattern)
+    assert last.pattern.match("anything/at\nall")
