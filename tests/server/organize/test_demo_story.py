@@ -1,0 +1,62 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.catalog import TRACKS
+from server.organize.demo import folders, uploads
+from server.organize.demo.story import PEOPLE, STORIES, Story
+from server.organize.services import bundles
+
+
+@pytest.fixture
+def made(settings: Any, tmp_path: Path) -> Callable[[Story], Path]:
+    settings.PODIUM_HOME = tmp_path
+
+    def make(story: Story) -> Path:
+        folders.make(story)
+        return folders.bundle_folder(story)
+
+    return make
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_a_demo_folder_is_a_bundle(made: Callable[[Story], Path], story: Story) -> None:
+    bundle = bundles.read(made(story))
+    assert bundle.slug == story.slug
+    assert bundle.phases[0].track in TRACKS
+    assert all((bundle.description, bundle.rules, bundle.data, bundle.summary, bundle.closes_at))
+    assert "$" not in bundle.description + bundle.rules + bundle.data
+
+
+def test_a_folder_that_is_there_stays_as_it_is(made: Callable[[Story], Path]) -> None:
+    sheet = made(STORIES[1]) / "challenge.yaml"
+    sheet.write_text("changed by an organizer")
+    made(STORIES[1])
+    assert sheet.read_text() == "changed by an organizer"
+
+
+def test_what_an_interruption_left_is_made_anew(made: Callable[[Story], Path], tmp_path: Path) -> None:
+    (tmp_path / "demo" / ".unfinished" / STORIES[1].slug / "truth").mkdir(parents=True)
+    folders.submissions_folder(STORIES[1]).mkdir(parents=True)
+    assert (made(STORIES[1]) / "challenge.yaml").is_file()
+    assert not (tmp_path / "demo" / ".unfinished").exists()
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_every_file_that_a_team_sends_is_there(made: Callable[[Story], Path], story: Story) -> None:
+    made(story)
+    assert all(path.is_file() for _, _, path, _ in uploads.rounds(story))
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_five_teams_or_more_send_files_of_rising_quality(story: Story) -> None:
+    assert len(story.entrants) >= 5
+    assert all(len(entrant.qualities) >= 2 for entrant in story.entrants)
+    assert all(min(entrant.qualities) == entrant.qualities[0] for entrant in story.entrants)
+
+
+def test_participant_and_team_mate_share_a_team(made: Callable[[Story], Path]) -> None:
+    shared = [entrant for story in STORIES for entrant in story.entrants if set(entrant.members) & set(PEOPLE)]
+    assert [entrant.members for entrant in shared] == [("participant", "teammate")]
