@@ -46,6 +46,7 @@ class Api:
     """`api.get("challenges", user=user)`; the user comes by a token, or with `session=True` by a cookie."""
 
     def __init__(self) -> None:
+        schema()  # before a test puts a broken view in place
         self.secrets: dict[tuple[int, str], str] = {}
 
     def secret(self, user: User, scope: str = ApiToken.Scope.SUBMIT) -> str:
