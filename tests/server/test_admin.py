@@ -1,0 +1,123 @@
+"""The admin: every list opens, ledgers and logs are read-only, truths stay hidden, changes are logged."""
+
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+
+from server.accounts.services import issue_token
+from server.audit.models import Entry
+from server.audit.services import record
+from server.challenges.models import Challenge, Phase
+
+OURS = sorted(
+    (model for model in admin.site._registry if model.__module__.startswith("server.")),
+    key=lambda model: model.__name__,
+)
+READ_ONLY = {"entry", "apitoken", "truth", "membership", "submission", "evaluation", "score", "quotaentry"}
+
+
+@pytest.fixture
+def staff(make: Any) -> Client:
+    browser = Client()
+    browser.force_login(make.user(username="root", is_staff=True, is_superuser=True))
+    return browser
+
+
+@pytest.fixture
+def rows(make: Any, scored: Any) -> Any:
+    """At least one row of most tables."""
+    phase = make.phase()
+    submission = scored(phase, 0.5)
+    issue_token(user=submission.user, name="laptop", scope="read", days=1)
+    record(actor=submission.user, action="test.done", subject="thing")
+    return phase
+
+
+def address(model: Any, page: str, *args: Any) -> str:
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=args)
+
+
+@pytest.mark.parametrize("model", OURS)
+def test_a_list_opens_and_can_be_searched(staff: Client, rows: Any, model: Any) -> None:
+    assert staff.get(address(model, "changelist")).status_code == 200
+    if admin.site._registry[model].search_fields:
+        assert staff.get(address(model, "changelist"), {"q": "a"}).status_code == 200
+
+
+@pytest.mark.parametrize("model", OURS)
+def test_a_row_opens(staff: Client, rows: Any, model: Any) -> None:
+    for row in model._default_manager.all()[:1]:
+        assert staff.get(address(model, "change", row.pk)).status_code == 200
+
+
+@pytest.mark.parametrize("model", OURS)
+def test_nothing_is_deleted_here(staff: Client, rows: Any, model: Any) -> None:
+    for row in model._default_manager.all()[:1]:
+        assert staff.post(address(model, "delete", row.pk), {"post": "yes"}).status_code == 403
+        assert model._default_manager.filter(pk=row.pk).exists()
+
+
+@pytest.mark.parametrize("model", [model for model in OURS if model._meta.model_name in READ_ONLY])
+def test_ledgers_and_logs_are_read_only(staff: Client, rows: Any, model: Any) -> None:
+    assert staff.get(address(model, "add")).status_code == 403
+    for row in model._default_manager.all()[:1]:
+        assert staff.post(address(model, "change", row.pk), {}).status_code == 403
+
+
+def test_a_truths_page_names_no_file(staff: Client, rows: Any) -> None:
+    truth = rows.truths.get()
+    html = staff.get(address(type(truth), "change", truth.pk)).content.decode()
+    assert truth.prepared.name not in html
+    assert truth.source.name not in html
+
+
+def test_a_tokens_page_shows_no_hash(staff: Client, rows: Any) -> None:
+    token = rows.challenge.teams.first().memberships.get().user.api_tokens.get()
+    assert token.sha256 not in staff.get(address(type(token), "change", token.pk)).content.decode()
+
+
+def test_a_token_can_be_revoked_from_the_list(staff: Client, rows: Any) -> None:
+    token = rows.challenge.teams.first().memberships.get().user.api_tokens.get()
+    staff.post(address(type(token), "changelist"), {"action": "revoke", "_selected_action": [token.pk]})
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+
+
+def test_a_change_is_logged_with_its_fields(staff: Client, rows: Any) -> None:
+    challenge: Challenge = rows.challenge
+    form = {
+        **{"title": "New title", "visibility": "public", "opens_at_0": "2026-01-01", "opens_at_1": "00:00:00"},
+        **{"team_max_size": 5, "summary": "", "description": "", "rules": "", "data": ""},
+    }
+    answer = staff.post(address(Challenge, "change", challenge.pk), form)
+    assert answer.status_code == 302, answer.context["adminform"].form.errors
+    entry = Entry.objects.get(action="challenge.changed")
+    assert entry.actor_name == "root"
+    assert "title" in entry.detail["fields"]
+
+
+def test_what_scores_depend_on_cannot_be_edited(staff: Client, rows: Any) -> None:
+    phase: Phase = rows
+    form = {"title": "x", "position": 0, "quota_per_day": 1, "attempts_per_day": 1, "finals": 1, "feedback": "exact"}
+    answer = staff.post(address(Phase, "change", phase.pk), {**form, "track": "other", "signature": "forged"})
+    assert answer.status_code == 302, answer.context["adminform"].form.errors
+    changed = Phase.objects.get(pk=phase.pk)
+    assert (changed.quota_per_day, changed.track, changed.signature) == (1, phase.track, phase.signature)
+
+
+def test_dates_the_wrong_way_round_are_said_not_a_crash(staff: Client, rows: Any) -> None:
+    form = {
+        **{"title": "T", "visibility": "public", "opens_at_0": "2026-02-01", "opens_at_1": "00:00:00"},
+        **{"closes_at_0": "2026-01-01", "closes_at_1": "00:00:00", "team_max_size": 5},
+    }
+    answer = staff.post(address(Challenge, "change", rows.challenge.pk), form)
+    assert answer.status_code == 200
+    assert answer.context["adminform"].form.errors
+
+
+def test_a_person_without_staff_does_not_get_in(client: Client, make: Any) -> None:
+    client.force_login(make.user())
+    assert client.get(reverse("admin:index")).status_code == 302
