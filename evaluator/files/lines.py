@@ -28,6 +28,8 @@ FOREIGN_MAGIC = {
     b"\x93NUMPY": "a NumPy array",
     b"\x89HDF": "an HDF5 file",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"Rar!": "a RAR archive",
+    GZIP_MAGIC: "a file gzipped twice",
 }
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -133,7 +135,7 @@ def _opened(data: bytes, findings: Findings) -> bytes:
     for magic, name in FOREIGN_MAGIC.items():
         if data.startswith(magic):
             raise _stop(findings, "not_csv", f"this is {name}, not a CSV file")
-    if data.startswith(UTF16_BOMS):
+    if data.startswith(UTF16_BOMS) or (len(data) > 1 and not (any(data[:64:2]) and any(data[1:64:2]))):
         raise _stop(findings, "encoding", "the file is UTF-16; save it as UTF-8", 1)
     return data.removeprefix(UTF8_BOM)
 

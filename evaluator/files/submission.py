@@ -171,7 +171,7 @@ def read(
     except Stop:
         pass  # why is in the findings
     findings.errors.sort(key=lambda problem: problem.line or 0)
-    if vocabularies:
+    if vocabularies and not vocabularies["image"].closed:
         findings.notice("unknown_image", "rows of images that the truth does not know were ignored", unknown_rows)
     return Table(_joined(parts, track), named - {-1})
 

@@ -139,7 +139,7 @@ REJECTED = [
     pytest.param(b"\n \n", "empty", None, None, id="blank"),
     pytest.param(gzip.compress(b""), "empty", None, None, id="gzip of nothing"),
     pytest.param((LONG + GOOD).encode("utf-16"), "encoding", 1, None, id="UTF-16"),
-    pytest.param((LONG + GOOD).encode("utf-16-le"), "bad_byte", 1, None, id="UTF-16 without mark"),
+    pytest.param((LONG + GOOD).encode("utf-16-le"), "encoding", 1, None, id="UTF-16 without mark"),
     pytest.param(LONG.encode() + b"caf\xe9,/m/cat,0.9,0.1,0.5,0.1,0.5\n", "encoding", 2, None, id="Latin-1"),
     pytest.param(LONG + GOOD + "\n" + GOOD, "bad_row", 3, None, id="blank line between rows"),
     pytest.param("\n" + LONG + GOOD, "bad_row", 1, None, id="blank line before the header"),
@@ -148,6 +148,9 @@ REJECTED = [
     pytest.param(long(ImageID=""), "missing_value", 3, "ImageID", id="empty image"),
     pytest.param(long(LabelName=""), "missing_value", 3, "LabelName", id="empty label"),
     pytest.param(KAGGLE + f",{TOKENS}\n", "missing_value", 2, "ImageId", id="empty image, strings"),
+    pytest.param((LONG + GOOD).encode("utf-16-be"), "encoding", 1, None, id="UTF-16, big-endian, without mark"),
+    pytest.param(gzip.compress(gzip.compress(b"a")), "not_csv", None, None, id="gzipped twice"),
+    pytest.param(long(Score='"0,5"'), "not_a_number", 3, "Score", id="decimal comma in quotes"),
     pytest.param(long(Score="0,5"), "bad_width", 3, None, id="decimal comma"),
     pytest.param(kaggle(2, "0,5"), "bad_width", 3, None, id="decimal comma in an unquoted string"),
     pytest.param(LONG + "i1,/m/cat,0.9,0.1,0.5,0.1\n", "bad_width", 2, None, id="a cell too few"),
@@ -273,6 +276,14 @@ def test_every_image_must_be_named_where_the_phase_says_so(tmp_path: Path) -> No
     path.write_text(KAGGLE + f"i1,{TOKENS}\ni3,\n")
     findings = check(DETECTION, path, truth=truth_of(tmp_path, DETECTION), parameters={"require_all_images": True})
     assert [(p.code, p.image) for p in findings.errors] == [("missing_image", "i2")]
+
+
+def test_an_unknown_image_is_a_defect_or_a_notice_never_both(tmp_path: Path) -> None:
+    findings = checked(tmp_path, long(ImageID="i9"))
+    assert (findings.total, findings.notices) == (1, [])
+    (tmp_path / "truth" / "images.csv").unlink()
+    again = check(DETECTION, tmp_path / "submission.csv", truth=tmp_path / "truth")
+    assert (again.total, [(n.code, n.count) for n in again.notices]) == (0, [("unknown_image", 1)])
 
 
 def test_a_message_quotes_the_file_shortened(tmp_path: Path) -> None:
