@@ -135,7 +135,7 @@ def _opened(data: bytes, findings: Findings) -> bytes:
     for magic, name in FOREIGN_MAGIC.items():
         if data.startswith(magic):
             raise _stop(findings, "not_csv", f"this is {name}, not a CSV file")
-    if data.startswith(UTF16_BOMS) or (len(data) > 1 and not (any(data[:64:2]) and any(data[1:64:2]))):
+    if data.startswith(UTF16_BOMS) or (len(data) > 1 and any(data[:64:2]) != any(data[1:64:2])):
         raise _stop(findings, "encoding", "the file is UTF-16; save it as UTF-8", 1)
     return data.removeprefix(UTF8_BOM)
 
