@@ -7,7 +7,7 @@ from worker import children
 from worker.presence import Presence
 from worker.shutdown import Grace
 
-app.autodiscover_tasks(["worker"])
+app.autodiscover_tasks(["worker"])  # before the pool forks: every child starts with the scorer loaded
 app.steps["worker"].update({Presence, Grace})
 worker_process_init.connect(children.begin)
 

@@ -3,11 +3,10 @@
 import os
 
 from server.runtime.tether import end_with
-from worker import limits, shutdown
+from worker import limits
 
 
 def begin(**signal: object) -> None:
-    """Called by Celery after the fork: end with the worker, within its memory, and listen when told to stop."""
+    """Called by Celery after the fork: end with the worker, however that ends, and keep within the memory limit."""
     end_with(os.getppid())
     limits.limit_memory()
-    shutdown.listen()

@@ -48,11 +48,13 @@ class Heartbeat(Thread):
 
     def run(self) -> None:
         try:
-            while not self.over.is_set() and not self.lost.is_set():
+            while not self.lost.is_set():
+                self.news.wait(settings.HEARTBEAT_SECONDS)
+                if self.over.is_set():
+                    return
                 self.news.clear()
                 self.beat()
                 self.over.wait(NEWS_SECONDS)
-                self.news.wait(settings.HEARTBEAT_SECONDS - NEWS_SECONDS)
         finally:
             connection.close()
 

@@ -16,8 +16,7 @@ from server.submissions.queue import EVALUATE
 from server.submissions.services import lifecycle
 from worker import limits
 from worker.heartbeat import Heartbeat, LeaseLost
-from worker.shutdown import Stopping
-from worker.truths import BROKEN_TRUTH, truth_of
+from worker.truths import BROKEN_TRUTH, reason, truth_of
 
 log = logging.getLogger(__name__)
 
@@ -45,14 +44,15 @@ def evaluate(submission_id: str) -> None:
     except InvalidSubmission as error:  # the file is at fault: tell its author
         lifecycle.reject(submission, findings=error.findings.as_dict())
     except (InvalidTruth, InvalidParameters) as error:  # its author can do nothing: the details are the organizers'
-        log.error("%s cannot be scored: %s", phase, error)
+        log.error("%s cannot be scored: %s", phase, reason(error))
         lifecycle.fail(submission, fault=Fault.ORGANIZER, sentence=BROKEN_TRUTH, final=True)
     except (MemoryError, SoftTimeLimitExceeded) as error:
         lifecycle.fail(submission, fault=Fault.PLATFORM, sentence=limits.exceeded(error), final=True)
     except LeaseLost:
         log.info("submission %s was cancelled or taken over; its result is not wanted", submission.pk)
-    except Stopping:
+    except SystemExit:  # this worker is being stopped: another one takes it
         lifecycle.release(submission)
+        raise
     except Exception as error:  # we are at fault: tell ourselves
         sentence = f"{type(error).__name__} while scoring. It is our fault; your quota was given back. Submit it again."
         lifecycle.fail(submission, fault=Fault.PLATFORM, sentence=sentence, final=False)

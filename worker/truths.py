@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evaluator.problems import InvalidTruth, Problem
+from evaluator.problems import InvalidParameters, InvalidTruth, Problem
 from server.challenges.models import Phase, Truth
 
 BROKEN_TRUTH = (
@@ -17,3 +17,10 @@ def truth_of(phase: Phase) -> Truth:
     if truth is None or not Path(truth.prepared.path).is_file():
         raise InvalidTruth([Problem("truth_missing_file", "the phase has no truth that can be read", file=str(phase))])
     return truth
+
+
+def reason(error: InvalidTruth | InvalidParameters) -> str:
+    """What a log may say about it: codes and places of a truth's faults, never what stands there."""
+    if isinstance(error, InvalidParameters):
+        return str(error)
+    return "; ".join(f"{problem.code} in {problem.file}, line {problem.line}" for problem in error.problems)

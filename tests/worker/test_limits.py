@@ -1,0 +1,52 @@
+"""Memory: the limit is a MemoryError of the process, and maps of a truth do not count."""
+
+import subprocess
+import sys
+
+import pytest
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+
+from worker import limits
+
+UNDER_LIMIT = """
+import mmap, os
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+os.environ["WORKER_MEMORY_BYTES"] = str(512 * 2**20)
+import numpy
+from worker import limits
+limits.limit_memory()
+{deed}
+print("done")
+"""
+
+
+def under_limit(deed: str) -> "subprocess.CompletedProcess[str]":
+    code = UNDER_LIMIT.format(deed=deed)
+    return subprocess.run([sys.executable, "-c", code], cwd=settings.BASE_DIR, capture_output=True, text=True)
+
+
+def test_allocation_beyond_the_limit_is_a_memory_error():
+    assert "MemoryError" in under_limit("numpy.ones(2**27)").stderr
+
+
+def test_allocation_within_the_limit_is_granted():
+    assert under_limit("numpy.ones(2**24)").stdout == "done\n"
+
+
+def test_file_that_is_mapped_for_reading_does_not_count(tmp_path):
+    large = tmp_path / "large"
+    with large.open("wb") as file:
+        file.truncate(2**30)
+    deed = f"mmap.mmap(os.open({str(large)!r}, os.O_RDONLY), 0, prot=mmap.PROT_READ)"
+    assert under_limit(deed).stdout == "done\n"
+
+
+def test_file_limits_are_those_of_the_settings(settings):
+    settings.LINE_MAX_BYTES = 12345
+    assert limits.file_limits().line_bytes == 12345
+
+
+@pytest.mark.parametrize(("error", "word"), [(MemoryError(), "memory"), (SoftTimeLimitExceeded(), "minutes")])
+def test_sentence_names_the_limit_that_was_reached(error, word):
+    assert word in limits.exceeded(error)

@@ -1,0 +1,186 @@
+"""The one task: what each outcome of a scoring does to the submission."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from celery.exceptions import SoftTimeLimitExceeded
+
+from evaluator import scoring
+from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, InvalidTruth, Notice, Problem
+from evaluator.report import Report, SplitReport
+from server.submissions.models import Evaluation, Score, Submission
+from server.submissions.services import lifecycle, quota
+from worker import tasks
+
+ROWS = [{"label": "/m/0jbk", "name": "Animal", "ap": 0.5}]
+
+
+def report(value: float | None = 0.75) -> Report:
+    split = SplitReport("mAP", {"mAP": value}, ROWS)
+    return Report("openimages-detection", "signature", {}, {"all": split, "public": split}, [Notice("n", "m", 1)])
+
+
+def findings() -> Findings:
+    found = Findings()
+    found.add(Problem("not_finite", "nan is not a finite number", line=3, column="Score"))
+    return found
+
+
+@pytest.fixture
+def submission(make: Any, inline_queue: Any) -> Submission:
+    made: Submission = make.submission(make.phase())
+    quota.charge(made, now=made.received_at)
+    return made
+
+
+@pytest.fixture
+def scorer(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`scorer(outcome)`: what the evaluator returns, raises, or does."""
+
+    def replace(outcome: Any) -> None:
+        def score(*arguments: Any, **options: Any) -> Report:
+            if isinstance(outcome, BaseException):
+                raise outcome
+            return outcome(**options) if callable(outcome) else outcome
+
+        monkeypatch.setattr(scoring, "score", score)
+
+    return replace
+
+
+def evaluate(submission: Submission) -> Submission:
+    tasks.evaluate(str(submission.pk))
+    return Submission.objects.get(pk=submission.pk)
+
+
+def used(submission: Submission) -> int:
+    return quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used
+
+
+def test_scored_submission_has_its_numbers_in_columns(submission, scorer):
+    scorer(report(0.75))
+    assert evaluate(submission).status == "scored"
+    assert set(Score.objects.values_list("split", "metric", "value")) == {("all", "mAP", 0.75), ("public", "mAP", 0.75)}
+
+
+def test_undefined_number_is_empty(submission, scorer):
+    scorer(report(None))
+    evaluate(submission)
+    assert set(Score.objects.values_list("value", flat=True)) == {None}
+
+
+def test_second_message_scores_nothing_twice(submission, scorer):
+    scorer(report())
+    evaluate(submission)
+    evaluate(submission)
+    assert Evaluation.objects.count() == 1
+
+
+def test_scorer_is_given_the_phase_and_the_limits(submission, scorer, settings):
+    settings.SUBMISSION_MAX_BOXES = 7
+    submission.phase.parameters = {"group_of_weight": 0.0}
+    submission.phase.save()
+    given = {}
+    scorer(lambda **options: given.update(options) or report())
+    evaluate(submission)
+    assert (given["parameters"], given["limits"].boxes) == ({"group_of_weight": 0.0}, 7)
+
+
+def test_progress_of_the_scorer_is_on_the_row(submission, scorer):
+    seen = []
+
+    def slow(progress: Any, **options: Any) -> Report:
+        progress("matching", 0.5)
+        seen.append(Submission.objects.values_list("stage", "progress").get(pk=submission.pk))
+        return report()
+
+    scorer(slow)
+    evaluate(submission)
+    assert seen == [("matching", 0.5)]
+
+
+def test_bad_file_is_rejected_with_its_places(submission, scorer):
+    scorer(InvalidSubmission(findings()))
+    row = evaluate(submission)
+    assert (row.status, row.fault, row.problems["total"]) == ("rejected", "participant", 1)
+    assert (row.problems["errors"][0]["line"], row.problems["errors"][0]["column"]) == (3, "Score")
+    assert used(submission) == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "fault", "words"),
+    [
+        (InvalidTruth([Problem("truth_bad_value", "secret", file="boxes.csv")]), "organizer", "hidden truth"),
+        (InvalidParameters("group_of_weight: 7 is too much"), "organizer", "settings of this phase"),
+        (MemoryError(), "platform", "needs more memory than allowed (6 GiB)"),
+        (SoftTimeLimitExceeded(), "platform", "took longer than 30 minutes"),
+    ],
+)
+def test_what_another_try_cannot_mend_fails_at_once(submission, scorer, error, fault, words):
+    scorer(error)
+    row = evaluate(submission)
+    assert (row.status, row.fault, words in row.failure) == ("failed", fault, True)
+    assert used(submission) == 0
+
+
+def test_nothing_of_the_truth_is_told(submission, scorer, caplog):
+    scorer(InvalidTruth([Problem("truth_bad_value", "secret", file="boxes.csv", line=3)]))
+    assert "secret" not in evaluate(submission).failure + caplog.text
+    assert "truth_bad_value in boxes.csv, line 3" in caplog.text
+
+
+def test_phase_without_truth_is_the_organizers_fault(submission):
+    submission.phase.truths.update(active=False)
+    assert evaluate(submission).fault == "organizer"
+
+
+def test_truth_whose_file_is_gone_is_the_organizers_fault(submission):
+    truth = submission.phase.truth
+    truth.prepared.storage.delete(truth.prepared.name)
+    assert evaluate(submission).fault == "organizer"
+
+
+def test_bug_is_tried_again_and_raised_for_the_log(submission, scorer):
+    scorer(ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        tasks.evaluate(str(submission.pk))
+    submission.refresh_from_db()
+    assert (submission.status, submission.attempts) == ("queued", 1)
+
+
+def test_bug_that_stays_is_failed_after_the_last_attempt(submission, scorer, settings):
+    scorer(ZeroDivisionError())
+    for _ in range(settings.EVALUATION_ATTEMPTS):
+        with pytest.raises(ZeroDivisionError):
+            tasks.evaluate(str(submission.pk))
+    submission.refresh_from_db()
+    assert (submission.status, submission.fault, submission.failure[:17]) == ("failed", "platform", "ZeroDivisionError")
+
+
+def test_cancelled_while_scored_stays_cancelled(make, submission, scorer):
+    def cancelled_meanwhile(progress: Any, **options: Any) -> Report:
+        lifecycle.cancel(submission=Submission.objects.get(pk=submission.pk), by=make.user())
+        progress("scoring", 0.5)
+        raise AssertionError("the scoring should have ended")
+
+    scorer(cancelled_meanwhile)
+    assert evaluate(submission).status == "cancelled"
+
+
+def test_late_result_of_a_cancelled_submission_is_not_recorded(make, submission, scorer):
+    def cancelled_meanwhile(**options: Any) -> Report:
+        lifecycle.cancel(submission=Submission.objects.get(pk=submission.pk), by=make.user())
+        return report()
+
+    scorer(cancelled_meanwhile)
+    assert evaluate(submission).status == "cancelled"
+    assert not Evaluation.objects.exists()
+
+
+def test_worker_that_is_stopped_puts_it_back_without_counting_the_attempt(submission, scorer):
+    scorer(SystemExit())
+    with pytest.raises(SystemExit):
+        tasks.evaluate(str(submission.pk))
+    submission.refresh_from_db()
+    assert (submission.status, submission.attempts) == ("queued", 0)
