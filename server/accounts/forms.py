@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth.password_validation import password_validators_help_texts, validate_password
+from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 
 from server.accounts.models import ApiToken, User
@@ -26,7 +26,7 @@ class SignUpForm(forms.Form):
     )
     password = forms.CharField(
         strip=False,
-        help_text=" ".join(password_validators_help_texts()),
+        help_text="At least 8 characters; not only digits, and not one that many people use.",
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 

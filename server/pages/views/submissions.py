@@ -50,6 +50,7 @@ def show(request: PersonRequest, here: place.Place, refusal: Refused | None = No
         "now": here.now,
         "refusal": refusal,
         "pages": pages,
+        "page_link": f"{here.query}&" if here.query else "?",
         "lines": [line_of(one, sight, best=max(known, default=None)) for one in pages],
         "history": drawing.history(known),
         "quota": quota.state(team=team, phase=phase, now=here.now),

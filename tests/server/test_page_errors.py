@@ -1,0 +1,63 @@
+"""When something goes wrong: what happened, what to do, the request id, the right status."""
+
+from typing import Any
+
+import pytest
+from django.test import Client, RequestFactory
+
+from server.errors import STATUS_OF_CODE, Refused
+from server.pages.middleware import RefusalMiddleware
+from server.pages.views import errors
+from tests.server.page import Page
+
+
+@pytest.mark.parametrize(
+    ("view", "status"),
+    [(errors.bad_request, 400), (errors.forbidden, 403), (errors.csrf_failure, 403), (errors.not_found, 404)],
+)
+def test_error_pages_have_their_status_and_the_id(view: Any, status: int, rf: RequestFactory, db: None) -> None:
+    request = rf.get("/")
+    request.request_id = "abc123"  # type: ignore[attr-defined]
+    page = Page(view(request))
+    assert page.status == status
+    assert "abc123" in page.words
+    assert page.all("a", class_="button")
+
+
+def test_our_mistake_is_told_without_the_database(rf: RequestFactory) -> None:
+    request = rf.get("/")
+    request.request_id = "abc123"  # type: ignore[attr-defined]
+    page = Page(errors.server_error(request))
+    assert page.status == 500
+    assert "abc123" in page.words
+
+
+def test_a_broken_view_is_a_500_with_the_id_of_its_header(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("server.pages.views.home.read_lines", broken)
+    response = Client(raise_request_exception=False).get("/")
+    assert response.status_code == 500
+    assert response["X-Request-Id"] in Page(response).words
+
+
+@pytest.mark.parametrize("code", sorted(STATUS_OF_CODE))
+def test_every_refusal_has_a_page(code: str, rf: RequestFactory, db: None) -> None:
+    middleware = RefusalMiddleware(lambda _: None)  # type: ignore[arg-type,return-value]
+    response = middleware.process_exception(rf.get("/"), Refused(code, "Do this instead."))
+    page = Page(response)
+    assert page.status == STATUS_OF_CODE[code]
+    assert code in page.words
+    assert "Do this instead." in page.words
+
+
+def test_other_exceptions_are_not_refusals(rf: RequestFactory) -> None:
+    middleware = RefusalMiddleware(lambda _: None)  # type: ignore[arg-type,return-value]
+    assert middleware.process_exception(rf.get("/"), ValueError()) is None
+
+
+def test_an_unknown_address_is_404_with_the_way_home(client: Client, db: None) -> None:
+    page = Page(client.get("/nothing/here"))
+    assert page.status == 404
+    assert "/" in page.links()

@@ -1,0 +1,110 @@
+"""Sending a file by the page: taken, or refused with what was typed kept and nothing written."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from server.submissions.models import Submission
+from tests.server.page import Page
+
+HOUR = timedelta(hours=1)
+NOW = datetime.now(UTC)
+ADDRESS = "/challenges/c/submit"
+
+
+@pytest.fixture
+def member(make: Any, client: Client) -> Any:
+    user = make.user()
+    client.force_login(user)
+    return user
+
+
+def a_file(content: bytes = b"ImageId,PredictionString\na,\n") -> SimpleUploadedFile:
+    return SimpleUploadedFile("run.csv", content, "text/csv")
+
+
+def a_phase(make: Any, member: Any, **fields: Any) -> Any:
+    phase = make.phase(make.challenge(slug="c"), **fields)
+    make.team(phase.challenge, member)
+    return phase
+
+
+def test_a_file_is_taken_and_followed(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+    a_phase(make, member)
+    response = client.post(ADDRESS, {"file": a_file(), "note": "first"})
+    submission = Submission.objects.get()
+    assert response.url == f"/submissions/{submission.pk}/"
+    assert (submission.note, submission.file_name, submission.status) == ("first", "run.csv", "queued")
+
+
+@pytest.mark.parametrize(
+    ("dates", "code", "status"),
+    [
+        ({"opens_at": NOW + HOUR}, "phase_not_open", 409),
+        ({"closes_at": NOW - HOUR}, "phase_closed", 409),
+        ({"quota_per_day": 0}, "quota_exhausted", 429),
+    ],
+)
+def test_policy_refuses_with_its_code(
+    dates: Any, code: str, status: int, make: Any, member: Any, client: Client, inline_queue: Any
+) -> None:
+    a_phase(make, member, **dates)
+    page = Page(client.post(ADDRESS, {"file": a_file(), "note": "kept"}))
+    assert page.status == status
+    assert code in page.words
+    assert page.all("input", name="note")[0]["value"] == "kept"
+    assert page.all("div", id="refusal")
+    assert not Submission.objects.exists()
+
+
+def test_a_file_sent_twice_is_refused(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+    a_phase(make, member)
+    client.post(ADDRESS, {"file": a_file()})
+    page = Page(client.post(ADDRESS, {"file": a_file()}))
+    assert page.status == 409
+    assert "duplicate_file" in page.words
+
+
+def test_too_large_a_file_is_refused(make: Any, member: Any, client: Client, settings: Any) -> None:
+    settings.UPLOAD_MAX_BYTES = 10
+    a_phase(make, member)
+    page = Page(client.post(ADDRESS, {"file": a_file()}))
+    assert page.status == 413
+    assert "file_too_large" in page.words
+
+
+def test_without_a_file_the_form_says_so(make: Any, member: Any, client: Client) -> None:
+    a_phase(make, member)
+    page = Page(client.post(ADDRESS, {"note": "nothing"}))
+    assert page.status == 422
+    assert "Choose a file." in page.words
+
+
+def test_an_empty_file_is_taken_and_not_a_form_error(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+    a_phase(make, member)
+    assert client.post(ADDRESS, {"file": a_file(b"")}).status_code == 302
+
+
+def test_the_page_says_quota_and_deadline(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+    a_phase(make, member, closes_at=NOW + 30 * HOUR)
+    client.post(ADDRESS, {"file": a_file()})
+    page = Page(client.get(ADDRESS))
+    assert "4 of 5 left today" in page.words
+    assert "Closes in 1 d 5 h" in page.words
+    assert (len(page.all("rect", class_="used")), len(page.all("rect", class_="left"))) == (1, 4)
+
+
+def test_a_used_up_quota_says_when_the_next_comes(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+    a_phase(make, member, quota_per_day=1)
+    client.post(ADDRESS, {"file": a_file()})
+    words = Page(client.get(ADDRESS)).words
+    assert "0 of 1 left today next in" in words
+
+
+def test_the_form_tells_scripts_the_limit(make: Any, member: Any, client: Client, settings: Any) -> None:
+    a_phase(make, member)
+    form = Page(client.get(ADDRESS)).all("form", enctype="multipart/form-data")[0]
+    assert form["data-upload"] == str(settings.UPLOAD_MAX_BYTES)
