@@ -39,6 +39,11 @@ CODE_OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.UnsupportedMediaType, "unsupported_media_type"),
     (exceptions.Throttled, "rate_limited"),
 )
+WHAT_TO_DO: dict[type[Exception], str] = {
+    exceptions.MethodNotAllowed: "The Allow header tells which are.",
+    exceptions.NotAcceptable: "Ask for application/json; a leaderboard is to be had as text/csv too.",
+    exceptions.UnsupportedMediaType: "Send application/json, or multipart/form-data where a file goes along.",
+}
 NOTHING_HERE = "There is nothing at this address, or it is not for you to see. The addresses are in /api/v1/docs."
 DISK_FULL = "The server has no room for the file. Nothing was taken from your quota; try again in an hour."
 
@@ -92,6 +97,8 @@ def said(exception: Exception) -> str:
         return f"A body without a file may have {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes."
     if not isinstance(exception, exceptions.APIException):
         return "The request cannot be read. Send it as the documentation in /api/v1/docs says."
+    if type(exception) in WHAT_TO_DO:
+        return f"{exception.detail} {WHAT_TO_DO[type(exception)]}"
     if isinstance(exception, exceptions.ValidationError):
         field, complaints = next(iter(complaints_of(exception).items()))
         return f"{field}: {complaints[0]}" if field else complaints[0]

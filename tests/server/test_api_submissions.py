@@ -121,6 +121,15 @@ class TestSubmit:
         assert refused(answer) == (413, "file_too_large")
         assert not Submission.objects.exists()
 
+    def test_a_body_without_its_length_is_refused(self, api: Any, user: Any) -> None:
+        answer = api.upload(PATH, file=FILE, user=user, headers={"Transfer-Encoding": "chunked"})
+        assert refused(answer) == (422, "invalid")
+        assert "length" in answer.json()["detail"]
+
+    def test_a_closed_phase_is_said_before_the_body_is_read(self, api: Any, user: Any, phase: Any) -> None:
+        type(phase).objects.update(closes_at=NOW - DAY)
+        assert refused(api.upload(PATH, file=None, user=user)) == (409, "phase_closed")
+
     def test_a_file_just_beyond_the_limit_is_refused(self, api: Any, user: Any, settings: Any) -> None:
         settings.UPLOAD_MAX_BYTES = 10
         assert refused(api.upload(PATH, file=b"x" * 11, user=user)) == (413, "file_too_large")

@@ -17,13 +17,13 @@ from server.api.lookup import own_team, phase_at, submission_at
 from server.api.pagination import Pages
 from server.api.schema import PAGE, WITH_A_BODY, refusals
 from server.api.serializers.submissions import ChangeInput, ReportSerializer, SubmissionSerializer, UploadInput
-from server.challenges.models import Phase
+from server.challenges.models import Phase, Team
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.queries import standings
 from server.submissions.feedback import sight, visible_report, with_scores
 from server.submissions.models import Submission
-from server.submissions.services import choices, intake, lifecycle
+from server.submissions.services import admission, choices, intake, lifecycle
 
 # What a form may weigh beside its file: boundaries, headers, the note.
 FORM_BYTES = 64 * 2**10
@@ -73,7 +73,7 @@ class OwnSubmissions(APIView):
         """Send a file. It is taken whatever it holds, and then scored or rejected: follow it at its own address."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
-        refuse_unread(request)
+        refuse_unread(request, phase=found, team=team)
         given = UploadInput(data=request.data)
         given.is_valid(raise_exception=True)
         file, note = given.validated_data["file"], given.validated_data["note"]
@@ -81,12 +81,17 @@ class OwnSubmissions(APIView):
         return Response(shape(submission.pk, request), status=201)
 
 
-def refuse_unread(request: PersonRequest) -> None:
-    """Refuse a body that cannot but be too large before its first byte is read."""
+def refuse_unread(request: PersonRequest, *, phase: Phase, team: Team) -> None:
+    """Refuse, before the first byte of a body is read, what would be refused after the last."""
+    if "Transfer-Encoding" in request.headers:
+        raise Refused("invalid", "The body came in chunks, without its length. Send a file rather than a pipe.")
     allowed = settings.UPLOAD_MAX_BYTES
     if int(request.META.get("CONTENT_LENGTH") or 0) > allowed + FORM_BYTES:
         detail = f"A file may have {allowed:,} bytes. Compress it with gzip, or drop predictions of low confidence."
         raise Refused("file_too_large", detail, allowed_bytes=allowed)
+    now = database_now()
+    admission.refuse_by_date(phase, now)
+    admission.refuse_by_quota(team=team, phase=phase, now=now)
 
 
 class SubmissionDetail(APIView):
