@@ -1,6 +1,5 @@
 """Who takes part: joining a challenge, alone or as the first of a team."""
 
-import unicodedata
 from datetime import datetime
 from itertools import count
 from typing import Any
@@ -8,14 +7,13 @@ from typing import Any
 from django.db import transaction
 
 from server.accounts.models import User
+from server.accounts.names import BadName, clean_name
 from server.audit import services as audit
 from server.challenges.models import Challenge, Membership, Team
 from server.clock import database_now
 from server.errors import Refused
 
 NAME_CHARACTERS = 80
-JOINERS = "\u200c\u200d"  # scripts and emoji need them; other invisible signs only make names that look alike
-UNFIT = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def membership_of(user: Any, challenge: Challenge) -> Membership | None:
@@ -39,7 +37,7 @@ def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str
 
 @transaction.atomic
 def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
-    """Take part in a team that is there; whether it wants them is the caller's to know. A member stays where they are."""
+    """Take part in a team; whether it wants them is the caller's to know. A member of a team stays there."""
     locked = opened(team.challenge, user)
     if member := membership_of(user, locked):
         return member
@@ -91,15 +89,13 @@ def refuse_late(challenge: Challenge, now: datetime) -> None:
 
 
 def tidy_name(text: str) -> str:
-    """A team's name as it is shown and compared: one form for each look, single spaces, nothing invisible."""
-    name = " ".join(word for word in unicodedata.normalize("NFKC", text).strip().split(" ") if word)
-    unfit = [sign for sign in name if unicodedata.category(sign) in UNFIT and sign not in JOINERS]
-    if unfit:
-        raise Refused(
-            "invalid", f"The team's name holds a sign that cannot be shown (U+{ord(unfit[0]):04X}). Remove it."
-        )
-    if len(name) > NAME_CHARACTERS or not any(unicodedata.category(sign)[0] in "LNPS" for sign in name):
-        raise Refused("invalid", f"A team's name has 1 to {NAME_CHARACTERS} characters; this one has {len(name)}.")
+    """Return a team's name as it is shown and compared."""
+    try:
+        name = clean_name(text)
+    except BadName as error:
+        raise Refused("invalid", str(error)) from None
+    if len(name) > NAME_CHARACTERS:
+        raise Refused("invalid", f"A team's name has at most {NAME_CHARACTERS} characters; this one has {len(name)}.")
     return name
 
 
