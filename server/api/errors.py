@@ -40,6 +40,7 @@ CODE_OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.Throttled, "rate_limited"),
 )
 WHAT_TO_DO: dict[type[Exception], str] = {
+    exceptions.Throttled: "The Retry-After header tells it too.",
     exceptions.MethodNotAllowed: "The Allow header tells which are.",
     exceptions.NotAcceptable: "Ask for application/json; a leaderboard is to be had as text/csv too.",
     exceptions.UnsupportedMediaType: "Send application/json, or multipart/form-data where a file goes along.",
