@@ -89,9 +89,8 @@ def write_challenge(bundle: bundles.Bundle, mistakes: Mistakes) -> tuple[Challen
     fields = {name: getattr(bundle, name) for name in FIELDS}
     names = differing(challenge, {**fields, "opens_at": bundle.opens_at or challenge.opens_at})
     if challenge.closes_at and challenge.closes_at <= challenge.opens_at:
-        mistakes.add(
-            "bad_dates", f"closes_at: is not after the opening ({challenge.opens_at})", line=bundle.closes_line
-        )
+        opening = f"{challenge.opens_at:%Y-%m-%dT%H:%M:%SZ}"
+        mistakes.add("bad_dates", f"closes_at: is not after the opening, {opening}", line=bundle.closes_line)
         mistakes.stop_if_any()
     if found is None or names:
         challenge.save()

@@ -1,5 +1,6 @@
 """A small bundle on disk, to be changed by the test that wants it otherwise."""
 
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from server.organize.services import preparing
+from server.organize.services import importing, preparing
 
 SHEET = """\
 slug: animals
@@ -66,3 +67,16 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 
     monkeypatch.setattr(preparing, "answer_of", run)
     return asked
+
+
+@pytest.fixture
+def run(bundle: Any, django_capture_on_commit_callbacks: Any) -> Callable[..., list[str]]:
+    """Import the bundle as it stands and return what was said."""
+
+    def run(*, by: Any = None) -> list[str]:
+        said: list[str] = []
+        with django_capture_on_commit_callbacks(execute=True):
+            importing.import_bundle(path=bundle.path, by=by, say=said.append)
+        return said
+
+    return run

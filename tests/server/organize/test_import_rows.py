@@ -18,19 +18,6 @@ SECOND = "  - slug: second\n    track: openimages-detection\n"
 BASELINE = "    baselines: [{name: Center, file: baselines/center.csv}]\n"
 
 
-@pytest.fixture
-def run(bundle: Any, django_capture_on_commit_callbacks: Any) -> Import:
-    """Import the bundle as it stands and return what was said."""
-
-    def run(*, by: Any = None) -> list[str]:
-        said: list[str] = []
-        with django_capture_on_commit_callbacks(execute=True):
-            importing.import_bundle(path=bundle.path, by=by, say=said.append)
-        return said
-
-    return run
-
-
 def codes_of(run: Import) -> list[tuple[str, int | None]]:
     with pytest.raises(InvalidBundle) as caught:
         run()
@@ -246,44 +233,6 @@ def test_the_source_of_a_truth_is_the_same_zip_every_time(bundle: Any, run: Impo
     run()
     one, other = Truth.objects.all()
     assert Path(one.source.path).read_bytes() == Path(other.source.path).read_bytes()
-
-
-def test_a_baseline_is_submitted_once(bundle: Any, run: Import, inline_queue: Any) -> None:
-    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
-    bundle.sheet(phase=BASELINE)
-    said = run()
-    run()
-    submission = Phase.objects.get().submissions.get()
-    assert (submission.team.name, submission.team.is_baseline, submission.user) == ("Center", True, None)
-    assert inline_queue.sent == [submission.pk]
-    assert "phase main: baseline Center submitted" in said
-
-
-def test_a_changed_baseline_is_submitted_again(bundle: Any, run: Import) -> None:
-    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
-    bundle.sheet(phase=BASELINE)
-    run()
-    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\na,\n")
-    assert run() == ["phase main: baseline Center submitted"]
-    assert Phase.objects.get().submissions.count() == 2
-
-
-def test_a_new_truth_scores_the_baselines_anew(bundle: Any, run: Import) -> None:
-    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
-    bundle.sheet(phase=BASELINE)
-    run()
-    first = Phase.objects.get().submissions.get()
-    bundle.write("phases/main/truth/images.csv", "ImageID\na\nb\n")
-    run()
-    assert Phase.objects.get().submissions.get() != first
-
-
-def test_a_baseline_named_like_a_team_is_a_mistake(make: Any, bundle: Any, run: Import) -> None:
-    run()
-    make.team(Challenge.objects.get(), name="CENTER")
-    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
-    bundle.sheet(phase=BASELINE)
-    assert codes_of(run) == [("baseline_name_taken", 6)]
 
 
 def test_the_truth_is_prepared_with_parameters_and_split(bundle: Any, run: Import, quick_podium: Any) -> None:

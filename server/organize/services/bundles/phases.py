@@ -144,7 +144,7 @@ def _check_truth(track: str, home: Path, folder: Path, mistakes: Mistakes) -> No
         path = home / "truth" / file.name
         if file.required and not _stands(path):
             place = path.relative_to(folder).as_posix()
-            mistakes.add("truth_missing_file", f"is missing: {file.meaning}", file=place)
+            mistakes.add("truth_missing_file", f"is missing, and {track} needs it: {file.meaning}", file=place)
 
 
 def _stands(path: Path) -> bool:
