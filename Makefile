@@ -17,8 +17,8 @@ setup: $(INSTALLED) $(STATIC) ## install everything into ./.venv
 
 $(INSTALLED): requirements.txt pyproject.toml
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
 	@touch $@
 
 $(ASSETS): package-lock.json $(INSTALLED)
