@@ -147,6 +147,18 @@ def test_abandoned_part_of_an_upload_is_removed_when_it_is_old(db, own_folders, 
     assert sweep().removed == removed
 
 
+@pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])
+def test_folder_of_an_interrupted_import_is_removed_when_nothing_in_it_is_fresh(
+    db, own_folders, settings, age, removed
+):
+    folder = settings.FILE_UPLOAD_TEMP_DIR / "import-abc"
+    folder.mkdir()
+    (folder / "truth.podium").write_bytes(b"half")
+    age(folder / "truth.podium")
+    aged(folder)
+    assert sweep().removed == removed
+
+
 def test_files_are_left_for_another_time_when_told(db, own_folders, settings):
     part = settings.FILE_UPLOAD_TEMP_DIR / "abc.upload.csv"
     part.write_bytes(b"half")

@@ -1,6 +1,8 @@
 """What a crash leaves behind is picked up here: leases of dead workers, lost messages, files without rows."""
 
+import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -72,17 +74,24 @@ def resend() -> int:
 
 
 def remove_abandoned_files() -> int:
-    """Remove uploads that never became a row, and parts of uploads whose connection was lost."""
+    """Remove uploads that never became a row, and what interrupted uploads and imports left half-way."""
     removed = 0
     for name in strays():
         default_storage.delete(name)
         removed += 1
-    oldest = (database_now() - ABANDONED).timestamp()
+    before = (database_now() - ABANDONED).timestamp()
     for part in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
-        if part.is_file() and part.stat().st_mtime < oldest:
-            part.unlink(missing_ok=True)
-            removed += 1
+        removed += remove_if_older(part, before)
     return removed
+
+
+def remove_if_older(part: Path, before: float) -> bool:
+    """Remove a file, or a folder in which nothing was touched since; what vanishes meanwhile is its owner's doing."""
+    with suppress(FileNotFoundError):
+        if max(path.stat().st_mtime for path in (part, *part.rglob("*"))) < before:
+            shutil.rmtree(part) if part.is_dir() else part.unlink()
+            return True
+    return False
 
 
 def strays() -> Iterator[str]:

@@ -1,0 +1,107 @@
+"""From upload to place with the real processes, and what happens when they are killed on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from redis import Redis
+
+pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
+
+
+@pytest.fixture
+def content(predictions: Path) -> bytes:
+    return (predictions / "predictions.csv").read_bytes()
+
+
+def quota(service: Any) -> dict[str, Any]:
+    status, answer = service.ask("GET", "/api/v1/challenges/flows/phases/main/quota")
+    assert status == 200, answer
+    return dict(answer)
+
+
+def test_uploaded_file_gets_the_score_of_the_command_line_and_a_place(service, predictions, content, tmp_path):
+    scored = service.ended(service.submit(content))
+    truth, submission = predictions / "phases" / "main" / "truth", predictions / "predictions.csv"
+    words = ["score", "openimages-detection", "--truth", str(truth), "--submission", str(submission)]
+    answer = tmp_path / "score.json"
+    subprocess.run(
+        [sys.executable, "-m", "evaluator", *words, "--json", str(answer)], cwd=settings.BASE_DIR, check=True
+    )
+    expected = json.loads(answer.read_text())
+    assert scored["scores"]["public"] == expected["splits"]["public"]["metrics"]
+    assert scored["signature"] == expected["signature"]
+    status, board = service.ask("GET", "/api/v1/challenges/flows/phases/main/leaderboard")
+    first = board["results"][0]
+    assert (status, first["rank"], first["team"], first["score"]) == (200, 1, "ada", scored["scores"]["public"]["mAP"])
+
+
+def test_broken_file_is_rejected_with_its_place_and_costs_nothing(service):
+    before = quota(service)["used"]
+    rejected = service.ended(service.submit(b"ImageId,PredictionString\nimage,/m/0jbk nan 0 0 1 1\n"))
+    assert (rejected["status"], rejected["fault"]) == ("rejected", "participant")
+    assert ("not_finite", 2) in [(error["code"], error["line"]) for error in rejected["problems"]["errors"]]
+    assert quota(service)["used"] == before
+
+
+def test_worker_that_is_killed_while_scoring_leaves_a_score_and_only_one(service, content):
+    submissions = [service.submit(content) for _ in range(4)]
+    service.wait_until_running(submissions[1])
+    service.signal_all("celery -A worker", signal.SIGKILL)
+    assert {service.ended(one)["status"] for one in submissions} == {"scored"}
+    assert [service.evaluations(one) for one in submissions] == [1, 1, 1, 1]
+    assert max(service.attempts(one) for one in submissions) == 2
+
+
+def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service, content):
+    first, *pool = service.processes("celery -A worker")
+    submission = service.submit(content)
+    service.wait_until_running(submission)
+    for process in pool:
+        os.kill(process, signal.SIGSTOP)  # stands for a scoring that takes longer than the grace time
+    os.kill(first, signal.SIGTERM)
+    time.sleep(1.3)  # STOP_SECONDS is 1: now the interruption has been sent
+    for process in pool:
+        os.kill(process, signal.SIGCONT)
+    assert service.ended(submission)["status"] == "scored"
+    assert (service.attempts(submission), service.evaluations(submission)) == (1, 1)
+
+
+def test_messages_that_the_broker_lost_are_sent_again(service, content):
+    service.signal_all("celery -A worker", signal.SIGSTOP)
+    submissions = [service.submit(content) for _ in range(3)]
+    with Redis.from_url(json.loads((service.home / "runtime.json").read_text())["redis_url"]) as redis:
+        redis.flushall()
+    service.signal_all("celery -A worker", signal.SIGCONT)
+    assert {service.ended(one)["status"] for one in submissions} == {"scored"}
+    assert [service.evaluations(one) for one in submissions] == [1, 1, 1]
+
+
+def test_upload_is_taken_while_the_broker_is_away_and_scored_when_it_is_back(service, content):
+    assert service.signal_all("redis-server", signal.SIGKILL)
+    assert service.ended(service.submit(content))["status"] == "scored"
+
+
+def test_cancelled_submission_is_not_scored(service, content):
+    service.signal_all("celery -A worker", signal.SIGSTOP)
+    submission = service.submit(content)
+    before = quota(service)["used"]
+    status, answer = service.ask("POST", f"/api/v1/submissions/{submission}/cancel")
+    service.signal_all("celery -A worker", signal.SIGCONT)
+    assert (status, answer["status"], quota(service)["used"]) == (200, "cancelled", before - 1)
+    following = service.submit(content)
+    assert service.ended(following)["status"] == "scored"
+    assert (service.submission(submission)["status"], service.evaluations(submission)) == ("cancelled", 0)
+
+
+def test_everything_is_ready(service):
+    status, parts = service.ask("GET", "/readyz")
+    assert (status, set(parts.values())) == (200, {"ok"})
+    assert service.ask("GET", "/healthz") == (200, "ok")
