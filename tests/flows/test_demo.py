@@ -15,6 +15,7 @@ from django.conf import settings
 pytestmark = pytest.mark.processes
 
 TABLES = ("submission", "evaluation", "score", "quotaentry")
+NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "PODIUM_URL", "DJANGO_SETTINGS_MODULE")
 Demo = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -24,7 +25,7 @@ def demo(tmp_path: Path, socket_enabled: None) -> Iterator[Demo]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    kept = {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "DJANGO_SETTINGS_MODULE")}
+    kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     environment = {**kept, "PODIUM_HOME": str(tmp_path / "home"), "PODIUM_PORT": port, "PYTHONUNBUFFERED": "1"}
     started: list[subprocess.Popen[str]] = []
 
