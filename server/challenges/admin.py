@@ -4,7 +4,10 @@ A challenge comes in by a bundle, a truth by its checks; neither is made here. N
 truth's file.
 """
 
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 
 from server.audit.admin import Audited, ReadOnly
 from server.challenges.models import Challenge, Membership, Phase, Team, Truth
@@ -34,6 +37,12 @@ class PhaseAdmin(Imported):
     search_fields = ("title", "slug", "challenge__slug")
     readonly_fields = ("challenge", "slug", "track", "parameters", "public_share", "split_seed", "signature")
     exclude = ("sample_submission",)
+
+    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        """Leave out the ladder: it needs intervals, which no score has yet, and would show exact scores meanwhile."""
+        if db_field.name == "feedback":
+            options["choices"] = [choice for choice in db_field.choices if choice[0] != Phase.Feedback.LADDER]
+        return super().formfield_for_choice_field(db_field, request, **options)
 
 
 @admin.register(Truth)

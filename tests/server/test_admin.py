@@ -108,6 +108,12 @@ def test_what_scores_depend_on_cannot_be_edited(staff: Client, rows: Any) -> Non
     assert (changed.quota_per_day, changed.track, changed.signature) == (1, phase.track, phase.signature)
 
 
+def test_a_policy_that_does_not_work_yet_cannot_be_chosen(staff: Client, rows: Any) -> None:
+    form = {"title": "x", "position": 0, "quota_per_day": 1, "attempts_per_day": 1, "finals": 1, "feedback": "ladder"}
+    answer = staff.post(address(Phase, "change", rows.pk), form)
+    assert "feedback" in answer.context["adminform"].form.errors
+
+
 def test_dates_the_wrong_way_round_are_said_not_a_crash(staff: Client, rows: Any) -> None:
     form = {
         **{"title": "T", "visibility": "public", "opens_at_0": "2026-02-01", "opens_at_1": "00:00:00"},

@@ -143,7 +143,7 @@ class TestRead:
         shape = api.get(f"submissions/{submission.pk}", user=user).json()
         assert shape["scores"] == {"public": {"mAP": 1 / 3}}
         assert shape["intervals"] == {"public": {"mAP": [0.3, 0.4]}}
-        assert (shape["on_board"], shape["why_not"], shape["rank"]) == (True, None, 1)
+        assert (shape["on_board"], shape["why_not"], shape["board"], shape["rank"]) == (True, None, "public", 1)
         assert shape["signature"] == phase.signature
 
     def test_private_appears_after_the_end(self, api: Any, user: Any, phase: Any, team: Any, scored: Any) -> None:

@@ -77,6 +77,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     problems = serializers.SerializerMethodField()
     on_board = serializers.SerializerMethodField(help_text="whether it is the team's line on the leaderboard")
     why_not = serializers.SerializerMethodField(help_text="why it is not; null: it is")
+    board = serializers.SerializerMethodField(help_text="the split whose leaderboard these speak of")
     rank = serializers.SerializerMethodField(help_text="null: not on the board, or a baseline")
     fault = NullWhereEmpty(help_text=f"whose: {', '.join(filter(None, Fault.values))}")
     failure = NullWhereEmpty(help_text="what went wrong, where it was not the file")
@@ -109,6 +110,9 @@ class SubmissionSerializer(serializers.Serializer[Any]):
 
     def get_why_not(self, submission: Submission) -> str | None:
         return self.standing(submission).why_not or None
+
+    def get_board(self, submission: Submission) -> str:
+        return self.standing(submission).split
 
     def get_rank(self, submission: Submission) -> int | None:
         return self.standing(submission).rank
