@@ -1,0 +1,152 @@
+"""What people do on the pages, with scripts and without: send, follow, edit in place."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from server.submissions.models import Submission
+from server.submissions.services import lifecycle
+
+pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
+
+FILE = {"name": "run.csv", "mimeType": "text/csv", "buffer": b"ImageId,PredictionString\na,\n"}
+REPORT = {
+    "signature": "s",
+    "splits": {"public": {"headline": "mAP", "metrics": {"mAP": 0.5}, "intervals": {}, "classes": []}},
+}
+
+
+@pytest.fixture
+def member(make: Any) -> Any:
+    return make.user()
+
+
+@pytest.fixture
+def phase(make: Any, member: Any) -> Any:
+    phase = make.phase(make.challenge(slug="c"))
+    make.team(phase.challenge, member)
+    return phase
+
+
+def test_a_status_page_follows_to_the_score_and_then_asks_no_more(
+    make: Any, phase: Any, member: Any, visit: Any
+) -> None:
+    submission = make.submission(phase, phase.challenge.teams.get())
+    page = visit(member).new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/panel" in request.url else None)
+    page.goto(f"/submissions/{submission.pk}/")
+    page.evaluate("window.sameWindow = true")
+    mine = lifecycle.claim(submission.pk)
+    assert mine is not None
+    lifecycle.beat(mine, stage="matching", progress=0.4)
+    page.locator("progress[value='40']").wait_for()
+    page.locator("#cancel").focus()
+    lifecycle.beat(mine, stage="scoring", progress=0.8)
+    page.locator("progress[value='80']").wait_for()
+    assert page.evaluate("document.activeElement.id") == "cancel"
+    lifecycle.record(mine, truth=phase.truth, report={**REPORT, "signature": phase.signature}, cpu_seconds=1.0)
+    page.locator(".honest-big").wait_for()
+    assert page.locator(".honest-big").inner_text() == "0.50000"
+    assert "scored" in page.locator("#announcement").inner_text()
+    assert page.evaluate("window.sameWindow")
+    before = len(asked)
+    page.wait_for_timeout(1500)
+    assert len(asked) == before
+
+
+def test_a_file_is_sent_and_followed(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+    page = visit(member).new_page()
+    page.goto("/challenges/c/submit")
+    page.set_input_files("input[type=file]", FILE)
+    assert "run.csv · 28 B" in page.locator("[data-chosen]").inner_text()
+    page.fill("input[name=note]", "first")
+    page.click("text=Send file")
+    page.wait_for_url("**/submissions/*/")
+    assert page.locator("h1").inner_text() == "run.csv"
+    assert Submission.objects.get().note == "first"
+
+
+def test_a_refused_file_stays_chosen(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+    page = visit(member).new_page()
+    page.goto("/challenges/c/submit")
+    page.set_input_files("input[type=file]", FILE)
+    phase.closes_at = datetime.now(UTC) - timedelta(minutes=1)
+    phase.save()
+    page.click("text=Send file")
+    page.locator("#refusal .code").wait_for()
+    assert page.locator("#refusal .code").inner_text() == "phase_closed"
+    assert page.evaluate("document.querySelector('input[type=file]').files[0].name") == "run.csv"
+
+
+def test_too_large_a_file_is_told_before_it_is_sent(phase: Any, member: Any, visit: Any, settings: Any) -> None:
+    settings.UPLOAD_MAX_BYTES = 10
+    page = visit(member).new_page()
+    page.goto("/challenges/c/submit")
+    page.set_input_files("input[type=file]", FILE)
+    assert "the limit is 10 B" in page.locator("#refusal").inner_text()
+    assert page.get_by_role("button", name="Send file").is_disabled()
+
+
+def test_a_file_can_be_dropped(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+    page = visit(member).new_page()
+    page.goto("/challenges/c/submit")
+    page.evaluate(
+        """() => {
+            const data = new DataTransfer();
+            data.items.add(new File(["ImageId,PredictionString\\n"], "dropped.csv"));
+            document.querySelector("[data-drop]").dispatchEvent(
+                new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        }"""
+    )
+    page.click("text=Send file")
+    page.wait_for_url("**/submissions/*/")
+    assert page.locator("h1").inner_text() == "dropped.csv"
+
+
+def test_without_scripts_a_file_is_sent_all_the_same(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+    page = visit(member, java_script_enabled=False).new_page()
+    page.goto("/challenges/c/submit")
+    page.set_input_files("input[type=file]", FILE)
+    page.click("text=Send file")
+    assert page.locator("h1").inner_text() == "run.csv"
+    assert page.locator("text=queued").first.is_visible()
+
+
+def test_a_note_is_edited_in_place(phase: Any, member: Any, scored: Any, visit: Any) -> None:
+    submission = scored(phase, 0.5, team=phase.challenge.teams.get())
+    page = visit(member).new_page()
+    page.goto("/challenges/c/submissions")
+    page.evaluate("window.sameWindow = true")
+    page.fill("input[name=note]", "bigger model")
+    with page.expect_response("**/challenges/c/submissions"):
+        page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('input[name=note]').getAttribute('value') === 'bigger model'")
+    submission.refresh_from_db()
+    assert submission.note == "bigger model"
+    assert page.evaluate("window.sameWindow")
+
+
+def test_one_final_too_many_is_refused_in_place(phase: Any, member: Any, scored: Any, visit: Any) -> None:
+    team = phase.challenge.teams.get()
+    for _ in range(phase.finals):
+        scored(phase, 0.5, team=team, final=True)
+    scored(phase, 0.6, team=team)
+    page = visit(member).new_page()
+    page.goto("/challenges/c/submissions")
+    page.evaluate("window.sameWindow = true")
+    page.locator("button[role=switch][aria-checked=false]").click()
+    page.locator("#refusal .code").wait_for()
+    assert "Take one back" in page.locator("#refusal").inner_text()
+    assert page.locator("button[role=switch][aria-checked=true]").count() == phase.finals
+    assert page.evaluate("window.sameWindow")
+
+
+def test_a_signature_is_copied(phase: Any, member: Any, scored: Any, visit: Any) -> None:
+    submission = scored(phase, 0.5, team=phase.challenge.teams.get())
+    page = visit(member, permissions=["clipboard-read", "clipboard-write"]).new_page()
+    page.goto(f"/submissions/{submission.pk}/")
+    page.get_by_role("button", name="Copy the signature").click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == phase.signature

@@ -1,0 +1,134 @@
+"""What only a browser can tell: widths, schemes, focus, the policy against inline code, pages without scripts."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
+
+LONG = "a" * 40
+REJECTED = {
+    "errors": [
+        {"code": "not_finite", "message": "'NaN' " * 9, "line": 7, "column": "Score", "image": LONG, "token": 2}
+    ],
+    "total": 1,
+}
+
+
+@pytest.fixture
+def member(make: Any) -> Any:
+    return make.user(username="w" * 60)
+
+
+@pytest.fixture
+def addresses(member: Any, make: Any, scored: Any) -> list[str]:
+    """Pages at their worst: long words, right-to-left names, wide tables."""
+    phase = make.phase(make.challenge(slug="c", title=LONG, summary="long " * 40), feedback_classes=True)
+    team = make.team(phase.challenge, member, name=LONG)
+    scored(phase, 0.6, team=make.team(phase.challenge, name="العنوان الطويل"), interval=(0.5, 0.7))
+    one = scored(phase, 0.5, team=team, interval=(0.4, 0.6), file_name=f"{LONG}{LONG}.csv", note="n" * 300)
+    done = {"finished_at": datetime.now(UTC)}
+    other = make.submission(phase, team, status="rejected", fault="participant", problems=REJECTED, **done)
+    names = ("", "data", "rules", "team", "submit", "submissions", "leaderboard")
+    return [
+        "/",
+        "/accounts/",
+        *(f"/challenges/c/{name}" for name in names),
+        f"/submissions/{one.pk}/",
+        f"/submissions/{other.pk}/",
+    ]
+
+
+WIDTHS = (390, 768, 1440)
+
+
+def test_no_page_is_wider_than_its_window_or_breaks_the_policy(addresses: list[str], member: Any, visit: Any) -> None:
+    page = visit(member).new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    wide = []
+    for address in addresses:
+        page.goto(address)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                wide.append((address, width))
+    assert wide == []
+    assert complaints == []
+
+
+def test_the_keyboard_meets_skip_link_brand_and_doors_in_this_order(visit: Any, db: None) -> None:
+    page = visit().new_page()
+    page.goto("/")
+    met = []
+    for _ in range(5):
+        page.keyboard.press("Tab")
+        met.append(page.evaluate("document.activeElement.textContent.trim()"))
+    assert met == ["Skip to the content", "Podium", "Challenges", "Log in", "Sign up"]
+
+
+def test_the_skip_link_skips(visit: Any, db: None) -> None:
+    page = visit().new_page()
+    page.goto("/")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_focus_is_seen(visit: Any, db: None) -> None:
+    page = visit().new_page()
+    page.goto("/accounts/login")
+    ring = "(e => [getComputedStyle(e).outlineStyle, getComputedStyle(e).outlineWidth])(document.activeElement)"
+    page.keyboard.press("Tab")
+    assert page.evaluate(ring) == ["solid", "2px"]
+
+
+@pytest.mark.parametrize(("scheme", "paper"), [("light", "rgb(251, 250, 247)"), ("dark", "rgb(16, 18, 22)")])
+def test_the_scheme_is_the_viewer_s(scheme: str, paper: str, visit: Any, db: None) -> None:
+    page = visit(color_scheme=scheme).new_page()
+    page.goto("/")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
+
+
+def test_times_are_the_viewer_s_with_utc_on_hover(make: Any, visit: Any) -> None:
+    make.phase(
+        make.challenge(slug="c", opens_at=datetime(2026, 1, 1, tzinfo=UTC), closes_at=datetime(2099, 6, 1, tzinfo=UTC))
+    )
+    page = visit(timezone_id="Asia/Tokyo").new_page()
+    page.goto("/challenges/c/")
+    time = page.locator("main time[data-style=absolute]").first
+    assert "09:00" in time.inner_text()
+    assert time.get_attribute("title").endswith("2099-06-01 00:00:00 UTC")
+
+
+def test_on_a_phone_the_current_tab_is_in_view(addresses: list[str], member: Any, visit: Any) -> None:
+    page = visit(member, width=390).new_page()
+    page.goto("/challenges/c/team")
+    box = page.locator(".tabs [aria-current]").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+
+
+def test_on_a_phone_a_row_keeps_rank_team_and_score_in_its_first_line(
+    addresses: list[str], member: Any, visit: Any
+) -> None:
+    page = visit(member, width=390).new_page()
+    page.goto("/challenges/c/leaderboard")
+    row = page.locator("tbody tr").first
+    tops = [row.locator(f".{name}").first.bounding_box() for name in ("rank", "team", "score")]
+    below = row.locator("[data-label='Entries:']").bounding_box()
+    assert below is not None
+    for box in tops:
+        assert box is not None
+        assert box["y"] < below["y"]
+
+
+def test_without_scripts_there_are_no_dead_buttons(addresses: list[str], member: Any, visit: Any) -> None:
+    page = visit(member, java_script_enabled=False).new_page()
+    page.goto("/challenges/c/data")
+    assert page.locator("button.copy:visible").count() == 0
+    page.goto("/challenges/c/leaderboard")
+    assert page.locator("tbody tr").count() == 2
