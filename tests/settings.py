@@ -1,9 +1,12 @@
 """The real settings, with a state folder of the tests' own, cheap password hashes and no collected static files."""
 
+import atexit
 import os
+import shutil
 import tempfile
 
-os.environ.setdefault("PODIUM_HOME", tempfile.mkdtemp(prefix="podium-tests-"))
+os.environ["PODIUM_HOME"] = tempfile.mkdtemp(prefix="podium-tests-")  # one for each of the processes that test
+atexit.register(shutil.rmtree, os.environ["PODIUM_HOME"], ignore_errors=True)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
 
 from server.settings import *  # noqa: F403
