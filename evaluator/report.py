@@ -58,13 +58,17 @@ class SplitReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A scoring of one submission: what was measured and how (the signature)."""
+    """A scoring of one submission: what was measured and how (the signature).
+
+    ``way`` tells by which of two implementations, ``streamed`` or ``readable`` and why; the numbers are the same.
+    """
 
     track: str
     signature: str
     parameters: Mapping[str, Any]
     splits: Mapping[str, SplitReport]
     notices: list[Notice] = field(default_factory=list)
+    way: str = "streamed"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the object that ``podium score --json`` prints."""
