@@ -8,6 +8,7 @@ from typing import Any
 from evaluator.problems import Notice
 
 Number = float | int | None
+STREAMED = "streamed"
 ClassRow = dict[str, str | Number]
 
 
@@ -68,7 +69,7 @@ class Report:
     parameters: Mapping[str, Any]
     splits: Mapping[str, SplitReport]
     notices: list[Notice] = field(default_factory=list)
-    way: str = "streamed"
+    way: str = STREAMED
 
     def as_dict(self) -> dict[str, Any]:
         """Return the object that ``podium score --json`` prints."""

@@ -99,6 +99,7 @@ def read_all(stream: Streaming, track: Track, readers: Callable[[Heading], Seque
             _drain(blocks, crew, crew[0], limits, tell=stream.progress)
             for task in tasks:
                 task.result()
+        stream.progress("checking", 1.0)
     except Unreadable as reason:
         raise ReadableWay(str(reason)) from None
     return crew
