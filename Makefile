@@ -52,7 +52,7 @@ services: setup ## the service against PostgreSQL and Redis as told in .env
 test: setup ## every test
 	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
 
-lint: $(INSTALLED) ## ruff, mypy, layers, migrations, file lengths
+lint: setup ## ruff, mypy, layers, migrations, file lengths
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict evaluator

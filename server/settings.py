@@ -130,7 +130,10 @@ STATIC_ROOT = BASE_DIR / "build" / "static"
 STATICFILES_DIRS = [BASE_DIR / "server" / "static", BASE_DIR / "build" / "assets"]
 STORAGES = {
     "default": {"BACKEND": "server.submissions.storage.DurableStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage",
+        "OPTIONS": {"file_permissions_mode": 0o644},  # often built by one user and served by another
+    },
 }
 
 # People

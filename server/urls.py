@@ -6,7 +6,6 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("server.runtime.urls")),
     path("", include("server.pages.urls")),
-    path("", include("server.submissions.urls")),
     path("accounts/", include("server.accounts.urls")),
     path("api/v1/", include("server.api.urls")),
     path("admin/", admin.site.urls),

@@ -4,7 +4,7 @@ import logging
 from threading import Event, Thread
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 
 from server.submissions.models import Submission
 from server.submissions.services import lifecycle
@@ -38,6 +38,7 @@ class Heartbeat(Thread):
         self.over.set()
         self.news.set()
         self.join()
+        close_old_connections()  # the scorer's own was idle for long; the database may have been restarted meanwhile
 
     def progress(self, stage: str, fraction: float) -> None:
         """Take note of how far the scoring is; called from the scoring, where it also ends what is not wanted."""

@@ -32,7 +32,7 @@ def limit_memory() -> None:
 def exceeded(error: Exception) -> str:
     """Say which limit a scoring ran into, and what helps."""
     if isinstance(error, MemoryError):
-        what = f"needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:g} GiB)"
+        what = f"needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)"
     else:
         what = f"took longer than {settings.EVALUATION_SECONDS / 60:g} minutes"
     advice = "Submit fewer predictions: drop those of low confidence. Your quota was given back."

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
-from django.db import close_old_connections
 
 from evaluator import scoring
 from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
@@ -39,7 +38,6 @@ def evaluate(submission_id: str) -> None:
                 limits=limits.file_limits(),
                 progress=heartbeat.progress,
             )
-        close_old_connections()  # the database may have been restarted since the claim
         lifecycle.record(submission, truth=truth, report=report.as_dict(), cpu_seconds=process_time() - started)
     except InvalidSubmission as error:  # the file is at fault: tell its author
         lifecycle.reject(submission, findings=error.findings.as_dict())

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 
@@ -56,6 +57,14 @@ class SignUpForm(forms.Form):
             except ValidationError as error:
                 self.add_error("password", error)
         return cleaned
+
+
+class LogInForm(AuthenticationForm):
+    """Name and password; a name is found in any letter case, as it is unique in any."""
+
+    def clean_username(self) -> str:
+        typed: str = self.cleaned_data["username"]
+        return User.objects.filter(username__iexact=typed).values_list("username", flat=True).first() or typed
 
 
 class TokenForm(forms.Form):

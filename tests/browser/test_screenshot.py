@@ -1,0 +1,64 @@
+"""The picture in the README: the demo's board as its participant sees it. Taken anew with PODIUM_SCREENSHOT=1."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from tests.flows.running import NOT_INHERITED, free_port
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.processes,
+    pytest.mark.enable_socket,
+    pytest.mark.skipif(os.environ.get("PODIUM_SCREENSHOT") != "1", reason="only with PODIUM_SCREENSHOT=1"),
+]
+
+PICTURE = Path(settings.BASE_DIR) / "screenshot.png"
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """The address of a running demo, and the password of its people."""
+    url = f"http://localhost:{(port := free_port())}"
+    kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    given = {"PODIUM_HOME": str(tmp_path / "home"), "PODIUM_PORT": str(port), "PODIUM_URL": url}
+    process = subprocess.Popen(
+        [sys.executable, "-u", "manage.py", "demo"],
+        cwd=settings.BASE_DIR,
+        env={**kept, **given},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        said = ""
+        while "Ctrl-C" not in said:
+            said += (line := process.stdout.readline())
+            assert line, said
+        password = re.search(r"password\s+(\S+)", said)
+        assert password is not None
+        yield url, password.group(1)
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def test_the_board_is_pictured(demo: tuple[str, str], window: Any) -> None:
+    url, password = demo
+    page = window(url, width=1280, color_scheme="light", device_scale_factor=1.5).new_page()
+    page.set_viewport_size({"width": 1280, "height": 860})
+    page.goto("/accounts/login")
+    page.get_by_label("Username").fill("participant")
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    page.goto("/challenges/demo-detection/leaderboard")
+    page.locator("tr.mine").wait_for()
+    page.screenshot(path=PICTURE)
+    assert PICTURE.stat().st_size > 0

@@ -1,0 +1,174 @@
+"""`manage.py up` as a person would start it, and everything to look at it, and to damage it, from outside."""
+
+import gzip
+import http.client
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+ENOUGH_SECONDS = 40.0
+NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
+
+
+def wait_for(condition: Callable[[], Any], *, seconds: float = ENOUGH_SECONDS, every: float = 0.05) -> Any:
+    until = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < until, f"it did not come within {seconds:g} s"
+        time.sleep(every)
+    return found
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def command_line(process: Path) -> str:
+    with suppress(OSError):
+        return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+    return ""
+
+
+class Running:
+    """`manage.py up` as a person would start it, and everything to look at it from outside."""
+
+    def __init__(self, home: Path, **settings_of_it: Any) -> None:
+        self.home, self.port = home, free_port()
+        kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+        given = {name: str(value) for name, value in settings_of_it.items()}
+        where = {"PODIUM_HOME": str(home), "PODIUM_PORT": str(self.port)}
+        self.environment = {**kept, **where, "WEB_PROCESSES": "1", "WORKER_PROCESSES": "2", **given}
+        self.output = home.parent / f"{home.name}.out"
+        self.token = ""
+
+    def start(self) -> "Running":
+        with self.output.open("wb") as output:
+            self.process = self.popen("manage.py", "up", stdout=output, stderr=output)
+        wait_for(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.said()
+        return self
+
+    def said(self) -> str:
+        return self.output.read_text()
+
+    def popen(self, *words: str, **options: Any) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen([sys.executable, *words], cwd=settings.BASE_DIR, env=self.environment, **options)
+
+    def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Run a Python program beside the service, to its end."""
+        command = [sys.executable, *words]
+        return subprocess.run(command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True)
+
+    def send(self, number: signal.Signals) -> None:
+        """Signal the supervisor and wait for its end."""
+        self.process.send_signal(number)
+        self.process.wait(ENOUGH_SECONDS)
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.send(signal.SIGTERM)
+
+    def processes(self, words: str = "") -> list[int]:
+        """Every process of this home, supervisor included, whose command line has these words."""
+        return sorted(
+            int(process.name)
+            for process in Path("/proc").glob("[0-9]*")
+            if words in command_line(process) and self.owns(process)
+        )
+
+    def owns(self, process: Path) -> bool:
+        """By its environment, or, as Redis writes its title over that, by where it works."""
+        with suppress(OSError):
+            mine = f"PODIUM_HOME={self.home}".encode() in (process / "environ").read_bytes().split(b"\0")
+            return mine or (process / "cwd").readlink().is_relative_to(self.home)
+        return False
+
+    def signal_all(self, words: str, number: signal.Signals) -> list[int]:
+        found = self.processes(words)
+        for process in found:
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
+        return found
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=30)) as database:
+            return database.execute(query, values).fetchall()
+
+    def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, Any]:
+        """One request; JSON answers are decoded."""
+        headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+        return answer.status, json.loads(text) if "json" in (answer.getheader("Content-Type") or "") else text
+
+    def upload(self, content: bytes, name: str = "predictions.csv") -> tuple[int, Any]:
+        mark = uuid.uuid4().hex
+        disposition = f'Content-Disposition: form-data; name="file"; filename="{name}"'
+        head = f"--{mark}\r\n{disposition}\r\nContent-Type: text/csv\r\n\r\n".encode()
+        body = head + content + f"\r\n--{mark}--\r\n".encode()
+        kind = {"Content-Type": f"multipart/form-data; boundary={mark}"}
+        return self.ask("POST", "/api/v1/challenges/flows/phases/main/submissions", body, **kind)
+
+    def submit(self, content: bytes) -> str:
+        """Upload, and return the id; a fresh gzip envelope, so that no file is a duplicate."""
+        status, answer = self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
+        assert status == 201, answer
+        return str(answer["id"])
+
+    def submission(self, identifier: str) -> dict[str, Any]:
+        status, answer = self.ask("GET", f"/api/v1/submissions/{identifier}")
+        assert status == 200, answer
+        return dict(answer)
+
+    def ended(self, identifier: str) -> dict[str, Any]:
+        """Wait until it is neither queued nor running."""
+
+        def look() -> dict[str, Any] | None:
+            found = self.submission(identifier)
+            return found if found["status"] not in ("queued", "running") else None
+
+        return dict(wait_for(look))
+
+    def pool(self) -> list[int]:
+        """Celery's first process and, after it, those that score."""
+        count = 1 + int(self.environment["WORKER_PROCESSES"])
+        return list(wait_for(lambda: len(found := self.processes("celery -A worker")) == count and found))
+
+    def column(self, name: str, identifier: str) -> Any:
+        """Read a column of a submission's row."""
+        query = f"SELECT {name} FROM submissions_submission WHERE id = ?"
+        return self.rows(query, identifier.replace("-", ""))[0][0]
+
+    def evaluations(self, identifier: str) -> int:
+        query = "SELECT count(*) FROM submissions_evaluation WHERE submission_id = ?"
+        return int(self.rows(query, identifier.replace("-", ""))[0][0])
+
+    def frozen_while_scoring(self, content: bytes) -> str:
+        """Upload until one is caught in the middle of its scoring; the processes that score are left stopped."""
+        while True:
+            identifier = self.submit(content)
+            wait_for(partial(self.has_begun, identifier), every=0.002)
+            for process in self.pool()[1:]:
+                os.kill(process, signal.SIGSTOP)
+            if self.column("status", identifier) == "running":
+                return identifier
+            self.signal_all("celery -A worker", signal.SIGCONT)
+
+    def has_begun(self, identifier: str) -> bool:
+        return bool(self.column("status", identifier) != "queued")

@@ -1,0 +1,91 @@
+"""`/healthz` and `/readyz`: the process lives; every part that the work needs is there, or is named."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from redis import ConnectionError as NoRedis
+
+from server.runtime import health
+
+
+class FakeRedis:
+    """Answers, and knows of a worker's heartbeat or not."""
+
+    def __init__(self, *, heartbeat: bool) -> None:
+        self.heartbeat = heartbeat
+
+    def __enter__(self) -> "FakeRedis":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def ping(self) -> bool:
+        return True
+
+    def exists(self, key: str) -> int:
+        return int(self.heartbeat and key == health.WORKER_KEY)
+
+
+@pytest.fixture
+def ready(monkeypatch: pytest.MonkeyPatch, own_folders: None, db: None) -> None:
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(heartbeat=True))
+
+
+def test_process_that_answers_lives(client):
+    response = client.get("/healthz")
+    assert (response.status_code, response.content) == (200, b"ok")
+
+
+def test_everything_there_is_ready(client, ready):
+    response = client.get("/readyz")
+    assert response.status_code == 200
+    assert response.json() == {"database": "ok", "broker": "ok", "storage": "ok", "worker": "ok"}
+
+
+def unready(client: Any) -> set[str]:
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    return {part for part, state in response.json().items() if state != "ok"}
+
+
+def test_worker_without_heartbeat_is_not_ready(client, ready, monkeypatch):
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(heartbeat=False))
+    assert unready(client) == {"worker"}
+
+
+def test_broker_that_is_down_is_not_ready_nor_is_any_worker_known(client, ready, monkeypatch):
+    def refuse() -> FakeRedis:
+        raise NoRedis("connection refused")
+
+    monkeypatch.setattr(health, "redis", refuse)
+    assert unready(client) == {"broker", "worker"}
+
+
+def test_database_that_is_down_is_not_ready(client, ready, monkeypatch):
+    def refuse() -> None:
+        raise OperationalError("the server closed the connection")
+
+    monkeypatch.setattr(health, "connection", SimpleNamespace(cursor=refuse))
+    assert unready(client) == {"database"}
+
+
+def test_folder_that_cannot_be_written_is_not_ready(client, ready, settings, tmp_path):
+    (tmp_path / "a-file").touch()
+    settings.MEDIA_ROOT = tmp_path / "a-file" / "uploads"
+    assert unready(client) == {"storage"}
+
+
+def test_answer_names_no_inner_thing(client, ready, monkeypatch):
+    def refuse() -> None:
+        raise OperationalError("password authentication failed for user podium at db.internal")
+
+    monkeypatch.setattr(health, "connection", SimpleNamespace(cursor=refuse))
+    assert client.get("/readyz").json()["database"] == "does not answer"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_health_is_only_read(client, path):
+    assert client.post(path).status_code == 405
