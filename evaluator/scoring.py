@@ -2,19 +2,20 @@
 
 import csv
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from evaluator import __version__
 from evaluator.catalog import Limits
 from evaluator.files.submission import Table, read
-from evaluator.files.tables import TruthFolder
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, Problem
 from evaluator.report import Report
 from evaluator.signature import compose
 from evaluator.tracks import CONTESTS
 from evaluator.tracks.contest import Contest
-from evaluator.truth import Truth, drawn_usage, is_prepared
+from evaluator.tracks.streaming import ReadableWay, Streaming
+from evaluator.truth import Truth, is_prepared
 
 Progress = Callable[[str, float], None]
 Split = tuple[float, int]
@@ -46,6 +47,7 @@ def score(
     usage: Path | None = None,
     split: Split | None = None,
     limits: Limits | None = None,
+    threads: int = 1,
     progress: Progress | None = None,
 ) -> Report:
     """Score a submission.
@@ -65,6 +67,8 @@ def score(
     split : (float, int), optional
         Share of public images and seed, instead of a usage file.
     limits : Limits, optional
+    threads : int
+        How many cores to use; any number gives the same report to the last bit.
     progress : callable
         Gets a stage (``checking``, ``matching``, ``scoring``) and the fraction of it that is done.
 
@@ -84,13 +88,19 @@ def score(
     contest = contest_of(track)
     resolved = contest.track.resolve(parameters or {})
     opened = open_truth(contest, truth, resolved, usage=usage, split=split)
+    signature = compose(contest.track, resolved, opened.sha256)
     findings = Findings()
+    try:
+        streaming = Streaming(submission, limits or Limits(), threads, progress or silent)
+        splits = contest.stream(opened, streaming, resolved, findings)
+        return Report(track, signature, resolved, splits, findings.notices)
+    except ReadableWay as reason:
+        way = f"readable: {reason}"
     table = _read(contest, submission, opened, resolved, limits=limits, findings=findings, progress=progress)
     if findings.total:
         raise InvalidSubmission(findings)
     splits = contest.evaluate(opened, table, resolved, progress or silent)
-    signature = compose(contest.track, resolved, opened.sha256)
-    return Report(track, signature, resolved, splits, findings.notices)
+    return Report(track, signature, resolved, splits, findings.notices, way)
 
 
 def check(
@@ -174,14 +184,9 @@ def open_truth(
     if is_prepared(path):
         return _loaded(contest, path, parameters, fixed=usage is not None or split is not None)
     resolved = contest.track.resolve({}) if parameters is None else parameters
-    given = usage.read_bytes() if usage is not None else None
-    folder = TruthFolder(path, contest.track, given)
-    if split is not None and split[0] < 1.0:
-        if "usage.csv" in folder:
-            raise InvalidParameters("either a usage file or a split by share and seed, not both")
-        images = contest.compile(folder, resolved).texts["images"]
-        folder = TruthFolder(path, contest.track, drawn_usage(images, *split))
-    return contest.compile(folder, resolved)
+    folders = import_module("evaluator.tracks.folders")
+    compiled: Truth = folders.compile_folder(contest.track, path, resolved, usage=usage, split=split)
+    return compiled
 
 
 def _loaded(contest: Contest, path: Path, parameters: Mapping[str, Any] | None, *, fixed: bool) -> Truth:

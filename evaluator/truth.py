@@ -5,23 +5,63 @@ import io
 import json
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.files.tables import TruthFolder, coded
+from evaluator.kernels.texts import TextIndex, index_of
 from evaluator.problems import InvalidTruth, Problem
 
-MAGIC = b"PODIUM\x00\x01"
+MAGIC = b"PODIUM\x00\x02"
 ALIGNMENT = 64
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2
 USAGES = {"ignored": IGNORED, "public": PUBLIC, "private": PRIVATE}
+
+
+class Texts(Sequence[str]):
+    """Texts as they lie in a file; each is decoded when it is asked for.
+
+    >>> Texts.of(["a", "bc"])[1]
+    'bc'
+    """
+
+    def __init__(self, data: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
+        self.data = data
+        self.ends = ends
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "Texts":
+        """Encode texts one after another."""
+        encoded = [text.encode() for text in texts]
+        ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.ends)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        """Return one text, or a list of them."""
+        if isinstance(place, slice):
+            return list(self)[place]
+        stop = int(self.ends[place])
+        start = int(self.ends[place - 1]) if place % len(self) else 0
+        return self.data[start:stop].tobytes().decode()
+
+    def __iter__(self) -> Iterator[str]:
+        """Decode all of them."""
+        blob, stops = self.data.tobytes(), self.ends.tolist()
+        return (blob[start:stop].decode() for start, stop in zip([0, *stops], stops, strict=False))
 
 
 @dataclass(frozen=True)
@@ -50,6 +90,15 @@ class Truth:
     texts: Mapping[str, Sequence[str]]
     arrays: Mapping[str, NDArray[Any]] = field(repr=False)
 
+    def __post_init__(self) -> None:
+        """Nobody may write to what everybody reads."""
+        for array in self.arrays.values():
+            array.flags.writeable = False
+
+    def index(self, name: str) -> TextIndex:
+        """Return what kernels look texts up in; the track has put it there by :func:`searchable`."""
+        return TextIndex(*(self.arrays[f"{name}.{part}"] for part in TextIndex._fields))
+
     @cached_property
     def image_codes(self) -> dict[str, int]:
         """Code of each image."""
@@ -71,9 +120,8 @@ class Truth:
         """Write one file: magic, length of the header, JSON header, arrays at multiples of 64 bytes."""
         arrays = {**self.arrays}
         for name, texts in self.texts.items():
-            encoded = [text.encode() for text in texts]
-            arrays[f"{name}.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
-            arrays[f"{name}.ends"] = np.cumsum([len(text) for text in encoded], dtype=np.int64)
+            encoded = Texts.of(texts)
+            arrays |= {f"{name}.bytes": encoded.data, f"{name}.ends": encoded.ends}
         blocks, places, at = [], [], 0
         for name, array in arrays.items():
             data = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes()
@@ -106,7 +154,7 @@ class Truth:
             Where the file is not a prepared truth of this version, or was cut off.
         """
         try:
-            memory = np.memmap(path, np.uint8, "r")
+            memory = np.asarray(np.memmap(path, np.uint8, "r"))
             start = len(MAGIC) + 8
             if bytes(memory[: len(MAGIC)]) != MAGIC:
                 raise ValueError("not a truth prepared by this version; prepare it again")
@@ -118,7 +166,7 @@ class Truth:
             arrays = {place["name"]: _mapped(body, place) for place in header["arrays"]}
         except (OSError, ValueError, struct.error, KeyError) as error:
             raise InvalidTruth([Problem("truth_bad_value", str(error), file=path.name)]) from None
-        texts = {name: _texts(arrays.pop(f"{name}.bytes"), arrays.pop(f"{name}.ends")) for name in header["texts"]}
+        texts = {name: Texts(arrays.pop(f"{name}.bytes"), arrays.pop(f"{name}.ends")) for name in header["texts"]}
         return cls(header["track"], header["sha256"], header["parameters"], header["flags"], texts, arrays)
 
 
@@ -129,9 +177,9 @@ def _mapped(body: NDArray[np.uint8], place: Mapping[str, Any]) -> NDArray[Any]:
     return array
 
 
-def _texts(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
-    blob, stops = data.tobytes(), ends.tolist()
-    return [blob[start:stop].decode() for start, stop in zip([0, *stops], stops, strict=False)]
+def searchable(name: str, texts: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Return the arrays that :meth:`Truth.index` makes an index of."""
+    return {f"{name}.{part}": array for part, array in index_of([*texts])._asdict().items()}
 
 
 def is_prepared(path: Path) -> bool:
@@ -158,22 +206,3 @@ def drawn_usage(images: Sequence[str], share: float, seed: int) -> bytes:
         place = int.from_bytes(sha256(f"{seed}:{image}".encode()).digest()[:8], "big") / 2**64
         rows.writerow((image, "Public" if place < share else "Private"))
     return content.getvalue().encode()
-
-
-def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]:
-    """Return each image's usage, int8 of shape (images,); everything is public without ``usage.csv``."""
-    if "usage.csv" not in folder:
-        return np.full(len(images), PUBLIC, np.int8)
-    table = folder.table("usage.csv")
-    words = [word.strip().lower() for word in table.texts("Usage")]
-    kinds = coded(words, USAGES)
-    table.mark("Usage", kinds < 0, "truth_bad_value", "is none of Public, Private, Ignored")
-    codes = coded(table.texts("ImageID"), images)
-    usage = np.full(len(images), -1, np.int8)
-    usage[codes[codes >= 0]] = kinds[codes >= 0]
-    listed = np.bincount(codes[codes >= 0], minlength=len(images))
-    table.mark("ImageID", (codes >= 0) & (listed[codes] > 1), "truth_bad_value", "is listed more than once")
-    names = list(images)
-    for code in np.flatnonzero(usage < 0)[:20].tolist():
-        folder.faults.add("truth_usage_incomplete", "usage.csv", f"image {names[code]} has no row", column="ImageID")
-    return usage

@@ -1,6 +1,7 @@
 """``podium score``: a submission against a truth."""
 
 import csv
+import os
 from argparse import Namespace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from evaluator.cli.usage import (
     existing_truth,
     new_file,
     parameters,
+    positive,
     split,
 )
 from evaluator.report import Report
@@ -33,7 +35,19 @@ def declare(parser: Parser) -> None:
     add_set(parser)
     add_halves(parser)
     add_json(parser)
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        default=cores(),
+        metavar="N",
+        help="cores to use (default all); the score is the same",
+    )
     parser.add_argument("--classes", type=new_file, metavar="FILE.csv", help="write the numbers of every class")
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run(arguments: Namespace) -> int:
@@ -46,6 +60,7 @@ def run(arguments: Namespace) -> int:
             parameters=parameters(arguments),
             usage=arguments.usage,
             split=split(arguments),
+            threads=arguments.threads,
             progress=tell,
         )
     if arguments.classes:

@@ -11,6 +11,7 @@ from evaluator.catalog import Column, Limits, Track
 from evaluator.files import numbers
 from evaluator.files.cells import shortened
 from evaluator.files.lines import Progress, Stop
+from evaluator.files.notices import notice_unknown_images
 from evaluator.files.rows import STRING_COLUMN, Row, RowReader, shortened_id
 from evaluator.problems import Findings, Problem
 
@@ -172,7 +173,7 @@ def read(
         pass  # why is in the findings
     findings.errors.sort(key=lambda problem: problem.line or 0)
     if vocabularies and not vocabularies["image"].closed:
-        findings.notice("unknown_image", "rows of images that the truth does not know were ignored", unknown_rows)
+        notice_unknown_images(findings, unknown_rows)
     return Table(_joined(parts, track), named - {-1})
 
 

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from evaluator.files.tables import TruthFolder, TruthTable, coded
 from evaluator.hierarchy import Hierarchy
-from evaluator.tracks.contest import check_boxes, check_labels, checked, distinct_keys, image_names
-from evaluator.truth import Truth, usage_of
+from evaluator.tracks.checking import check_boxes, check_labels, checked, distinct_keys, image_names
+from evaluator.tracks.usage import usage_of
+from evaluator.truth import Truth, searchable
 
 CORNERS = ("XMin", "XMax", "YMin", "YMax")
 
@@ -19,7 +20,9 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
 
     Its arrays: ``verified`` (sorted image × class keys), ``boxes`` (M, 4) with their sorted ``box_keys`` and
     ``group_boxes`` (G, 4) with ``group_keys``, equal keys in file order; ``ancestors`` of each class with
-    ``ancestor_ends``; ``shown``, the classes of a report; ``usage``. A key is image code × number of labels + label.
+    ``ancestor_ends``; ``shown``, the classes of a report; ``usage``; ``objects``, boxes by usage, kind
+    (ordinary, group-of) and class; for the kernels :func:`_places`. A key is image
+    code × number of labels + label.
 
     Raises
     ------
@@ -60,6 +63,7 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     ordinary, grouped = order[~groups[order]], order[groups[order]]
     arrays: dict[str, NDArray[Any]] = {
         "verified": verified,
+        **_places(verified, keys[ordinary], keys[grouped], images=len(images), labels=len(labels)),
         "boxes": boxes[ordinary],
         "box_keys": keys[ordinary],
         "group_boxes": boxes[grouped],
@@ -68,12 +72,43 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         "ancestor_ends": np.cumsum([len(ancestors) for ancestors in above], dtype=np.int64),
         "shown": _shown(shown, verified, len(labels)),
         "usage": usage,
+        "objects": np.stack(
+            [_objects(keys, ~groups, usage, len(labels)), _objects(keys, groups, usage, len(labels))], 1
+        ),
+        **searchable("images", images),
+        **searchable("labels", labels),
     }
     names = listed or {}
     texts = {"images": list(images), "labels": list(labels), "names": [names.get(label, label) for label in labels]}
     flags = {"images_listed": "images.csv" in folder, "labels_listed": listed is not None}
     shaped = {"expand_hierarchy": parameters["expand_hierarchy"]}
     return checked(folder.faults, Truth(folder.track.name, folder.sha256, shaped, flags, texts, arrays))
+
+
+def _places(
+    verified: NDArray[np.int64],
+    boxes: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    *,
+    images: int,
+    labels: int,
+) -> dict[str, NDArray[Any]]:
+    """Return the sorted keys as places: where each image's verified classes, and each of those's boxes, begin."""
+    after = np.append(verified, np.iinfo(np.int64).max)
+    return {
+        "verified_from": np.searchsorted(verified, np.arange(images + 1) * labels).astype(np.int32),
+        "verified_labels": (verified % max(labels, 1)).astype(np.int32),
+        "boxes_from": np.searchsorted(boxes, after).astype(np.int32),
+        "groups_from": np.searchsorted(groups, after).astype(np.int32),
+    }
+
+
+def _objects(
+    keys: NDArray[np.int64], chosen: NDArray[np.bool_], usage: NDArray[np.int8], labels: int
+) -> NDArray[np.int64]:
+    """Return how many of the chosen boxes each class has in images of each usage, shape (3, labels)."""
+    images, codes = np.divmod(keys[chosen], max(labels, 1))
+    return np.bincount(usage[images].astype(np.int64) * labels + codes, minlength=3 * labels).reshape(3, labels)
 
 
 def read_hierarchy(folder: TruthFolder) -> Hierarchy | None:

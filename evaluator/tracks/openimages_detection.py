@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
 from evaluator.files.submission import Table
-from evaluator.metrics.average_precision import average_precision, mean_defined
+from evaluator.metrics.average_precision import average_precision
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
 from evaluator.metrics.matching import best_objects, precedence, ranks_in_groups, takers
 from evaluator.problems import Findings
-from evaluator.report import ClassRow, SplitReport, finite
+from evaluator.report import SplitReport
 from evaluator.tracks.contest import Contest, Progress, contains, notice_boxes, vocabularies_of
-from evaluator.tracks.detection_truth import compile_truth
+from evaluator.tracks.detection_report import objects, summary
+from evaluator.tracks.detection_streaming import stream
 from evaluator.truth import Truth
 
 CORNERS = ("XMin", "XMax", "YMin", "YMax")
@@ -58,12 +59,7 @@ class Entries:
 
 def inspect(table: Table, findings: Findings) -> None:
     """Add the notices of a submission."""
-    notice_boxes(findings, table.numbers("Score")[:, 0], [table.numbers(*CORNERS)])
-    findings.notice(
-        "unknown_label",
-        "predictions of labels that the truth does not know were ignored",
-        int(np.count_nonzero(table.codes("LabelName") < 0)),
-    )
+    notice_boxes(findings, table.numbers("Score")[:, 0], [table.numbers(*CORNERS)], table.codes("LabelName") < 0)
 
 
 def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> dict[str, SplitReport]:
@@ -74,7 +70,7 @@ def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress
     reports: dict[str, SplitReport] = {}
     for name, in_split in truth.splits.items():
         twin = reports.get("all") if np.array_equal(in_split, truth.splits["all"]) else None
-        reports[name] = twin or fold(truth, entries, in_split, parameters["group_of_weight"])
+        reports[name] = twin or fold(truth, entries, name, parameters["group_of_weight"])
     return reports
 
 
@@ -151,10 +147,10 @@ def most_confident(found: Detections, overlaps: NDArray[np.float64], labels: int
     return kept
 
 
-def fold(truth: Truth, entries: Entries, in_split: NDArray[np.bool_], weight: float) -> SplitReport:
+def fold(truth: Truth, entries: Entries, split: str, weight: float) -> SplitReport:
     """Sum up one split: AP of each class, and their mean."""
-    count = len(truth.texts["labels"])
-    truths = objects(truth, "box_keys", in_split) + weight * objects(truth, "group_keys", in_split)
+    count, in_split = len(truth.texts["labels"]), truth.splits[split]
+    truths = objects(truth, split, weight)
     chosen = in_split[entries.images]
     labels, confidences, weights = entries.labels[chosen], entries.confidences[chosen], entries.weights[chosen]
     order = np.argsort(labels, kind="stable")
@@ -166,26 +162,7 @@ def fold(truth: Truth, entries: Entries, in_split: NDArray[np.bool_], weight: fl
     full = np.bincount(labels[weights == 1], minlength=count)
     part = np.bincount(labels[(weights > 0) & (weights < 1)], minlength=count)
     scored = np.bincount(labels, minlength=count)
-    rows: list[ClassRow] = [
-        {
-            "label": truth.texts["labels"][label],
-            "name": truth.texts["names"][label],
-            "ap": finite(values[label]),
-            "truths": float(truths[label]),
-            "scored": int(scored[label]),
-            "true_positives": float(full[label] + weight * part[label]),
-            "false_positives": int(scored[label] - full[label] - part[label]),
-        }
-        for label in truth.arrays["shown"].tolist()
-    ]
-    return SplitReport(DETECTION.headline, {"mAP": finite(mean_defined(values))}, rows)
+    return summary(truth, values, truths, scored=scored, true=full + weight * part, false=scored - full - part)
 
 
-def objects(truth: Truth, keys: str, in_split: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the number of objects of each class in a split, shape (classes,)."""
-    count = len(truth.texts["labels"])
-    images, labels = np.divmod(truth.arrays[keys], count)
-    return np.bincount(labels[in_split[images]], minlength=count)
-
-
-CONTEST = Contest(DETECTION, compile_truth, vocabularies_of, inspect, evaluate)
+CONTEST = Contest(DETECTION, vocabularies_of, inspect, evaluate, stream)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import RELATIONSHIPS
+from evaluator.files.notices import notice_unknown_relations
 from evaluator.files.submission import Table, Vocabularies, Vocabulary
 from evaluator.metrics.average_precision import average_precision, mean_defined
 from evaluator.metrics.boxes import enclosing, pair_overlap
@@ -16,7 +17,8 @@ from evaluator.metrics.recall import hits_at
 from evaluator.problems import Findings
 from evaluator.report import ClassRow, SplitReport, finite
 from evaluator.tracks.contest import Contest, Progress, contains, notice_boxes, vocabularies_of
-from evaluator.tracks.relationships_truth import FIRST, SECOND, compile_truth, triplet_keys
+from evaluator.tracks.streaming import ReadableWay, Streaming
+from evaluator.tracks.triplets import FIRST, SECOND, triplet_keys
 from evaluator.truth import Truth
 
 
@@ -41,18 +43,17 @@ def vocabularies(truth: Truth) -> Vocabularies:
 
 def inspect(table: Table, findings: Findings) -> None:
     """Add the notices of a submission."""
-    notice_boxes(findings, table.numbers("Score")[:, 0], [table.numbers(*FIRST), table.numbers(*SECOND)])
     unknown = (table.codes("LabelName1") < 0) | (table.codes("LabelName2") < 0)
-    findings.notice(
-        "unknown_label",
-        "predictions of labels that the truth does not know were ignored",
-        int(np.count_nonzero(unknown)),
-    )
-    findings.notice(
-        "unknown_relation",
-        "predictions of relations that the truth does not know: they can hit nothing",
-        int(np.count_nonzero(table.codes("RelationshipLabel") < 0)),
-    )
+    boxes = [table.numbers(*FIRST), table.numbers(*SECOND)]
+    notice_boxes(findings, table.numbers("Score")[:, 0], boxes, unknown)
+    notice_unknown_relations(findings, int(np.count_nonzero(table.codes("RelationshipLabel") < 0)))
+
+
+def stream(
+    truth: Truth, submission: Streaming, parameters: Mapping[str, Any], findings: Findings
+) -> dict[str, SplitReport]:
+    """Take the readable way."""
+    raise ReadableWay("relationships")
 
 
 def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> dict[str, SplitReport]:
@@ -168,4 +169,4 @@ def fold(
     return SplitReport(RELATIONSHIPS.headline, {name: finite(value) for name, value in metrics.items()}, rows)
 
 
-CONTEST = Contest(RELATIONSHIPS, compile_truth, vocabularies, inspect, evaluate)
+CONTEST = Contest(RELATIONSHIPS, vocabularies, inspect, evaluate, stream)

@@ -7,24 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.tables import TruthFolder, TruthTable, coded
-from evaluator.tracks.contest import check_boxes, check_labels, checked, distinct_keys, image_names
-from evaluator.truth import Truth, usage_of
+from evaluator.tracks.checking import check_boxes, check_labels, checked, distinct_keys, image_names
+from evaluator.tracks.triplets import FIRST, SECOND, triplet_keys
+from evaluator.tracks.usage import usage_of
+from evaluator.truth import Truth
 
-FIRST = ("XMin1", "XMax1", "YMin1", "YMax1")
-SECOND = ("XMin2", "XMax2", "YMin2", "YMax2")
 LABELS = ("LabelName1", "LabelName2")
-
-
-def triplet_keys(
-    texts: Mapping[str, Sequence[str]],
-    images: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    relations: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Return one number for image, label, label and relation, shape (N,)."""
-    labels = len(texts["labels"])
-    return ((images * labels + first) * labels + second) * (len(texts["relations"]) + 1) + relations
 
 
 def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:

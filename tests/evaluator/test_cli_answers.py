@@ -241,7 +241,7 @@ def test_colour_is_for_terminals_that_want_it(
 FLAGS = {
     "tracks": "--json",
     "check": "--submission --truth --set --json",
-    "score": "--truth --submission --set --usage --split --seed --json --classes",
+    "score": "--truth --submission --set --usage --split --seed --threads --json --classes",
     "prepare": "--truth --set --usage --split --seed --out --sample --json",
     "convert": "--to",
     "synthesize": "--out --images --boxes-per-image --seed --quality --submission-seed",
@@ -258,3 +258,7 @@ def test_help_names_every_flag_and_no_other(verb: str, run: Run) -> None:
 )
 def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_threads_change_nothing(run: Run, tiny: Any) -> None:
+    assert scored(run, tiny, "--threads", "1") == scored(run, tiny, "--threads", "3")

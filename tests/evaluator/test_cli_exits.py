@@ -33,7 +33,7 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],  # without --split
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--usage", "u.csv", "--split", "0.5"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--json", "absent/report.json"],
-        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--threads", "2"],  # not in this version
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--threads", "0"],
         ["score", DETECTION, "--tru", "truth", "--submission", "long.csv"],  # no abbreviations
         ["check", DETECTION, "--submission", "-"],
         ["prepare", DETECTION, "--truth", "long.csv", "--out", "t.podium"],

@@ -1,0 +1,167 @@
+"""A submission's bytes in blocks of whole lines, for kernels; many threads may take from one file."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+
+from evaluator.catalog import Limits
+from evaluator.files.lines import CHUNK_BYTES, GZIP_MAGIC, UTF8_BOM, Stop, chunks
+from evaluator.problems import Findings
+
+SLACK_BYTES = 64  # kernels look at eight bytes at a time and may look past the end of a line
+BLANKS = b" \t\r\n"
+LOOK_BACK_BYTES = 4096
+
+
+class Unreadable(Exception):
+    """The file is not one that can be read block by block; the readable way tells what it is."""
+
+
+class Blocks:
+    """A file, plain or gzipped, from its header on.
+
+    Parameters
+    ----------
+    path : Path
+    limits : Limits
+
+    Attributes
+    ----------
+    fraction : float
+        How much of the file has been read.
+
+    Raises
+    ------
+    Unreadable
+        Where there is no header line, or later on what is left of a gzip file is damaged or a line too long.
+    """
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self.limits = limits
+        self.fraction = 0.0
+        self.size = max(path.stat().st_size, 1)
+        self.lock = Lock()
+        self.file = path.open("rb", buffering=0)
+        zipped = self.file.read(2) == GZIP_MAGIC
+        self.file.seek(0)
+        self.inflated = _Inflated(chunks(path, limits, Findings(), self._note)) if zipped else None
+        self.rest = b""
+        self.closed = False
+
+    def __enter__(self) -> "Blocks":
+        """Give the file, to be closed by ``with``."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Stop; whoever asks for more gets nothing."""
+        with self.lock:
+            self.closed = True
+            self.file.close()
+
+    def _note(self, fraction: float) -> None:
+        self.fraction = fraction
+
+    def header(self) -> str:
+        """Return the first line; asked for once, before anything is taken."""
+        buffer = bytearray(CHUNK_BYTES)
+        size = self._read(memoryview(buffer))
+        line, newline, self.rest = bytes(buffer[:size]).removeprefix(UTF8_BOM).partition(b"\n")
+        if not newline and size == CHUNK_BYTES:
+            raise Unreadable("the header has no end")
+        try:
+            return line.removesuffix(b"\r").decode()
+        except UnicodeDecodeError:
+            raise Unreadable("the header is not UTF-8") from None
+
+    def take(self, buffer: bytearray) -> int:
+        """Fill ``buffer`` with the next lines, the last one ended by a line feed; return where they end, 0 for no more.
+
+        The buffer grows where a line needs it. Blank lines at the very end of the file are left out.
+        """
+        with self.lock:
+            if self.closed:
+                return 0
+            size = len(self.rest)
+            _reserve(buffer, size + CHUNK_BYTES)
+            buffer[:size] = self.rest
+            while True:
+                with memoryview(buffer) as view:
+                    count = self._read(view[size : size + CHUNK_BYTES])
+                if count == 0:
+                    self.rest = b""
+                    return _end_of_last_line(buffer, size)
+                if buffer.find(b"\n", 0, size + count) > self.limits.line_bytes:
+                    raise Unreadable("a line is too long")
+                size += count
+                end = _end_of_lines(buffer, size)
+                if end:
+                    self.rest = bytes(memoryview(buffer)[end:size])
+                    return end
+                if size > self.limits.line_bytes:
+                    raise Unreadable("a line is too long")
+                _reserve(buffer, 2 * size + CHUNK_BYTES)
+
+    def _read(self, view: memoryview) -> int:
+        if self.inflated is None:
+            self.fraction = min(self.file.tell() / self.size, 1.0)
+            return self.file.readinto(view)
+        try:
+            return self.inflated.read_into(view)
+        except Stop:
+            raise Unreadable("the gzip file is damaged or too large") from None
+
+
+class _Inflated:
+    """Decompressed chunks as a file that can be read into a buffer."""
+
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        self.parts = parts
+        self.part = io.BytesIO()
+
+    def read_into(self, view: memoryview) -> int:
+        count = self.part.readinto(view)
+        while count == 0:
+            part = next(self.parts, b"")
+            if not part:
+                return 0
+            self.part = io.BytesIO(part)
+            count = self.part.readinto(view)
+        return count
+
+
+def _reserve(buffer: bytearray, size: int) -> None:
+    missing = size + SLACK_BYTES - len(buffer)
+    if missing > 0:
+        buffer.extend(bytes(missing))
+
+
+def _end_of_lines(buffer: bytearray, size: int) -> int:
+    """Return where the last line that is complete and not blank ends, 0 where there is none.
+
+    So blank lines wait until it is known whether anything follows them.
+    """
+    newline = buffer.rfind(b"\n", 0, size)
+    start = max(newline - LOOK_BACK_BYTES, 0)
+    written = len(buffer[start:newline].rstrip(BLANKS)) if newline >= 0 else 0
+    if not written:
+        return newline + 1 if start else 0
+    return buffer.find(b"\n", start + written) + 1
+
+
+def _end_of_last_line(buffer: bytearray, size: int) -> int:
+    """Cut off blank lines at the end of the file and end the last line."""
+    start = max(size - LOOK_BACK_BYTES, 0)
+    written = len(buffer[start:size].rstrip(BLANKS))
+    if not written and not start:
+        return 0
+    newline = buffer.find(b"\n", start + written, size)
+    if newline >= 0:
+        return newline + 1
+    buffer[size : size + 1] = b"\n"
+    return size + 1

@@ -1,0 +1,23 @@
+"""What is scored by the rules but was hardly meant: how often, and in which words."""
+
+from evaluator.problems import Findings
+
+
+def notice_unknown_images(findings: Findings, rows: int) -> None:
+    """Note rows of images that an open truth does not know."""
+    findings.notice("unknown_image", "rows of images that the truth does not know were ignored", rows)
+
+
+def notice_oddities(findings: Findings, *, inverted: int, outside: int, beyond: int, unknown_labels: int) -> None:
+    """Note predictions of known images that can hit nothing, or that hold unusual numbers."""
+    findings.notice("inverted_box", "boxes whose Min is not below their Max: they can hit nothing", inverted)
+    findings.notice("outside_image", "boxes that reach outside 0 to 1; used as they are", outside)
+    findings.notice("confidence_range", "confidences outside 0 to 1; used as they are", beyond)
+    findings.notice("unknown_label", "predictions of labels that the truth does not know were ignored", unknown_labels)
+
+
+def notice_unknown_relations(findings: Findings, predictions: int) -> None:
+    """Note relations that an open truth does not know."""
+    findings.notice(
+        "unknown_relation", "predictions of relations that the truth does not know: they can hit nothing", predictions
+    )

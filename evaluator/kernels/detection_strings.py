@@ -1,0 +1,138 @@
+"""Detections in Kaggle's shape: ``ImageId,PredictionString``, one image a line."""
+
+import numpy as np
+from numba import types
+
+from evaluator.kernels.bits import byte_at
+from evaluator.kernels.cache import kernel, outlined, part
+from evaluator.kernels.decimals import number_at, quick_number_at
+from evaluator.kernels.detections import (
+    DONE,
+    IMAGES,
+    ODD,
+    PREDICTIONS,
+    STATE,
+    STRANGERS,
+    TRUTH,
+    UNKNOWN_IMAGES,
+    enter,
+    leave,
+    settle,
+    take,
+)
+from evaluator.kernels.texts import is_plain, text_at
+
+TAB, LINE_FEED, RETURN, BLANK, COMMA = 0x09, 0x0A, 0x0D, 0x20, 0x2C
+NO_IMAGE = -1
+
+
+@part
+def after_blanks(data, at):
+    """Return the place of the next byte that is neither space nor tab."""
+    while byte_at(data, at) == BLANK or byte_at(data, at) == TAB:
+        at += 1
+    return at
+
+
+@part
+def after_line(data, at):
+    """Return where the next line begins, if one ends here; else 0."""
+    if byte_at(data, at) == RETURN:
+        at += 1
+    return at + 1 if byte_at(data, at) == LINE_FEED else 0
+
+
+@outlined
+def _spaced_number_at(data, at):
+    """Return (value, place of the next token or line end); place 0 where it is no number or ends in something else."""
+    if at == 0:
+        return 0.0, 0
+    value, at = number_at(data, after_blanks(data, at))
+    if at == 0 or byte_at(data, at) not in (BLANK, TAB, LINE_FEED, RETURN):
+        return 0.0, 0
+    return value, after_blanks(data, at)
+
+
+@part
+def token_number_at(data, at):
+    """Return (value, place of the next token, of a blank before it, or of the line's end); place 0 if it is odd."""
+    value, end = quick_number_at(data, at, BLANK)
+    if end == 0:
+        return _spaced_number_at(data, at)
+    return value, end
+
+
+@outlined
+def _read_string(data, at, truth, state, threshold, image, origin):
+    """Read the predictions of one image; return (status, where the next line begins)."""
+    while True:
+        begin = at = after_blanks(data, at)
+        label, end, _ = text_at(data, at, truth.labels)
+        if end == begin:
+            at = after_line(data, begin)
+            return (DONE if at else ODD), at
+        if byte_at(data, end) != BLANK and byte_at(data, end) != TAB:
+            return ODD, at
+        confidence, at = token_number_at(data, end + 1)
+        x_min, at = token_number_at(data, at)
+        y_min, at = token_number_at(data, at)
+        x_max, at = token_number_at(data, at)
+        y_max, at = token_number_at(data, at)
+        if at == 0:
+            return ODD, at
+        state.counts[PREDICTIONS] += 1
+        if label < 0 and (truth.closed[1] or not is_plain(data, begin, end)):
+            return ODD, at
+        if image == NO_IMAGE:
+            continue
+        status = take(truth, state, origin, threshold, image, label, confidence, (x_min, x_max, y_min, y_max))
+        if status != DONE:
+            return status, at
+
+
+@kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64, types.boolean)
+def read_strings(data, at, stop, truth, state, threshold, groups_count):
+    """Read whole lines and score what they say.
+
+    Parameters
+    ----------
+    data : uint8 array
+        Readable for 16 bytes beyond ``stop``; stays the caller's.
+    at, stop : int64
+        The lines; the last one ends with a line feed at ``stop - 1``.
+    truth, state
+        See :mod:`evaluator.kernels.detections`. Its entries must have room for one more each 12 bytes, its
+        strangers for one more each 3.
+    threshold : float64
+    groups_count : bool
+        Whether a group that was found is a true positive (weight 1) or nothing at all (weight 0).
+
+    Returns
+    -------
+    int64 : DONE, ODD, NEGATIVE or CAPPED; after anything but DONE the state is of no use.
+    """
+    while at < stop:
+        image, end, name = text_at(data, at, truth.images)
+        if byte_at(data, end) != COMMA:
+            return ODD
+        state.counts[IMAGES] += 1
+        if image < 0:
+            if truth.closed[0] or not is_plain(data, at, end):
+                return ODD
+            state.strangers[state.counts[STRANGERS]] = name
+            state.counts[STRANGERS] += 1
+            state.counts[UNKNOWN_IMAGES] += 1
+            status, at = _read_string(data, end + 1, truth, state, threshold, image, (0, 0, 0))
+        else:
+            if state.named[image]:
+                return ODD
+            state.named[image] = 1
+            first = np.int64(truth.verified_from[image])
+            origin = (first, np.int64(truth.boxes_from[first]), np.int64(truth.groups_from[first]))
+            enter(truth, state, image)
+            status, at = _read_string(data, end + 1, truth, state, threshold, image, origin)
+            leave(truth, state, image)
+            settle(truth, state, origin, image, groups_count)
+        if status != DONE:
+            return status
+    return DONE

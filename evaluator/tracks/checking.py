@@ -1,0 +1,46 @@
+"""What the compilers of all tracks check and count alike."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.files.tables import Faults, TruthFolder, TruthTable, coded
+from evaluator.truth import Truth
+
+
+def image_names(folder: TruthFolder, tables: Mapping[str, TruthTable]) -> list[str]:
+    """Return every image of a truth, sorted: of ``images.csv`` where it is there, else of all tables together."""
+    if "images.csv" not in folder:
+        return sorted({image for table in tables.values() for image in table.texts("ImageID")})
+    listing = folder.table("images.csv")
+    images = set(listing.texts("ImageID"))
+    for table in tables.values():
+        outside = np.array([image not in images for image in table.frame["ImageID"].tolist()], bool)
+        table.mark("ImageID", outside, "truth_bad_value", "is not in images.csv")
+    return sorted(images)
+
+
+def check_labels(table: TruthTable, column: str, known: Mapping[str, Any], listing: str) -> None:
+    """Note every label that the class list does not hold."""
+    outside = coded(table.texts(column), dict.fromkeys(known, 0)) < 0
+    table.mark(column, outside, "truth_unknown_label", f"is not in {listing}")
+
+
+def check_boxes(table: TruthTable, boxes: NDArray[np.float64], suffix: str = "") -> None:
+    """Note every inverted box; a box without area may stand, it just cannot be reached."""
+    for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
+        inverted = boxes[:, low] > boxes[:, high]
+        table.mark(f"{axis}Min{suffix}", inverted, "truth_inverted_box", f"is larger than {axis}Max{suffix}")
+
+
+def distinct_keys(images: NDArray[np.int64], labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return the sorted distinct (image, label) pairs as ``image * count + label``."""
+    return np.unique(images * count + labels)
+
+
+def checked(faults: Faults, truth: Truth) -> Truth:
+    """Return the truth, or raise InvalidTruth with everything that was found on the way."""
+    faults.check()
+    return truth

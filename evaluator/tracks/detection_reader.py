@@ -1,0 +1,135 @@
+"""One thread of a detection scoring: kernels and the memory that they work in."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.kernels import detections as kernels
+from evaluator.kernels.detection_rows import merge, read_rows
+from evaluator.kernels.detection_strings import read_strings
+from evaluator.kernels.detections import DetectionState, DetectionTruth, settle_all
+from evaluator.tracks.streaming import Bytes, Heading, ReadableWay
+from evaluator.truth import Truth
+
+Entries = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
+REASONS = {
+    kernels.ODD: "something that is not plain",
+    kernels.NEGATIVE: "negative confidences",
+    kernels.CAPPED: "more than 10,000 detections of one class in one image",
+}
+ENTRIES_PER_SEGMENT = 1 << 20
+BYTES_PER_DETECTION = 12  # the shortest one: "a 0 0 0 0 0 " or "a,b,0,0,0,0,0\n"
+BYTES_PER_LINE = 3  # the shortest one: "a,\n"
+
+
+def truth_of(truth: Truth) -> DetectionTruth:
+    """Return the truth as the kernels know it."""
+    arrays = truth.arrays
+    closed = np.array([truth.flags["images_listed"], truth.flags["labels_listed"]])
+    closed.flags.writeable = False
+    return DetectionTruth(
+        images=truth.index("images"),
+        labels=truth.index("labels"),
+        closed=closed,
+        usage=arrays["usage"],
+        verified_from=arrays["verified_from"],
+        verified=arrays["verified_labels"],
+        boxes_from=arrays["boxes_from"],
+        groups_from=arrays["groups_from"],
+        boxes=arrays["boxes"],
+        groups=arrays["group_boxes"],
+    )
+
+
+class DetectionReader:
+    """What one thread has read: the state of its kernels, and the entries that they have filled."""
+
+    def __init__(self, truth: DetectionTruth, heading: Heading, parameters: Mapping[str, Any]) -> None:
+        self.truth = truth
+        self.heading = heading
+        self.threshold: float = parameters["iou_threshold"]
+        self.groups_count: bool = parameters["group_of_weight"] == 1
+        self.order = np.argsort(heading.positions).astype(np.int64)
+        self.numbers = np.zeros(5)
+        self.filled: Entries = []
+        self.strangers: list[NDArray[np.uint64]] = []
+        self.state = self._new_state()
+
+    def _new_state(self) -> DetectionState:
+        """Return a state of one image where images come in one piece, else of all."""
+        truth = self.truth
+        sizes = [len(truth.verified), len(truth.boxes), len(truth.groups)]
+        if self.heading.kaggle:
+            starts = truth.verified_from
+            parts = [starts, truth.boxes_from[starts], truth.groups_from[starts]]
+            sizes = [int(np.diff(part).max(initial=0)) for part in parts]
+        suitors = np.empty((sizes[1], 6))
+        suitors[:, 0] = kernels.NOBODY
+        return DetectionState(
+            counts=np.zeros(kernels.COUNTS, np.int64),
+            named=np.zeros(len(truth.usage), np.uint8),
+            strangers=np.empty(0, np.uint64),
+            place=np.full(len(truth.labels.starts) - 1, -1, np.int32),
+            kept=np.zeros(sizes[0], np.uint16),
+            suitors=suitors,
+            absorbed=np.full(sizes[2], kernels.NOBODY),
+            confidences=np.empty(0),
+            codes=np.empty(0, np.uint32),
+            entry_images=np.empty(0, np.int32),
+        )
+
+    @property
+    def predictions(self) -> int:
+        """How many were read."""
+        return int(self.state.counts[kernels.PREDICTIONS])
+
+    @property
+    def images(self) -> int:
+        """How many rows of images were read; 0 in the long shape."""
+        return int(self.state.counts[kernels.IMAGES])
+
+    def read(self, data: Bytes, stop: int) -> None:
+        """Take the lines before ``stop``."""
+        self._make_room(stop // BYTES_PER_DETECTION + 1, lines=stop // BYTES_PER_LINE + 1)
+        state = self.state
+        if self.heading.kaggle:
+            status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.groups_count)
+        else:
+            status = read_rows(data, 0, stop, self.order, self.numbers, self.truth, state, self.threshold)
+        _accept(status)
+        if state.counts[kernels.STRANGERS]:
+            self.strangers.append(self.state.strangers[: state.counts[kernels.STRANGERS]].copy())
+            state.counts[kernels.STRANGERS] = 0
+
+    def _make_room(self, entries: int, *, lines: int = 0) -> None:
+        """Begin a new segment where the current one may not hold so many more entries."""
+        used = int(self.state.counts[kernels.ENTRIES])
+        if used + entries > len(self.state.codes):
+            self.filled.append((self.state.confidences[:used], self.state.codes[:used]))
+            size = max(entries, ENTRIES_PER_SEGMENT)
+            self.state = self.state._replace(confidences=np.empty(size), codes=np.empty(size, np.uint32))
+            self.state.counts[kernels.ENTRIES] = 0
+        if self.heading.kaggle and lines > len(self.state.strangers):
+            self.state = self.state._replace(strangers=np.empty(lines, np.uint64))
+
+    def join(self, other: "DetectionReader") -> None:
+        """Take over what another thread has found in the long shape."""
+        self._make_room(len(self.truth.boxes))
+        _accept(merge(self.truth, self.state, other.state, self.threshold))
+
+    def settle(self) -> None:
+        """Turn the suitors of all images into entries."""
+        self._make_room(len(self.truth.boxes) + len(self.truth.groups))
+        settle_all(self.truth, self.state, self.groups_count)
+
+    def entries(self) -> Entries:
+        """Return (confidences, codes), segment by segment."""
+        used = int(self.state.counts[kernels.ENTRIES])
+        return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]
+
+
+def _accept(status: int) -> None:
+    if status != kernels.DONE:
+        raise ReadableWay(REASONS[status])

@@ -1,0 +1,124 @@
+"""Large submissions the fast way: kernels take blocks of lines from the file, on as many cores as are given."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.catalog import Limits, Track
+from evaluator.files.blocks import Blocks, Unreadable
+from evaluator.files.lines import CHUNK_BYTES, Stop
+from evaluator.files.rows import RowReader
+from evaluator.kernels.decimals import CHARACTERS
+from evaluator.kernels.texts import MOST_CHARACTERS
+from evaluator.problems import Findings
+
+Progress = Callable[[str, float], None]
+Bytes = NDArray[np.uint8]
+
+
+class ReadableWay(Exception):
+    """A submission needs the readable reader and scorer; the message says what for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """How a submission is to be read."""
+
+    path: Path
+    limits: Limits
+    threads: int
+    progress: Progress
+
+
+class Reader(Protocol):
+    """One thread's share of the work: what it has seen so far."""
+
+    @property
+    def predictions(self) -> int:
+        """How many predictions were read."""
+
+    @property
+    def images(self) -> int:
+        """How many rows of images were read; 0 in the long shape."""
+
+    def read(self, data: Bytes, stop: int) -> None:
+        """Take the lines before ``stop``.
+
+        Raises
+        ------
+        ReadableWay
+        """
+
+
+@dataclass(slots=True)
+class Heading:
+    """What the first line tells.
+
+    Attributes
+    ----------
+    kaggle : bool
+    positions : list of int
+        Where each column of the declaration stands in the file.
+    """
+
+    kaggle: bool
+    positions: list[int] = field(default_factory=list)
+
+
+def heading_of(header: str, track: Track) -> Heading:
+    """Read the first line as the readable reader does, and refuse what only that one can answer."""
+    reader = RowReader(track, Limits(), Findings())
+    try:
+        reader.read_header(1, header)
+    except Stop:
+        raise ReadableWay("the header") from None
+    return Heading(reader.kaggle, reader.positions)
+
+
+def read_all(stream: Streaming, track: Track, readers: Callable[[Heading], Sequence[Reader]]) -> Sequence[Any]:
+    """Let one reader a thread take blocks until none is left, and return the readers.
+
+    Raises
+    ------
+    ReadableWay
+    """
+    limits = stream.limits
+    if (limits.number_characters, limits.text_characters) != (CHARACTERS, MOST_CHARACTERS):
+        raise ReadableWay("limits of its own")
+    if limits.line_bytes < CHUNK_BYTES:
+        raise ReadableWay("limits of its own")
+    try:
+        with Blocks(stream.path, limits) as blocks, ThreadPoolExecutor(max(stream.threads - 1, 1)) as pool:
+            crew = readers(heading_of(blocks.header(), track))
+            tasks = [pool.submit(_drain, blocks, crew, reader, limits) for reader in crew[1:]]
+            _drain(blocks, crew, crew[0], limits, tell=stream.progress)
+            for task in tasks:
+                task.result()
+        stream.progress("checking", 1.0)
+    except Unreadable as reason:
+        raise ReadableWay(str(reason)) from None
+    return crew
+
+
+def _drain(
+    blocks: Blocks, crew: Sequence[Reader], reader: Reader, limits: Limits, *, tell: Progress | None = None
+) -> None:
+    """Read what the others have not; whoever fails stops all."""
+    buffer = bytearray()
+    try:
+        while stop := blocks.take(buffer):
+            reader.read(np.frombuffer(buffer, np.uint8), stop)
+            if sum(each.predictions for each in crew) > limits.boxes:
+                raise ReadableWay("more predictions than allowed")
+            if sum(each.images for each in crew) > limits.images:
+                raise ReadableWay("more images than allowed")
+            if tell:
+                tell("checking", blocks.fraction)
+    except BaseException:
+        blocks.close()
+        raise

@@ -1,0 +1,165 @@
+"""Small adversarial challenges, drawn from a seed: what kernels and their readable twins must agree on."""
+
+import gzip
+import json
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from evaluator.catalog import TRACKS
+from evaluator.problems import InvalidSubmission
+from evaluator.scoring import score
+from evaluator.tracks import CONTESTS
+from evaluator.tracks.streaming import ReadableWay
+
+LABELS = ["/m/a", "/m/01yrx", "/m/0bt9lr_long_label", "Ünïcode"]
+IMAGES = ["a", "00ff", "exactly16letters", "an-image-with-a-rather-long-name"]
+TREE = {"LabelName": "root", "Subcategory": [{"LabelName": LABELS[0], "Subcategory": [{"LabelName": LABELS[1]}]}]}
+TREE["Subcategory"] += [{"LabelName": label} for label in LABELS[2:]]  # type: ignore[operator]
+# A coarse grid: equal overlaps, touching boxes and identical ones come up all the time.
+EDGES = ["0", "0.25", "0.5", "0.75", "1"]
+CONFIDENCES = ["0", "-0.0", "0.5", ".5", "5e-1", "+0.9", "0.90000000000000002220446", "1", "1.0", "0.123456", "0.1"]
+ODD_NUMBERS = ["1e-999", "1e-320", "7.5", "0.49999999999999994", "123456789012345678901234567890e-30", "00.5", "1e22"]
+PIECES = b'|,|"| |\n|\r|\0|\t|-|+|.|e|E5|nan|inf|1e400|\xff|0x1|1_0|\n\n| 0.5|,0.5|0|1e'.split(b"|")
+PIECES += ["ü".encode(), b"9" * 70, b"x" * 300]
+BLANKS = [" ", " ", " ", "  ", "\t", " \t "]
+
+
+def truth(chance: random.Random, folder: Path) -> Path:
+    """Write a truth folder: group-of boxes, ignored images, open and closed lists, sometimes nothing at all."""
+    folder.mkdir()
+    images = chance.sample(IMAGES, chance.randint(1, 4))
+    groups = chance.choice([0.0, 0.3, 1.0])
+    boxes = ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf"]
+    for _ in range(chance.choice([0, 1, 6, 20])):
+        x, y = (sorted(chance.choices(EDGES, k=2), key=float) for _ in range(2))
+        group = int(chance.random() < groups)
+        boxes.append(",".join([chance.choice(images), chance.choice(LABELS), *x, *y, str(group)]))
+    labels = {(chance.choice(images), chance.choice(LABELS)) for _ in range(chance.randint(0, 8))}
+    verified = [f"{image},{label},{chance.randint(0, 1)}" for image, label in sorted(labels)]
+    (folder / "boxes.csv").write_text("\n".join(boxes) + "\n")
+    (folder / "image_labels.csv").write_text("\n".join(["ImageID,LabelName,Confidence", *verified]) + "\n")
+    if chance.random() < 0.5:
+        (folder / "hierarchy.json").write_text(json.dumps(TREE))
+    if chance.random() < 0.5:
+        (folder / "classes.csv").write_text("".join(f"{label},name\n" for label in LABELS))
+    if chance.random() < 0.5:
+        (folder / "images.csv").write_text("\n".join(["ImageID", *images]) + "\n")
+    if chance.random() < 0.5:
+        usage = [f"{image},{chance.choice(['Public', 'Private', 'Ignored'])}" for image in IMAGES]
+        (folder / "usage.csv").write_text("\n".join(["ImageID,Usage", *usage]) + "\n")
+    return folder
+
+
+def number(chance: random.Random, common: list[str]) -> str:
+    """Write a number in one of many ways; rarely one that is odd."""
+    kind = chance.random()
+    if kind < 0.02:
+        return chance.choice(ODD_NUMBERS)
+    if kind < 0.1:
+        return repr(chance.random())
+    if kind < 0.2:
+        return f"{chance.random():.{chance.randint(1, 25)}f}"
+    return chance.choice(common)
+
+
+def detections(chance: random.Random) -> dict[str, list[list[str]]]:
+    """Draw predictions by image: label, confidence, XMin, YMin, XMax, YMax; some twice."""
+    names = [*IMAGES, "unknown"] if chance.random() < 0.3 else IMAGES
+    labels = [*LABELS, "/m/unknown"] if chance.random() < 0.3 else LABELS
+    drawn: dict[str, list[list[str]]] = {}
+    for image in chance.sample(names, chance.randint(0, len(names))):
+        found = drawn.setdefault(image, [])
+        for _ in range(chance.choice([0, 1, 5, 40])):
+            if found and chance.random() < 0.1:
+                found.append(found[0])
+                continue
+            x, y = (chance.choices(EDGES, k=2) for _ in range(2))
+            if chance.random() < 0.9:
+                x, y = sorted(x, key=float), sorted(y, key=float)
+            edges = [text if chance.random() < 0.9 else number(chance, EDGES) for text in (x[0], y[0], x[1], y[1])]
+            found.append([chance.choice(labels), number(chance, CONFIDENCES), *edges])
+    return drawn
+
+
+def detection_file(chance: random.Random) -> bytes:
+    """Write a submission of either shape, in one of many dresses."""
+    drawn = detections(chance)
+    if chance.random() < 0.5:
+        rows = ["ImageId,PredictionString"]
+        for image, found in drawn.items():
+            tokens = [token for prediction in found for token in prediction]
+            text = "".join(chance.choice(BLANKS) + token for token in tokens)
+            rows.append(f"{image},{text.lstrip() if chance.random() < 0.8 else text + chance.choice(BLANKS)}")
+    else:
+        order = [0, 1, 2, 3, 4, 5, 6]
+        if chance.random() < 0.5:
+            chance.shuffle(order)
+        header = ["ImageID", "LabelName", "Score", "XMin", "YMin", "XMax", "YMax"]
+        rows = [[image, *prediction] for image, found in drawn.items() for prediction in found]
+        if chance.random() < 0.7:
+            chance.shuffle(rows)
+        rows = [",".join(row[column] for column in order) for row in [header, *rows]]
+    return dressed(chance, rows)
+
+
+def dressed(chance: random.Random, rows: list[str]) -> bytes:
+    """Join lines in one of the ways that editors do."""
+    end = chance.choice(["\n", "\n", "\r\n"])
+    text = end.join(rows) + chance.choice(["", end, end + end, end + "  " + end])
+    content = (chance.choice(["", "", "\ufeff"]) + text).encode()
+    return gzip.compress(content) if chance.random() < 0.1 else content
+
+
+def mutated(chance: random.Random, content: bytes) -> bytes:
+    """Damage a file in a few places."""
+    data = bytearray(content)
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randint(0, len(data))
+        piece = chance.choice(PIECES)
+        data[at : at + chance.choice([0, 0, 1, 2, 10])] = piece
+    return bytes(data)
+
+
+Answer = dict[str, Any]
+
+
+@contextmanager
+def readable_way(track: str) -> Iterator[None]:
+    """Score without kernels."""
+    contest = CONTESTS[track]
+
+    def refuse(*_: object) -> Any:
+        raise ReadableWay("the twin is wanted")
+
+    CONTESTS[track] = replace(contest, stream=refuse)
+    try:
+        yield
+    finally:
+        CONTESTS[track] = contest
+
+
+def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer]:
+    """Return which way was taken, and the report or the defects."""
+    try:
+        report = score(track, truth, submission, **options)
+    except InvalidSubmission as error:
+        return "rejected", error.findings.as_dict()
+    return report.way, report.as_dict()
+
+
+def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:
+    """Return the way that was taken, its answer and the twin's."""
+    way, ours = answer(track, truth, submission, **options)
+    with readable_way(track):
+        _, twins = answer(track, truth, submission, **{k: v for k, v in options.items() if k != "threads"})
+    return way, ours, twins
+
+
+FILES: dict[str, Callable[[random.Random], bytes]] = {"openimages-detection": detection_file}
+TRUTHS: dict[str, Callable[[random.Random, Path], Path]] = {"openimages-detection": truth}
+assert set(FILES) <= set(TRACKS)
+__all__ = ["FILES", "TRUTHS", "answer", "both", "mutated", "readable_way"]
