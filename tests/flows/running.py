@@ -172,9 +172,17 @@ class Running:
             wait_for(partial(self.has_begun, identifier), every=0.002)
             for process in self.worker()[1]:
                 os.kill(process, signal.SIGSTOP)
-            if self.column("status", identifier) == "running":
+            if self.column("status", identifier) == "running" and self.can_be_written():
                 return identifier
             self.signal_all("celery -A worker", signal.SIGCONT)
 
     def has_begun(self, identifier: str) -> bool:
-        return bool(self.column("status", identifier) != "queued")
+        """Whether its scoring has said a stage: a claim alone is not yet a scoring that could be interrupted."""
+        return bool(self.column("stage != '' OR finished_at IS NOT NULL", identifier))
+
+    def can_be_written(self) -> bool:
+        """Whether the database's one writer's place is free, and not held by a process that was stopped just then."""
+        with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=1)) as database:
+            with suppress(sqlite3.OperationalError):
+                database.execute("BEGIN IMMEDIATE")
+            return database.in_transaction
