@@ -15,7 +15,7 @@ from server.clock import database_now
 from server.organize.services import baselines, bundles
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.new_files import NewFiles
-from server.organize.services.phases import differing, has_entries, write_phase
+from server.organize.services.phases import clear, differing, has_entries, write_phase
 from server.organize.services.preparing import Prepared, prepare_all
 
 FIELDS = (
@@ -104,6 +104,6 @@ def remove(phase: Phase) -> str:
     fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source)]
     for field in filter(None, [*fields, phase.sample_submission]):
         transaction.on_commit(partial(field.storage.delete, str(field.name)))
-    phase.submissions.all().delete()
+    clear(phase)
     phase.delete()
     return f"phase {phase.slug}: removed"
