@@ -51,7 +51,8 @@ class TruthTable:
             return values
         wrong = np.array([numbers.fault(text, Limits()) is not None for text in texts])
         self.mark(column, wrong, "truth_bad_value", "is not a finite decimal number")
-        return np.full(len(texts), np.nan)  # compares with nothing, so that one fault is not told as two
+        # NaN compares with nothing, so that one fault is not told as two
+        return np.array([np.nan if bad else float(text) for text, bad in zip(texts, wrong, strict=True)])
 
     def integers(self, column: str) -> NDArray[np.int64]:
         """Return a number column cut to whole numbers, shape (N,)."""
@@ -67,7 +68,7 @@ class TruthTable:
         rows = np.flatnonzero(wrong)
         for row in rows[:SHOWN_PER_CODE].tolist():
             value = shortened(str(self.frame[column].iat[row]))
-            self.faults.add(code, self.file, f"{column}: {value} {what}", line=row + 2, column=column)
+            self.faults.add(code, self.file, f"{value} {what}", line=row + 2, column=column)
         self.faults.count(code, len(rows[SHOWN_PER_CODE:]))
 
 
