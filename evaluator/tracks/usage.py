@@ -18,8 +18,6 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
     kinds = coded(words, USAGES)
     table.mark("Usage", kinds < 0, "truth_bad_value", "is none of Public, Private, Ignored")
     codes = coded(table.texts("ImageID"), images)
-    if "images.csv" in folder:
-        table.mark("ImageID", codes < 0, "truth_bad_value", "is not in images.csv")
     usage = np.full(len(images), IGNORED, np.int8)
     usage[codes[codes >= 0]] = kinds[codes >= 0]
     listed = np.bincount(codes[codes >= 0], minlength=len(images))

@@ -137,16 +137,6 @@ def test_one_bad_number_hides_no_other_fault(tmp_path: Path) -> None:
     assert told == [("truth_bad_value", 2), ("truth_inverted_box", 3)]
 
 
-def test_a_misspelt_image_in_the_usage_is_a_fault_where_images_are_listed(tmp_path: Path) -> None:
-    changed = {
-        "images_csv": "ImageID\ni1\ni2\ni3\n",
-        "usage_csv": "ImageID,Usage\n" + "".join(f"{image},Public\n" for image in ("i1", "i2", "i3", "i4")),
-    }
-    with pytest.raises(InvalidTruth) as caught:
-        prepare(DETECTION, folder(tmp_path, **changed), tmp_path / "t.podium")
-    assert [(problem.code, problem.line) for problem in caught.value.problems] == [("truth_bad_value", 5)]
-
-
 def test_a_misspelt_usage_is_not_a_missing_row(tmp_path: Path) -> None:
     usage = "ImageID,Usage\ni1,Publik\ni2,Public\ni3,Public\n"
     with pytest.raises(InvalidTruth) as caught:
