@@ -46,8 +46,7 @@ run: setup ## the service without demo data
 	@$(BIN)/python manage.py up
 
 services: setup ## the service against PostgreSQL and Redis as told in .env
-	@test -f .env || { echo "make services reads DATABASE_URL and REDIS_URL from .env: cp .env.example .env and edit it"; exit 64; }
-	@$(BIN)/python manage.py up
+	@$(BIN)/python manage.py up --services
 
 test: setup ## every test
 	@$(BIN)/python -m pytest -q -n 2 $(ARGS)

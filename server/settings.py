@@ -6,22 +6,20 @@ import secrets
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import environ
+from server.runtime.environment import Environment, unusable_folder
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
-environ.Env.read_env(BASE_DIR / ".env")  # for developers; a real variable wins
+env = Environment()
+Environment.read_env(BASE_DIR / ".env")  # for developers; a real variable wins
 
 # Where the service keeps its state, and how it is reached
-PODIUM_HOME = Path(env.str("PODIUM_HOME", default=str(BASE_DIR / "var"))).resolve()
-PODIUM_PORT = env.int("PODIUM_PORT", default=8000)
+PODIUM_HOME = env.folder("PODIUM_HOME", default=BASE_DIR / "var")
+PODIUM_PORT = env.port("PODIUM_PORT", default=8000)
 PODIUM_BIND = env.str("PODIUM_BIND", default="127.0.0.1")
 PODIUM_URL = env.str("PODIUM_URL", default=f"http://localhost:{PODIUM_PORT}")
 PROXIES = env.int("PROXIES", default=0)  # how many stand before us and may be believed about addresses
 RUNTIME_FILE = PODIUM_HOME / "runtime.json"
 FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
-PODIUM_HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
-FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
 
 
 def secret_key() -> str:
@@ -44,7 +42,12 @@ def redis_url() -> str:
 
 
 DEBUG = env.bool("DEBUG", default=False)
-SECRET_KEY: str = env.str("SECRET_KEY", default="") or secret_key()
+try:
+    FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
+    SECRET_KEY: str = env.str("SECRET_KEY", default="") or secret_key()
+    REDIS_URL = redis_url()
+except OSError as error:
+    raise unusable_folder("PODIUM_HOME", PODIUM_HOME, error) from error
 HTTPS = PODIUM_URL.startswith("https://")
 ALLOWED_HOSTS = env.list(
     "ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]", urlsplit(PODIUM_URL).hostname or "localhost"]
@@ -113,7 +116,7 @@ TEMPLATES = [
 ]
 
 # Rows
-DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{PODIUM_HOME / 'podium.sqlite3'}")}
+DATABASES = {"default": env.database("DATABASE_URL", default=f"sqlite:///{PODIUM_HOME / 'podium.sqlite3'}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # IMMEDIATE and WAL: writers wait for each other instead of failing. A power cut may drop the last commits.
     DATABASES["default"]["OPTIONS"] = {
@@ -220,8 +223,6 @@ STOP_SECONDS = env.int("STOP_SECONDS", default=20)  # what a running scoring get
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 
-# Celery wakes the worker; the database remembers. A killed task is restored at once instead of after 100 s.
-REDIS_URL = redis_url()
 # What all web processes count together (requests a minute); nothing that is missed when it is lost.
 CACHES: dict[str, dict[str, object]] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 if REDIS_URL:
@@ -232,6 +233,7 @@ if REDIS_URL:
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
 
+# Celery wakes the worker; the database remembers. A killed task is restored at once instead of after 100 s.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {

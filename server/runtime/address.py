@@ -1,5 +1,6 @@
 """Where the web part listens, and whether it answers there."""
 
+import errno
 import http.client
 import json
 import socket
@@ -13,24 +14,31 @@ from server.runtime.home import NotStarted
 EVERYWHERE = ("", "0.0.0.0")
 
 
-def is_free(port: int) -> bool:
+def obstacle(port: int) -> OSError | None:
+    """Return why nobody can listen at this port, if so."""
     with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((settings.PODIUM_BIND, port))
-        except OSError:
-            return False
-    return True
+        except OSError as error:
+            return error
+    return None
 
 
-def refuse_busy_port() -> None:
-    """Say that the port is taken, with the next one that is free."""
-    port = settings.PODIUM_PORT
-    if is_free(port):
+def refuse_useless_port() -> None:
+    """Say why the web part cannot listen, and what to set instead."""
+    port, bind = settings.PODIUM_PORT, settings.PODIUM_BIND
+    if (error := obstacle(port)) is None:
         return
-    free = next((number for number in range(port + 1, min(port + 1000, 65536)) if is_free(number)), None)
+    if error.errno == errno.EACCES:
+        raise NotStarted(f"Port {port} needs root or another port: set PODIUM_PORT to one from 1024 on, such as 8000.")
+    if error.errno != errno.EADDRINUSE:
+        raise NotStarted(
+            f"PODIUM_BIND={bind} cannot be listened at ({error.strerror}): set it to 127.0.0.1 or 0.0.0.0."
+        )
+    free = next((number for number in range(port + 1, min(port + 1000, 65536)) if obstacle(number) is None), None)
     advice = f"Port {free} is free: set PODIUM_PORT={free}." if free else "Set PODIUM_PORT to a free one."
-    raise NotStarted(f"Port {port} is taken on {settings.PODIUM_BIND}. {advice}")
+    raise NotStarted(f"Port {port} is taken on {bind}. {advice}")
 
 
 def readiness() -> dict[str, str]:

@@ -8,6 +8,8 @@ from typing import IO
 
 from django.conf import settings
 
+from server.runtime.environment import unusable_folder
+
 
 class NotStarted(Exception):
     """The service cannot be started as things are; the message says why and what to do."""
@@ -15,7 +17,10 @@ class NotStarted(Exception):
 
 def occupy() -> IO[str]:
     """Take the folder until the returned file is closed, or this process ends in whatever way."""
-    lock = (settings.PODIUM_HOME / "up.lock").open("w")
+    try:
+        lock = (settings.PODIUM_HOME / "up.lock").open("w")
+    except OSError as error:
+        raise NotStarted(str(unusable_folder("PODIUM_HOME", settings.PODIUM_HOME, error))) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -17,7 +17,7 @@ from django.db import connections
 from redis import Redis, RedisError
 
 from server.celery import app as celery_app
-from server.runtime import address, broker, home
+from server.runtime import address, broker, home, reached
 from server.runtime.home import NotStarted
 from server.runtime.parts import Part
 
@@ -68,7 +68,8 @@ class Service:
     def start(self) -> None:
         """Start every part; refuse with NotStarted where that cannot work."""
         self.lock = home.occupy()
-        address.refuse_busy_port()
+        address.refuse_useless_port()
+        reached.refuse_silent_database()
         self.migrate()
         url = self.find_broker()
         home.announce(redis_url=url)
@@ -93,6 +94,7 @@ class Service:
         """Return the URL of the told Redis, or of one of our own; this process uses it, too."""
         url = os.environ.get("REDIS_URL", "")  # not settings.REDIS_URL: that may be what an earlier run left
         if url:
+            reached.refuse_silent_broker(url)
             self.say("broker", f"Redis at {urlsplit(url).hostname or urlsplit(url).path}")
         else:
             url = self.start_broker()

@@ -1,5 +1,7 @@
 """`manage.py up`: the whole service, until Ctrl-C."""
 
+import os
+from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
@@ -9,13 +11,23 @@ from server.runtime.home import NotStarted
 from server.runtime.supervisor import Service
 
 WRONG_USAGE = 64
+SERVICES = ("DATABASE_URL", "REDIS_URL")
 
 
 class Command(BaseCommand):
     help = "Runs web, worker, sweeper and, where none is told, a Redis of its own. Ctrl-C stops all of it."
     requires_system_checks = ()
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--services", action="store_true", help=f"refuse to start without {' and '.join(SERVICES)}")
+
+    def handle(self, *, services: bool = False, **options: Any) -> None:
+        missing = [name for name in SERVICES if not os.environ.get(name)]
+        if services and missing:
+            advice = (
+                "set it in the environment or in .env (.env.example shows how), or use `make run`, which needs neither"
+            )
+            raise CommandError(f"{' and '.join(missing)} missing: {advice}.", returncode=WRONG_USAGE)
         try:
             with Service(self.say) as service:
                 service.wait_until_ready()

@@ -1,0 +1,131 @@
+"""What an operator got wrong is said in one sentence that names the setting; never a traceback, never a password."""
+
+import errno
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings as podium
+from django.db import DatabaseError, OperationalError
+
+from server.runtime import address, home, reached
+from server.runtime.environment import without_password
+from server.runtime.home import NotStarted
+
+
+def up(*words: str, **environment: str) -> str:
+    """Return the one line that a refused start says."""
+    told = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    command = [sys.executable, "manage.py", "up", *words]
+    done = subprocess.run(
+        command, cwd=podium.BASE_DIR, env={**told, **environment}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 64, done.stderr
+    assert "hunter2" not in done.stdout + done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("PODIUM_PORT", "abc", "PODIUM_PORT=abc"),
+        ("PODIUM_PORT", "99999", "PODIUM_PORT=99999"),
+        ("PODIUM_PORT", "0", "PODIUM_PORT=0"),
+        ("WEB_THREADS", "many", "WEB_THREADS=many"),
+        ("PODIUM_HOME", "/proc/xyz", "PODIUM_HOME=/proc/xyz"),
+        ("PODIUM_HOME", __file__, f"PODIUM_HOME={__file__}"),
+        ("DATABASE_URL", "nonsense", "DATABASE_URL=nonsense"),
+        ("DATABASE_URL", "oracle://podium:hunter2@db/podium", "DATABASE_URL=oracle://db/podium"),
+        ("DATABASE_URL", "postgres://podium:hunter2@db:port/podium", "DATABASE_URL=postgres://db:port/podium"),
+        ("DATABASE_URL", "sqlite:////nowhere/podium.sqlite3", "DATABASE_URL=sqlite:////nowhere/podium.sqlite3"),
+    ],
+)
+def test_unusable_setting_is_refused_by_name_and_value(name, value, said, tmp_path):
+    assert up(**{"PODIUM_HOME": str(tmp_path), name: value}).removeprefix("CommandError: ").startswith(said)
+
+
+def test_folder_without_room_for_uploads_is_refused(tmp_path):
+    (tmp_path / "incoming").touch()
+    assert f"PODIUM_HOME={tmp_path} cannot be used" in up(PODIUM_HOME=str(tmp_path))
+
+
+def test_folder_that_cannot_be_occupied_is_refused(settings, tmp_path):
+    settings.PODIUM_HOME = tmp_path / "gone"
+    with pytest.raises(NotStarted, match="PODIUM_HOME="):
+        home.occupy()
+
+
+@pytest.mark.parametrize(
+    ("database", "broker", "missing"),
+    [
+        ("", "", "DATABASE_URL and REDIS_URL missing"),
+        ("sqlite:////tmp/x", "", "REDIS_URL missing"),
+        ("", "redis://127.0.0.1", "DATABASE_URL missing"),
+    ],
+)
+def test_services_are_not_replaced_by_our_own(database, broker, missing, tmp_path):
+    assert missing in up("--services", PODIUM_HOME=str(tmp_path), DATABASE_URL=database, REDIS_URL=broker)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://:hunter2@cache:6379/0", "redis://cache:6379/0"),
+        ("postgres://podium:hun@ter2@db/podium?password=hunter2", "postgres://db/podium"),
+        ("podium:hunter2@db", "db"),
+        ("unix:///run/redis.sock", "unix:///run/redis.sock"),
+        ("nonsense", "nonsense"),
+    ],
+)
+def test_shown_address_holds_no_password(url, shown):
+    assert without_password(url) == shown
+
+
+@pytest.mark.parametrize("url", ["unix://:hunter2@/nowhere/redis.sock", "redis://:hun/ter2@cache", "hunter2@cache"])
+def test_silent_broker_is_told_and_not_waited_for(url, monkeypatch):
+    monkeypatch.setattr(reached, "PATIENCE_SECONDS", 0.1)
+    with pytest.raises(NotStarted, match="the broker does not answer") as refused:
+        reached.refuse_silent_broker(url)
+    assert "ter2" not in str(refused.value)
+
+
+def test_broker_that_is_about_to_start_is_waited_for(monkeypatch):
+    answers = iter(["loading", "loading", ""])
+    monkeypatch.setattr(reached, "silence", lambda url: next(answers))
+    reached.refuse_silent_broker("redis://cache")
+    assert list(answers) == []
+
+
+def test_missing_database_is_told_in_one_line(monkeypatch):
+    class Missing:
+        def ensure_connection(self) -> None:
+            raise OperationalError('connection failed:\n  FATAL: database "podium" does not exist')
+
+    monkeypatch.setenv("DATABASE_URL", "postgres://podium:hunter2@db/podium")
+    monkeypatch.setattr(reached, "connections", {"default": Missing()})
+    with pytest.raises(NotStarted) as refused:
+        reached.refuse_silent_database()
+    assert isinstance(refused.value.__cause__, DatabaseError)
+    said = str(refused.value)
+    assert said.startswith("DATABASE_URL=postgres://db/podium: ")
+    assert 'database "podium" does not exist' in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.EACCES, "Port 80 needs root or another port"),
+        (errno.EADDRINUSE, "Port 80 is taken"),
+        (errno.EADDRNOTAVAIL, "PODIUM_BIND=192.0.2.1 cannot be listened at"),
+        (socket.EAI_NONAME, "PODIUM_BIND=192.0.2.1 cannot be listened at"),
+    ],
+)
+def test_port_is_refused_for_what_is_wrong_with_it(number, said, settings, monkeypatch):
+    settings.PODIUM_PORT, settings.PODIUM_BIND = 80, "192.0.2.1"
+    monkeypatch.setattr(address, "obstacle", lambda port: OSError(number, "no") if port == 80 else None)
+    with pytest.raises(NotStarted, match=said):
+        address.refuse_useless_port()
