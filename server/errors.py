@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from errno import EDQUOT, ENOSPC
 from math import ceil
+from sqlite3 import SQLITE_FULL
 from typing import Any
 
 STATUS_OF_CODE = {
@@ -50,6 +52,18 @@ def seconds_to_wait(extra: Mapping[str, Any]) -> int:
         return int(extra["retry_after"])
     moment = extra.get("next_allowed_at") or extra.get("resets_at")
     return max(1, ceil((datetime.fromisoformat(moment) - datetime.now(UTC)).total_seconds())) if moment else 60
+
+
+DISK_FULL = "53100"  # PostgreSQL's name for it
+
+
+def full_disk(error: BaseException | None) -> Refused | None:
+    """Return the refusal if the folder of the files, or the disk under the database, has no room."""
+    number, cause = getattr(error, "errno", None), getattr(error, "__cause__", None)
+    below = getattr(cause, "sqlite_errorcode", None) == SQLITE_FULL or getattr(cause, "sqlstate", None) == DISK_FULL
+    if below or (isinstance(error, OSError) and number in (ENOSPC, EDQUOT)):
+        return Refused("no_space", "The server has no room for this. Nothing was taken from a quota; try again later.")
+    return None
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,6 @@
 """Every refusal and every accident of the API as one kind of document: RFC 9457 problem+json with a stable code."""
 
 import logging
-from errno import EDQUOT, ENOSPC
 from math import ceil
 from typing import Any
 
@@ -10,7 +9,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, Suspicio
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
 
-from server.errors import STATUS_OF_CODE, Refused, seconds_to_wait
+from server.errors import STATUS_OF_CODE, Refused, full_disk, seconds_to_wait
 
 log = logging.getLogger(__name__)
 
@@ -45,16 +44,14 @@ WHAT_TO_DO: dict[type[Exception], str] = {
     exceptions.UnsupportedMediaType: "Send application/json, or multipart/form-data where a file goes along.",
 }
 NOTHING_HERE = "There is nothing at this address, or it is not for you to see. The addresses are in /api/v1/docs."
-DISK_FULL = "The server has no room for the file. Nothing was taken from your quota; try again in an hour."
 
 
 def problem(exception: Exception, context: dict[str, Any]) -> JsonResponse:
     """Answer an exception. What nobody foresaw is logged with its traceback and answered with the request's id."""
     request: HttpRequest = context["request"]._request
-    if isinstance(exception, Refused):
-        return document(exception.code, exception.detail, **exception.extra)
-    if isinstance(exception, OSError) and exception.errno in (ENOSPC, EDQUOT):
-        return document("no_space", DISK_FULL)
+    refusal = exception if isinstance(exception, Refused) else full_disk(exception)
+    if refusal is not None:
+        return document(refusal.code, refusal.detail, **refusal.extra)
     code = next((code for kind, code in CODE_OF_EXCEPTION if isinstance(exception, kind)), None)
     if code is None:
         return accident(exception, request)

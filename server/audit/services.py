@@ -22,7 +22,12 @@ def digest(
 
 @transaction.atomic
 def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | None = None) -> Entry:
-    """Append one entry; `actor` is a user or None for the service itself. Part of the caller's transaction."""
+    """Append one entry; `actor` is a user or None for the service itself. Part of the caller's transaction.
+
+    Locks are taken in this order everywhere, or two transactions wait for each other for ever: challenge, phase,
+    team, submission, and the head of the log last. Whoever needs one of the others after an entry takes it before.
+    Lock with `no_key=True` what other tables refer to, else a mere reference, a ledger's to its team, waits too.
+    """
     Head.objects.get_or_create(pk=1)
     head = Head.objects.select_for_update().get(pk=1)
     who = (str(actor.pk), actor.get_username()) if actor is not None and actor.pk else ("", "")

@@ -62,11 +62,6 @@ class Standing:
     rank: int | None
 
 
-def may_see(user: Any, phase: Phase, split: str, now: datetime) -> bool:
-    """Whether this person may read this split's board now."""
-    return split in sight(phase, viewer=user, now=now).splits
-
-
 def board(phase: Phase, *, split: str, at: datetime | None = None, viewer: Any) -> Board:
     """The board of one split. `at` leaves out what was received later; what is not scored yet is never on it."""
     now = database_now()

@@ -19,6 +19,7 @@ class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
     search_fields = ("id", "file_name", "team__name", "sha256")
     date_hierarchy = "received_at"
     inlines = (QuotaEntryInline,)
+    exclude = ("file",)  # an upload has no address, and where it lies is nobody's to know
 
 
 class ScoreInline(ReadOnly, admin.TabularInline):

@@ -84,16 +84,6 @@ def intervals_in(submission: Submission, sight: Sight) -> dict[str, dict[str, In
     return shown
 
 
-def visible_scores(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, dict[str, float | None]]:
-    """What `viewer` may read of the scores now."""
-    return scores_in(submission, sight(submission.phase, viewer=viewer, now=now))
-
-
-def visible_intervals(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, dict[str, Interval]]:
-    """What `viewer` may read of the intervals now."""
-    return intervals_in(submission, sight(submission.phase, viewer=viewer, now=now))
-
-
 def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any] | None:
     """What `viewer` may read of the current report, None where nothing is scored.
 

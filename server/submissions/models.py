@@ -37,10 +37,6 @@ def upload_key(submission: "Submission", name: str) -> str:
 
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
-    def of_user(self, user: Any) -> "SubmissionQuerySet":
-        """Those of the teams a person is in."""
-        return self.filter(team__memberships__user=user)
-
     def visible_to(self, user: Any) -> "SubmissionQuerySet":
         """A team's own; an organizer's challenge's; staff's: all. Everything else does not exist for them."""
         if not user.is_authenticated:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from celery import current_app
 from django.conf import settings
+from django.db import transaction
 from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
 
@@ -19,6 +20,11 @@ def enqueue(submission_id: UUID) -> None:
         current_app.send_task(EVALUATE, args=[str(submission_id)], retry=False)
     except OperationalError as error:
         log.warning("submission %s was not announced, the sweeper will: %s", submission_id, error)
+
+
+def enqueue_on_commit(submission_id: UUID) -> None:
+    """Wake a worker once the row can be seen. What goes wrong then is logged: the commit stands, whatever follows."""
+    transaction.on_commit(lambda: enqueue(submission_id), robust=True)
 
 
 def waiting() -> int | None:

@@ -27,6 +27,7 @@ class DurableStorage(FileSystemStorage):
 
     def _move(self, name: str, content: TemporaryUploadedFile) -> str:
         content.flush()
+        os.utime(content.fileno())  # a slow upload began long ago: its age as a stored file counts from now
         os.fsync(content.fileno())
         saved: str = super()._save(name, content)  # type: ignore[misc]
         folder = os.open(Path(self.path(saved)).parent, os.O_RDONLY | os.O_DIRECTORY)

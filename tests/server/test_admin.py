@@ -86,6 +86,13 @@ def test_a_truths_page_names_no_file(staff: Client, rows: Any) -> None:
     assert truth.source.name not in html
 
 
+def test_a_submissions_page_names_no_file(staff: Client, rows: Any) -> None:
+    submission = rows.submissions.get()
+    html = staff.get(address(type(submission), "change", submission.pk)).content.decode()
+    assert submission.file_name in html
+    assert submission.file.name not in html
+
+
 def test_a_tokens_page_shows_no_hash(staff: Client, rows: Any) -> None:
     token = rows.challenge.teams.first().memberships.get().user.api_tokens.get()
     assert token.sha256 not in staff.get(address(type(token), "change", token.pk)).content.decode()

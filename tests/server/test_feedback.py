@@ -7,9 +7,10 @@ import pytest
 
 from server.submissions.feedback import (
     current_evaluation,
-    visible_intervals,
+    intervals_in,
+    scores_in,
+    sight,
     visible_report,
-    visible_scores,
     with_scores,
 )
 from server.submissions.models import Submission
@@ -23,6 +24,14 @@ REPORT = {
     "splits": {split: {"headline": "mAP", "classes": [CLASS]} for split in ("public", "private", "all")},
     "notices": [{"code": "unknown_image", "message": "left out", "count": 2}],
 }
+
+
+def scores_seen(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any]:
+    return scores_in(submission, sight(submission.phase, viewer=viewer, now=now))
+
+
+def intervals_seen(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any]:
+    return intervals_in(submission, sight(submission.phase, viewer=viewer, now=now))
 
 
 @pytest.fixture
@@ -39,23 +48,23 @@ def organizer(phase: Any, make: Any) -> Any:
 
 def test_a_participant_sees_the_public_split_only(phase: Any, make: Any, scored: Any) -> None:
     submission = scored(phase, 0.5, private=0.4)
-    assert visible_scores(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
+    assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
 
 
 def test_all_would_give_private_away_and_stays_hidden_as_long(phase: Any, scored: Any) -> None:
     submission = scored(phase, 0.5, private=0.4)
-    assert "all" not in visible_scores(submission, viewer=submission.user, now=NOW)
-    assert set(visible_scores(submission, viewer=submission.user, now=LATER)) == {"public", "private", "all"}
+    assert "all" not in scores_seen(submission, viewer=submission.user, now=NOW)
+    assert set(scores_seen(submission, viewer=submission.user, now=LATER)) == {"public", "private", "all"}
 
 
 def test_an_organizer_sees_every_split_at_any_time(phase: Any, organizer: Any, scored: Any) -> None:
     submission = scored(phase, 0.5, private=0.4)
-    assert set(visible_scores(submission, viewer=organizer, now=NOW)) == {"public", "private", "all"}
+    assert set(scores_seen(submission, viewer=organizer, now=NOW)) == {"public", "private", "all"}
 
 
 def test_staff_sees_every_split(phase: Any, make: Any, scored: Any) -> None:
     submission = scored(phase, 0.5, private=0.4)
-    assert "private" in visible_scores(submission, viewer=make.user(is_staff=True), now=NOW)
+    assert "private" in scores_seen(submission, viewer=make.user(is_staff=True), now=NOW)
 
 
 def test_scores_are_rounded_for_participants_and_exact_for_organizers(make: Any, scored: Any) -> None:
@@ -63,19 +72,19 @@ def test_scores_are_rounded_for_participants_and_exact_for_organizers(make: Any,
     organizer = make.user()
     phase.challenge.organizers.add(organizer)
     submission = scored(phase, 0.123456, interval=(0.1111111, 0.2222222))
-    assert visible_scores(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.123}}
-    assert visible_intervals(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": (0.111, 0.222)}}
-    assert visible_scores(submission, viewer=organizer, now=NOW)["public"] == {"mAP": 0.123456}
+    assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.123}}
+    assert intervals_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": (0.111, 0.222)}}
+    assert scores_seen(submission, viewer=organizer, now=NOW)["public"] == {"mAP": 0.123456}
 
 
 def test_an_undefined_score_stays_null(phase: Any, scored: Any) -> None:
     submission = scored(phase, None)
-    assert visible_scores(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": None}}
+    assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": None}}
 
 
 def test_without_an_evaluation_there_is_nothing(phase: Any, make: Any) -> None:
     submission = make.submission(phase)
-    assert visible_scores(submission, viewer=submission.user, now=NOW) == {}
+    assert scores_seen(submission, viewer=submission.user, now=NOW) == {}
     assert visible_report(submission, viewer=submission.user, now=NOW) is None
     assert current_evaluation(submission) is None
 
@@ -83,7 +92,7 @@ def test_without_an_evaluation_there_is_nothing(phase: Any, make: Any) -> None:
 def test_the_evaluation_of_the_phases_signature_counts_not_the_newest(phase: Any, scored: Any) -> None:
     submission = scored(phase, 0.5)
     evaluate(submission, {"public": {"mAP": 0.9}}, signature="other", created_at=LATER)
-    assert visible_scores(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
+    assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
 
 
 def test_where_none_is_of_the_phases_signature_the_newest_counts(phase: Any, scored: Any) -> None:
@@ -136,4 +145,4 @@ def test_many_submissions_cost_the_same_queries(
     viewer = make.user(is_staff=True)
     with django_assert_num_queries(3):  # submissions, evaluations, scores
         for submission in with_scores(Submission.objects.filter(team=team)):
-            visible_scores(submission, viewer=viewer, now=NOW)
+            scores_seen(submission, viewer=viewer, now=NOW)

@@ -7,7 +7,8 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from server.errors import Refused
-from server.leaderboards.queries import board, may_see
+from server.leaderboards.queries import board
+from server.submissions.feedback import sight
 from server.submissions.models import Evaluation, Score, Submission
 
 NOBODY = AnonymousUser()
@@ -144,13 +145,13 @@ class TestPrivate:
         assert [row.score for row in board(closed, split="private", viewer=NOBODY).rows] == [0.4]
 
     def test_a_phase_that_never_closes_never_shows_it(self, phase: Any) -> None:
-        assert not may_see(NOBODY, phase, "private", datetime.now(UTC) + 9999 * DAY)
+        assert sight(phase, viewer=NOBODY, now=datetime.now(UTC) + 9999 * DAY).splits == {"public"}
 
     def test_the_very_instant_of_the_deadline_is_before_the_end(self, make: Any) -> None:
         deadline = datetime.now(UTC) + DAY
         phase = make.phase(closes_at=deadline)
-        assert not may_see(NOBODY, phase, "private", deadline)
-        assert may_see(NOBODY, phase, "private", deadline + timedelta(microseconds=1))
+        assert sight(phase, viewer=NOBODY, now=deadline).splits == {"public"}
+        assert "private" in sight(phase, viewer=NOBODY, now=deadline + timedelta(microseconds=1)).splits
 
     def test_counts_what_the_team_chose(self, closed: Any, make: Any, scored: Any) -> None:
         team = make.team(closed.challenge)

@@ -1,8 +1,11 @@
 """When something goes wrong: what happened, what to do, the request id, the right status."""
 
+from errno import EDQUOT, ENOSPC
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.test import Client, RequestFactory
 
 from server.errors import STATUS_OF_CODE, Refused
@@ -40,6 +43,25 @@ def test_a_broken_view_is_a_500_with_the_id_of_its_header(monkeypatch: pytest.Mo
     response = Client(raise_request_exception=False).get("/")
     assert response.status_code == 500
     assert response["X-Request-Id"] in Page(response).words
+
+
+@pytest.mark.parametrize("number", [ENOSPC, EDQUOT])
+def test_a_disk_that_fills_while_a_form_is_read_is_told(
+    monkeypatch: pytest.MonkeyPatch, make: Any, number: int
+) -> None:
+    def full(handler: TemporaryFileUploadHandler, *_: Any) -> None:
+        handler.file.close()  # Django leaves that to the garbage collector
+        raise OSError(number, "full")
+
+    monkeypatch.setattr(TemporaryFileUploadHandler, "receive_data_chunk", full)
+    phase = make.phase()
+    browser = Client(raise_request_exception=False, enforce_csrf_checks=True)
+    browser.force_login(make.team(phase.challenge).memberships.get().user)
+    address = f"/challenges/{phase.challenge.slug}/submit"
+    browser.get(address)
+    page = Page(browser.post(address, {"file": SimpleUploadedFile("run.csv", b"x")}))
+    assert page.status == 507
+    assert "no_space" in page.words
 
 
 @pytest.mark.parametrize("code", sorted(STATUS_OF_CODE))

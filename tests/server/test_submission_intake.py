@@ -3,9 +3,12 @@
 import errno
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -13,10 +16,11 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import TemporaryUploadedFile
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 
 from server.audit.models import Entry
 from server.errors import Refused
+from server.submissions import queue
 from server.submissions.models import QuotaEntry, Status, Submission
 from server.submissions.services import intake
 
@@ -71,6 +75,16 @@ def test_uploaded_temporary_file_is_moved_not_copied(entrant):
     submission = intake.submit(**entrant, file=file)
     file.close()
     assert Path(submission.file.path).stat().st_ino == inode
+
+
+def test_slow_upload_is_as_old_as_its_end(entrant):
+    file = TemporaryUploadedFile("mine.csv", "text/csv", len(TEXT), None)
+    file.write(TEXT)
+    file.flush()
+    os.utime(file.fileno(), ((NOW - 3 * HOUR).timestamp(),) * 2)
+    submission = intake.submit(**entrant, file=file)
+    file.close()
+    assert Path(submission.file.path).stat().st_mtime >= (NOW - HOUR).timestamp()
 
 
 def test_message_is_sent_after_the_commit_only(entrant, inline_queue, django_capture_on_commit_callbacks):
@@ -197,6 +211,50 @@ def test_failed_transaction_leaves_no_file(entrant, monkeypatch):
         intake.submit(**entrant, file=upload())
     assert stored_files() == []
     assert Submission.objects.count() == 0
+
+
+def test_upload_that_cannot_begin_to_be_written_leaves_no_file(entrant, monkeypatch):
+    def away() -> None:
+        raise OperationalError("the database went away")
+
+    monkeypatch.setattr(intake, "transaction", SimpleNamespace(atomic=away))
+    with pytest.raises(OperationalError):
+        intake.submit(**entrant, file=upload())
+    assert stored_files() == []
+
+
+def test_upload_whose_commit_is_not_answered_keeps_its_file(entrant, monkeypatch):
+    @contextmanager
+    def unanswered() -> Iterator[None]:
+        with transaction.atomic():
+            yield
+        raise OperationalError("the connection broke while COMMIT was on its way back")
+
+    monkeypatch.setattr(intake, "transaction", SimpleNamespace(atomic=unanswered))
+    with pytest.raises(OperationalError):
+        intake.submit(**entrant, file=upload())
+    assert stored_files() == [Submission.objects.get().file.name.split("/")[1]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_upload_whose_message_is_interrupted_keeps_its_file(entrant, monkeypatch):
+    def interrupted(submission_id: UUID) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(queue, "enqueue", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        intake.submit(**entrant, file=upload())
+    assert stored_files() == [Submission.objects.get().file.name.split("/")[1]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_upload_whose_message_fails_is_taken(entrant, monkeypatch, caplog):
+    def broken(submission_id: UUID) -> None:
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr(queue, "enqueue", broken)
+    assert intake.submit(**entrant, file=upload()).status == Status.QUEUED
+    assert "nobody foresaw this" in caplog.text
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

@@ -1,6 +1,7 @@
 """What crashes leave behind is picked up, and nothing that is alive is touched."""
 
 import os
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.management import call_command
 
 from server.submissions import queue
@@ -117,15 +118,38 @@ def test_as_many_are_sent_again_as_messages_are_missing(make, monkeypatch, waiti
     assert sweep().resent == resent
 
 
-def aged(path: Path) -> Path:
-    os.utime(path, (LONG_AGO.timestamp(),) * 2)
+def dated(path: Path, *, hours: float) -> Path:
+    os.utime(path, (time.time() - hours * 3600,) * 2)
     return path
+
+
+def aged(path: Path) -> Path:
+    return dated(path, hours=25)
 
 
 def test_old_upload_without_a_row_is_removed(db, own_folders):
     path = aged(Path(default_storage.path(default_storage.save("submissions/stray", ContentFile(b"x")))))
     assert sweep().removed == 1
     assert not path.exists()
+
+
+@pytest.mark.parametrize(("hours", "removed"), [(0.9, 0), (1.1, 1)])
+def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(db, own_folders, monkeypatch, hours, removed):
+    name = default_storage.save("submissions/arriving", ContentFile(b"x"))
+    dated(Path(default_storage.path(name)), hours=hours)
+    monkeypatch.setattr(sweeping, "database_now", lambda: datetime.now(UTC) + timedelta(hours=12))
+    assert sweep().removed == removed
+
+
+def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(db, own_folders, monkeypatch):
+    path = aged(Path(default_storage.path(default_storage.save("submissions/refused", ContentFile(b"x")))))
+
+    def refused_now(names: list[str]) -> set[str]:
+        path.unlink()
+        return set()
+
+    monkeypatch.setattr(sweeping, "upload_names", refused_now)
+    assert sweep().removed == 0
 
 
 def test_fresh_upload_without_a_row_is_left_alone(db, own_folders):
@@ -145,6 +169,38 @@ def test_abandoned_part_of_an_upload_is_removed_when_it_is_old(db, own_folders, 
     part.write_bytes(b"half")
     age(part)
     assert sweep().removed == removed
+
+
+@pytest.mark.parametrize("name", ["abc.upload.csv", "bundle-abc", "import-abc"])
+def test_what_began_hours_ago_may_still_be_at_it(db, own_folders, settings, name):
+    part = settings.FILE_UPLOAD_TEMP_DIR / name
+    part.touch() if name.endswith("csv") else part.mkdir()
+    dated(part, hours=23)
+    assert sweep().removed == 0
+
+
+@pytest.fixture
+def truths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty folder of truths; that of the tests holds what rolled back tests left."""
+    storage = FileSystemStorage(tmp_path / "truths")
+    monkeypatch.setattr(sweeping, "truth_storage", lambda: storage)
+    (tmp_path / "truths").mkdir()
+    return tmp_path / "truths"
+
+
+@pytest.mark.parametrize(("hours", "removed"), [(25, 1), (23, 0)])
+def test_old_truth_without_a_row_is_removed(db, own_folders, truths, hours, removed):
+    (truths / "stray.podium").touch()
+    dated(truths / "stray.podium", hours=hours)
+    assert sweep().removed == removed
+
+
+@pytest.mark.parametrize("field", ["prepared", "source"])
+def test_old_truth_with_a_row_is_left_alone(truths, make, field):
+    make.phase().truths.update(**{field: "known"})
+    (truths / "known").touch()
+    aged(truths / "known")
+    assert sweep().removed == 0
 
 
 @pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])

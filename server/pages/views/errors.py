@@ -1,8 +1,12 @@
 """What is shown when something goes wrong: what happened, what to do, the request id."""
 
+import sys
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+
+from server.errors import full_disk
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -22,6 +26,12 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Without the request, the template asks nobody who is logged in: the database may be what is broken."""
-    request_id = getattr(request, "request_id", "")
-    return HttpResponse(render_to_string("errors/500.html", {"request_id": request_id}), status=500)
+    """Without the request, the template asks nobody who is logged in: the database may be what is broken.
+
+    A full disk is told as such. It often shows while the CSRF check reads a form with a file: no view and no middleware
+    sees that exception, only this function is called while it is handled.
+    """
+    refusal = full_disk(sys.exception())
+    template, status = ("errors/refused.html", refusal.status) if refusal else ("errors/500.html", 500)
+    context = {"request_id": getattr(request, "request_id", ""), "refusal": refusal}
+    return HttpResponse(render_to_string(template, context), status=status)

@@ -28,10 +28,16 @@ def refuse_others(submission: Submission, by: User) -> None:
         raise Refused("not_a_member", "Only the team that sent it may change this submission.")
 
 
+def lock_team(submission: Submission) -> None:
+    """Wait for whatever else the team does; before anything is written into the log (see `audit.services.record`)."""
+    Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
+
+
 @transaction.atomic
 def set_note(*, submission: Submission, by: User, note: str) -> Submission:
     """Change the note; at any time, since it changes no board."""
     refuse_others(submission, by)
+    lock_team(submission)
     submission.note = checked_note(note)
     submission.save(update_fields=["note"])
     audit.record(actor=by, action="submission.note", subject=f"submission {submission.pk}")
@@ -42,7 +48,7 @@ def set_note(*, submission: Submission, by: User, note: str) -> Submission:
 def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     """Choose it for the private board, or not any more; until the phase closes, at most `phase.finals` of a team."""
     refuse_others(submission, by)
-    Team.objects.select_for_update().get(pk=submission.team_id)
+    lock_team(submission)
     submission.refresh_from_db()
     if submission.final == final:
         return submission

@@ -1,13 +1,8 @@
 """Taking a file in: policy first, then one transaction of row, ledger and log, then a message."""
 
 import unicodedata
-from collections.abc import Iterator
-from contextlib import contextmanager
-from errno import EDQUOT, ENOSPC
-from functools import partial
 from hashlib import file_digest
 from pathlib import PurePath
-from sqlite3 import SQLITE_FULL
 
 from django.core.files import File
 from django.db import transaction
@@ -16,14 +11,13 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Phase, Team
 from server.clock import database_now
-from server.errors import Refused
+from server.errors import full_disk
 from server.submissions import queue
 from server.submissions.models import Submission
 from server.submissions.services import admission, quota
 from server.submissions.services.choices import checked_note
 
 NAME_CHARACTERS = 255
-DISK_FULL = "53100"  # PostgreSQL's name for it
 
 
 def submit(
@@ -44,8 +38,12 @@ def submit(
         sha256=file_digest(file, "sha256").hexdigest(),
         note=checked_note(note),
     )
-    with stored(submission, file):
-        admit(submission, charge=charge)
+    try:
+        keep(submission, file, charge=charge)
+    except Exception as error:
+        if refusal := full_disk(error):
+            raise refusal from error
+        raise
     return submission
 
 
@@ -56,36 +54,27 @@ def tidy_name(name: str) -> str:
     return visible[-NAME_CHARACTERS:] or "unnamed"
 
 
-@contextmanager
-def stored(submission: Submission, file: "File[bytes]") -> Iterator[None]:
-    """Keep the file if the block succeeds; leave none behind if it does not."""
+def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
+    """Store the file and its row. A row never loses its file: only what ended before the commit takes it away again.
+
+    After that nobody here knows how it went (the answer to a COMMIT may be lost); a file without a row is swept up.
+    """
+    submission.file.save(submission.file_name, file, save=False)
+    decided = False
     try:
-        submission.file.save(submission.file_name, file, save=False)
-        yield
-    except BaseException as error:
-        if submission.file:
+        with transaction.atomic():
+            admit(submission, charge=charge)
+            decided = True
+    except BaseException:
+        if not decided:
             submission.file.delete(save=False)
-        if is_full_disk(error):
-            raise Refused(
-                "no_space",
-                "The server has no room for the file. Nothing was taken from your quota; try again in an hour.",
-            ) from error
         raise
 
 
-def is_full_disk(error: BaseException) -> bool:
-    """Tell whether the folder of the files, or the disk under the database, has no room."""
-    if isinstance(error, OSError):
-        return error.errno in (ENOSPC, EDQUOT)
-    cause = error.__cause__
-    return getattr(cause, "sqlite_errorcode", None) == SQLITE_FULL or getattr(cause, "sqlstate", None) == DISK_FULL
-
-
-@transaction.atomic
 def admit(submission: Submission, *, charge: bool) -> None:
-    """Decide and write in one transaction. Uploads of one team wait for each other at the team's row, and the clock
-    is read after that wait: two of them cannot take one last slot, nor one count for a day that is over."""
-    team = Team.objects.select_for_update().get(pk=submission.team_id)
+    """Decide and write, in the caller's transaction. Uploads of one team wait for each other at the team's row, and the
+    clock is read after that wait: two of them cannot take one last slot, nor one count for a day that is over."""
+    team = Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
     phase = Phase.objects.select_related("challenge").get(pk=submission.phase_id)  # as it is after a long upload
     now = database_now()
     if charge:
@@ -104,4 +93,4 @@ def admit(submission: Submission, *, charge: bool) -> None:
         subject=f"submission {submission.pk}",
         detail={"phase": str(phase), "team": team.name, "sha256": submission.sha256},
     )
-    transaction.on_commit(partial(queue.enqueue, submission.pk))
+    queue.enqueue_on_commit(submission.pk)

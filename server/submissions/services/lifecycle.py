@@ -2,7 +2,6 @@
 
 import logging
 from datetime import timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,7 +16,7 @@ from server.challenges.models import Truth
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions import queue
-from server.submissions.models import Evaluation, Fault, Score, Status, Submission, SubmissionQuerySet
+from server.submissions.models import FINISHED, Evaluation, Fault, Score, Status, Submission, SubmissionQuerySet
 from server.submissions.services import quota
 
 log = logging.getLogger(__name__)
@@ -123,7 +122,7 @@ def give_up(mine: SubmissionQuerySet, submission: Submission, *, fault: str, sen
 def back_to_queue(mine: SubmissionQuerySet, submission: Submission, **changes: Any) -> bool:
     queued = mine.update(status=Status.QUEUED, enqueued_at=database_now(), progress=0.0, **IDLE, **changes)
     if queued:
-        transaction.on_commit(partial(queue.enqueue, submission.pk))
+        queue.enqueue_on_commit(submission.pk)
     return bool(queued)
 
 
@@ -140,16 +139,18 @@ def cancel(*, submission: Submission, by: User) -> Submission:
     The quota is given back only while it was still queued: once scoring has begun the machine's time is spent, and
     stages and defects have been seen; cancelling would otherwise be a way to try files for free.
     """
-    now = database_now()
     this = Submission.objects.filter(pk=submission.pk)
-    gone = {"status": Status.CANCELLED, "finished_at": now, **IDLE}
-    if this.filter(status=Status.QUEUED).update(**gone):
-        quota.give_back(submission, reason="cancelled", now=now)
-    elif not this.filter(status=Status.RUNNING).update(**gone):
+    # from here on no worker and no sweeper moves it
+    status = this.select_for_update(no_key=True).values_list("status", flat=True).get()
+    if status in FINISHED:
         submission.refresh_from_db()
-        if submission.status == Status.CANCELLED:
+        if status == Status.CANCELLED:
             return submission
-        raise Refused("not_cancellable", f"It is {submission.status} already. Nothing is left to cancel.")
+        raise Refused("not_cancellable", f"It is {status} already. Nothing is left to cancel.")
+    now = database_now()
+    this.update(status=Status.CANCELLED, finished_at=now, **IDLE)
+    if status == Status.QUEUED:
+        quota.give_back(submission, reason="cancelled", now=now)
     audit.record(actor=by, action="submission.cancelled", subject=f"submission {submission.pk}")
     submission.refresh_from_db()
     return submission

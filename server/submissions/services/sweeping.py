@@ -1,22 +1,27 @@
 """What a crash leaves behind is picked up here: leases of dead workers, lost messages, files without rows."""
 
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
-from django.core.files.storage import default_storage
+from django.core.files.storage import Storage, default_storage
+from django.db.models import Q
 
+from server.challenges.models import Truth, truth_storage
 from server.clock import database_now
 from server.submissions import queue
 from server.submissions.models import Fault, Status, Submission
 from server.submissions.services import lifecycle
 
 UPLOADS = "submissions"
-ABANDONED = timedelta(hours=1)
+# Ages of files, in seconds by the clock that stamps them, which need not be the database's
+ABANDONED = 3600.0  # lies where it belongs; its row is written within moments
+HALF_WAY = 24 * 3600.0  # an upload may be slow, a truth may take long to be prepared
 CHUNK = 500  # names in one query
 
 
@@ -74,15 +79,13 @@ def resend() -> int:
 
 
 def remove_abandoned_files() -> int:
-    """Remove uploads that never became a row, and what interrupted uploads and imports left half-way."""
-    removed = 0
-    for name in strays():
-        default_storage.delete(name)
-        removed += 1
-    before = (database_now() - ABANDONED).timestamp()
-    for part in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
-        removed += remove_if_older(part, before)
-    return removed
+    """Remove stored files that never became a row, and what interrupted uploads and imports left half-way."""
+    lost = [(default_storage, name) for name in strays(default_storage, UPLOADS, upload_names, age=ABANDONED)]
+    lost += [(truth_storage(), name) for name in strays(truth_storage(), "", truth_names, age=HALF_WAY)]
+    for storage, name in lost:
+        storage.delete(name)
+    before = time.time() - HALF_WAY
+    return len(lost) + sum(remove_if_older(part, before) for part in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir())
 
 
 def remove_if_older(part: Path, before: float) -> bool:
@@ -94,13 +97,29 @@ def remove_if_older(part: Path, before: float) -> bool:
     return False
 
 
-def strays() -> Iterator[str]:
-    """Yield stored uploads, older than an hour, that no row knows."""
-    if not default_storage.exists(UPLOADS):
+def upload_names(names: list[str]) -> set[str]:
+    return set(Submission.objects.filter(file__in=names).values_list("file", flat=True))
+
+
+def truth_names(names: list[str]) -> set[str]:
+    rows = Truth.objects.filter(Q(prepared__in=names) | Q(source__in=names)).values_list("prepared", "source")
+    return {name for row in rows for name in row}
+
+
+def strays(storage: Storage, folder: str, known: Callable[[list[str]], set[str]], *, age: float) -> Iterator[str]:
+    """Yield stored files, older than `age`, that no row knows."""
+    if not storage.exists(folder):
         return
-    before = database_now() - ABANDONED
-    stored = [f"{UPLOADS}/{name}" for name in default_storage.listdir(UPLOADS)[1]]
+    before = time.time() - age
+    stored = [f"{folder}/{name}" if folder else name for name in storage.listdir(folder)[1]]
     for start in range(0, len(stored), CHUNK):
         names = stored[start : start + CHUNK]
-        known = set(Submission.objects.filter(file__in=names).values_list("file", flat=True))
-        yield from (name for name in names if name not in known and default_storage.get_modified_time(name) < before)
+        unknown = set(names) - known(names)
+        yield from (name for name in names if name in unknown and is_older(storage, name, before))
+
+
+def is_older(storage: Storage, name: str, before: float) -> bool:
+    """Tell by the file's own clock; what vanishes meanwhile was its upload's to remove."""
+    with suppress(FileNotFoundError):
+        return storage.get_modified_time(name).timestamp() < before
+    return False

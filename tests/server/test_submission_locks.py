@@ -1,0 +1,75 @@
+"""Who waits for whom: locks in one order, and a decision about a row that nobody else can move."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from server.submissions.models import QuotaEntry, Status, Submission
+from server.submissions.services import lifecycle, quota
+from tests.server.documented import Api
+
+LOCK = "/* locked */"
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture(autouse=True)
+def written_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite has no locks of rows; it writes them as comments here."""
+    monkeypatch.setattr(connection.features, "has_select_for_update", True)
+    monkeypatch.setattr(connection.features, "has_select_for_no_key_update", True)
+    monkeypatch.setattr(connection.ops, "for_update_sql", lambda **about: LOCK)
+
+
+class Order:
+    """The tables whose rows were locked, in the order of locking."""
+
+    def __init__(self) -> None:
+        self.tables: list[str] = []
+
+    def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if LOCK in sql:
+            self.tables.append(sql.split(' FROM "')[1].split('"')[0])
+        return execute(sql, params, many, context)
+
+
+@pytest.mark.parametrize("change", [{"note": "n"}, {"final": True}, {"note": "n", "final": True}])
+def test_a_change_waits_for_its_team_before_the_log(api: Api, make: Any, change: dict[str, Any]) -> None:
+    submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
+    api.get("challenges", user=submission.user)  # with a token, whose making is in the log too
+    with connection.execute_wrapper(order := Order()):
+        answer = api.patch(f"submissions/{submission.pk}", change, user=submission.user)
+    assert answer.status_code == 200
+    assert (order.tables[0], "audit_head" in order.tables) == ("challenges_team", True)
+
+
+class Sweeper:
+    """Puts a running submission back to the queue at the worst moment that the lock of its row leaves."""
+
+    is_done = False
+
+    def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        about = not self.is_done and '"submissions_submission"' in sql
+        if about and LOCK in sql:
+            self.requeue()
+        found = execute(sql, params, many, context)
+        if about and not self.is_done and sql.startswith("UPDATE"):
+            self.requeue()
+        return found
+
+    def requeue(self) -> None:
+        self.is_done = True
+        running = Submission.objects.filter(status=Status.RUNNING)
+        running.update(status=Status.QUEUED, **lifecycle.IDLE)
+
+
+def test_cancelling_meets_the_sweeper_and_is_done(make: Any) -> None:
+    submission = make.submission(make.phase())
+    quota.charge(submission, now=NOW)
+    running = lifecycle.claim(submission.pk)
+    assert running is not None
+    with connection.execute_wrapper(sweeper := Sweeper()):
+        cancelled = lifecycle.cancel(submission=running, by=submission.user)
+    assert (sweeper.is_done, cancelled.status) == (True, Status.CANCELLED)
+    assert sum(QuotaEntry.objects.values_list("amount", flat=True)) == 0
