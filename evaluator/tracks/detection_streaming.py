@@ -14,9 +14,10 @@ from evaluator.kernels import detections as kernels
 from evaluator.kernels.curves import average_precision, scatter
 from evaluator.problems import Findings
 from evaluator.report import SplitReport
+from evaluator.tracks.contest import ReadableWay, Streaming
 from evaluator.tracks.detection_reader import DetectionReader, Entries, truth_of
 from evaluator.tracks.detection_report import objects, summary
-from evaluator.tracks.streaming import ReadableWay, Streaming, read_all
+from evaluator.tracks.streaming import read_all
 from evaluator.truth import Truth
 
 HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}

@@ -17,7 +17,6 @@ from evaluator.metrics.recall import hits_at
 from evaluator.problems import Findings
 from evaluator.report import ClassRow, SplitReport, finite
 from evaluator.tracks.contest import Contest, Progress, contains, notice_boxes, vocabularies_of
-from evaluator.tracks.streaming import ReadableWay, Streaming
 from evaluator.tracks.triplets import FIRST, SECOND, triplet_keys
 from evaluator.truth import Truth
 
@@ -47,13 +46,6 @@ def inspect(table: Table, findings: Findings) -> None:
     boxes = [table.numbers(*FIRST), table.numbers(*SECOND)]
     notice_boxes(findings, table.numbers("Score")[:, 0], boxes, unknown)
     notice_unknown_relations(findings, int(np.count_nonzero(table.codes("RelationshipLabel") < 0)))
-
-
-def stream(
-    truth: Truth, submission: Streaming, parameters: Mapping[str, Any], findings: Findings
-) -> dict[str, SplitReport]:
-    """Take the readable way."""
-    raise ReadableWay("relationships")
 
 
 def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> dict[str, SplitReport]:
@@ -169,4 +161,4 @@ def fold(
     return SplitReport(RELATIONSHIPS.headline, {name: finite(value) for name, value in metrics.items()}, rows)
 
 
-CONTEST = Contest(RELATIONSHIPS, vocabularies, inspect, evaluate, stream)
+CONTEST = Contest(RELATIONSHIPS, vocabularies, inspect, evaluate, "evaluator.tracks.relationships_streaming")

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,23 +15,9 @@ from evaluator.files.rows import RowReader
 from evaluator.kernels.decimals import CHARACTERS
 from evaluator.kernels.texts import MOST_CHARACTERS
 from evaluator.problems import Findings
+from evaluator.tracks.contest import Progress, ReadableWay, Streaming
 
-Progress = Callable[[str, float], None]
 Bytes = NDArray[np.uint8]
-
-
-class ReadableWay(Exception):
-    """A submission needs the readable reader and scorer; the message says what for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Streaming:
-    """How a submission is to be read."""
-
-    path: Path
-    limits: Limits
-    threads: int
-    progress: Progress
 
 
 class Reader(Protocol):
