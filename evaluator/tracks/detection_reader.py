@@ -12,10 +12,10 @@ from evaluator.kernels.detection_strings import read_strings
 from evaluator.kernels.detections import DetectionState, DetectionTruth, settle_all
 from evaluator.kernels.texts import index_in
 from evaluator.tracks.contest import ReadableWay
+from evaluator.tracks.curves import Entries
 from evaluator.tracks.streaming import Bytes, Heading
 from evaluator.truth import Truth
 
-Entries = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 REASONS = {
     kernels.ODD: "something that is not plain",
     kernels.NEGATIVE: "negative confidences",

@@ -20,8 +20,25 @@ from evaluator.tracks.contest import Progress, ReadableWay, Streaming
 Bytes = NDArray[np.uint8]
 
 
+class State(Protocol):
+    """What every reading kernel leaves behind."""
+
+    @property
+    def named(self) -> NDArray[np.uint8]:
+        """1 for each image of the truth that has been named, shape (images,)."""
+
+
 class Reader(Protocol):
-    """One thread's share of the work: what it has seen so far."""
+    """One thread's share of the work: what it has seen so far.
+
+    ``strangers``: hashes of the images that the truth does not know, of rows of the Kaggle shape.
+    """
+
+    strangers: list[NDArray[np.uint64]]
+
+    @property
+    def state(self) -> State:
+        """What its kernels have found."""
 
     @property
     def predictions(self) -> int:
@@ -88,6 +105,19 @@ def read_all(stream: Streaming, track: Track, readers: Callable[[Heading], Seque
     except Unreadable as reason:
         raise ReadableWay(str(reason)) from None
     return crew
+
+
+def refuse_duplicates(readers: Sequence[Reader]) -> None:
+    """Leave images that have two rows to the readable way: it names them.
+
+    Raises
+    ------
+    ReadableWay
+    """
+    times_named = np.sum([reader.state.named for reader in readers], axis=0)
+    strangers = np.concatenate([part for reader in readers for part in reader.strangers] or [np.empty(0, np.uint64)])
+    if times_named.max(initial=0) > 1 or len(np.unique(strangers)) < len(strangers):
+        raise ReadableWay("an image in two rows")
 
 
 def _drain(
