@@ -61,5 +61,8 @@ lint: setup ## ruff, mypy, layers, migrations, file lengths
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@git ls-files -z '*.py' '*.html' '*.css' '*.js' '*.yml' | xargs -0 wc -l | awk '$$2 != "total" && $$1 > 300 {print "over 300 lines: " $$0; bad = 1} END {exit bad}'
 
+bench: setup ## what scoring costs; writes BENCHMARKS.md (10 minutes)
+	@$(BIN)/python -m tests.benchmarks.bench
+
 clean: ## remove what was installed and built; keeps ./var
 	rm -rf $(VENV) build node_modules

@@ -39,7 +39,7 @@ def stream(
     submission.progress("matching", 0.0)
     if readers[0].heading.kaggle:
         refuse_duplicates(readers)
-    curves = AllCurves.of(truth, readers, submission.threads)
+    curves = AllCurves.of(truth, readers)
     note(truth, readers, findings)
     submission.progress("scoring", 0.0)
     reports: dict[str, SplitReport] = {}
@@ -90,19 +90,19 @@ class AllCurves:
     images: Curves
 
     @classmethod
-    def of(cls, truth: Truth, readers: Sequence[RelationshipReader], threads: int) -> "AllCurves":
-        """Put together what the threads have found."""
+    def of(cls, truth: Truth, readers: Sequence[RelationshipReader]) -> "AllCurves":
+        """Put together what the threads have found; sorted once, for all curves keep the order of their entries."""
         misses = misses_of(readers)
         confidences, images, relations = (
             np.concatenate([getattr(reader.state, name)[: reader.entries] for reader in readers])
             for name in ("confidences", "images", "relations")
         )
+        order = np.argsort(confidences.view(np.uint64) << np.uint64(1) | misses[0])
+        confidences, images, relations = confidences[order], images[order], relations[order]
         private = (truth.arrays["usage"][images] == PRIVATE) * np.uint32(2)
 
         def curves(members: NDArray[np.uint32], missing: NDArray[np.bool_], count: int) -> Curves:
-            made = Curves.of([(confidences, members * np.uint32(4) + private + missing)], count)
-            made.sort(threads)
-            return made
+            return Curves.of([(confidences, members * np.uint32(4) + private + missing[order])], count)
 
         kinds, together = relations.astype(np.uint32), np.zeros(len(relations), np.uint32)
         return cls(

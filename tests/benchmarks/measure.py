@@ -1,0 +1,24 @@
+"""Score one file in a process of its own, warm, and print what it took: `measure.py TRACK TRUTH FILE THREADS TIMES`."""
+
+import json
+import resource
+import sys
+from pathlib import Path
+from time import perf_counter, process_time
+
+from evaluator.scoring import load_kernels, score
+
+
+def main(track: str, truth: str, file: str, threads: str, times: str) -> None:
+    load_kernels()
+    cpu, wall, way = [], [], ""
+    for _ in range(int(times)):
+        cpu_before, before = process_time(), perf_counter()
+        way = score(track, Path(truth), Path(file), threads=int(threads)).way
+        cpu.append(process_time() - cpu_before)
+        wall.append(perf_counter() - before)
+    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"cpu": min(cpu), "wall": min(wall), "rss": rss, "way": way}))
+
+
+main(*sys.argv[1:])
