@@ -5,7 +5,7 @@ from numba import types
 
 from evaluator.kernels.bits import byte_at
 from evaluator.kernels.cache import kernel, outlined, part
-from evaluator.kernels.decimals import number_at, quick_number_at
+from evaluator.kernels.decimals import longer_number_at, number_at, quick_number_at
 from evaluator.kernels.detection_strings import COMMA, LINE_FEED, RETURN, after_blanks
 from evaluator.kernels.detections import (
     CAPPED,
@@ -41,7 +41,10 @@ def cell_end(data, at, last):
 
 @outlined
 def _blank_number_at(data, at, last):
-    """Return (value, place of the next cell) of a number that may have blanks around it; place 0 where it is odd."""
+    """Return (value, place of the next cell) of a number that is long or has blanks around it; 0 where it is odd."""
+    value, end = longer_number_at(data, at, LINE_FEED if last else COMMA)
+    if end > 0:
+        return value, end
     value, end = number_at(data, after_blanks(data, at))
     return (value, 0) if end == 0 else (value, cell_end(data, after_blanks(data, end), last))
 

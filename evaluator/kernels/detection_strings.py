@@ -5,7 +5,7 @@ from numba import types
 
 from evaluator.kernels.bits import byte_at
 from evaluator.kernels.cache import kernel, outlined, part
-from evaluator.kernels.decimals import number_at, quick_number_at
+from evaluator.kernels.decimals import longer_number_at, number_at, quick_number_at
 from evaluator.kernels.detections import (
     DONE,
     IMAGES,
@@ -47,6 +47,9 @@ def _spaced_number_at(data, at):
     """Return (value, place of the next token or line end); place 0 where it is no number or ends in something else."""
     if at == 0:
         return 0.0, 0
+    value, end = longer_number_at(data, at, BLANK)
+    if end > 0:
+        return value, end
     value, at = number_at(data, after_blanks(data, at))
     if at == 0 or byte_at(data, at) not in (BLANK, TAB, LINE_FEED, RETURN):
         return 0.0, 0
