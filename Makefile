@@ -64,5 +64,8 @@ lint: setup ## ruff, mypy, layers, migrations, file lengths
 bench: setup ## what scoring costs; writes BENCHMARKS.md (10 minutes)
 	@$(BIN)/python -m tests.benchmarks.bench
 
+drills: setup ## real processes, killed, stopped and wiped on the way
+	@$(BIN)/python -m pytest -v -p no:randomly tests/flows $(ARGS)
+
 clean: ## remove what was installed and built; keeps ./var
 	rm -rf $(VENV) build node_modules

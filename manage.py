@@ -4,8 +4,21 @@
 import os
 import sys
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+WRONG_USAGE = 64
+# What these write is there for others: for the web server's user, or for a repository.
+READ_BY_OTHERS = {"collectstatic", "makemigrations"}
+
 if __name__ == "__main__":
+    if READ_BY_OTHERS.isdisjoint(sys.argv[1:2]):
+        os.umask(0o077)  # database, uploads and logs are their owner's only; what is started from here inherits it
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        if "--traceback" in sys.argv:
+            raise
+        print(error, file=sys.stderr)
+        sys.exit(WRONG_USAGE)

@@ -1,6 +1,5 @@
 """What can be wrong with a submission or a truth, said with code, place and what to do."""
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -68,6 +67,13 @@ class Findings:
     counts: dict[str, int] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, problem: Problem) -> "Findings":
+        """Return the findings of a file with one defect."""
+        findings = cls()
+        findings.add(problem)
+        return findings
+
     @property
     def total(self) -> int:
         """Number of defects, shown or not."""
@@ -108,11 +114,16 @@ class InvalidSubmission(PodiumError):
 
 
 class InvalidTruth(PodiumError):
-    """The truth is at fault; its organizer can mend it. All defects that were found are listed."""
+    """The truth is at fault; its organizer can mend it. Everything that was found is said at once."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = list(problems)
-        super().__init__("; ".join(f"{problem.file}: {problem.message}" for problem in self.problems[:3]))
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        super().__init__("; ".join(f"{problem.file}: {problem.message}" for problem in findings.errors[:3]))
+
+    @property
+    def problems(self) -> list[Problem]:
+        """The faults that are shown: the first 20 of each code."""
+        return self.findings.errors
 
 
 class InvalidParameters(PodiumError):

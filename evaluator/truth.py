@@ -15,7 +15,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.problems import InvalidTruth, Problem
+from evaluator.problems import Findings, InvalidTruth, Problem
 
 MAGIC = b"PODIUM\x00\x03"
 ALIGNMENT = 64
@@ -160,7 +160,7 @@ class Truth:
                 raise ValueError("the prepared truth was cut off; prepare it again")
             arrays = {place["name"]: _mapped(body, place) for place in header["arrays"]}
         except (OSError, ValueError, struct.error, KeyError) as error:
-            raise InvalidTruth([Problem("truth_bad_value", str(error), file=path.name)]) from None
+            raise InvalidTruth(Findings.of(Problem("truth_bad_value", str(error), file=path.name))) from None
         texts = {name: Texts(arrays.pop(f"{name}.bytes"), arrays.pop(f"{name}.ends")) for name in header["texts"]}
         return cls(header["track"], header["sha256"], header["parameters"], header["flags"], texts, arrays)
 

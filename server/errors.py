@@ -1,6 +1,8 @@
 """Policy says no: one error type for pages, API and commands, with a stable code."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from math import ceil
 from typing import Any
 
 STATUS_OF_CODE = {
@@ -35,6 +37,19 @@ class Refused(Exception):
         self.detail = detail
         self.extra = {name: _plain(value) for name, value in extra.items()}
         super().__init__(detail)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the answer says beside its status: for a 429 when to come again."""
+        return {"Retry-After": str(seconds_to_wait(self.extra))} if self.status == 429 else {}
+
+
+def seconds_to_wait(extra: Mapping[str, Any]) -> int:
+    """Whole seconds until a request may succeed: as told, else until the next allowed one, else until the next day."""
+    if "retry_after" in extra:
+        return int(extra["retry_after"])
+    moment = extra.get("next_allowed_at") or extra.get("resets_at")
+    return max(1, ceil((datetime.fromisoformat(moment) - datetime.now(UTC)).total_seconds())) if moment else 60
 
 
 def _plain(value: Any) -> Any:

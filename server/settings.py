@@ -17,9 +17,11 @@ PODIUM_HOME = Path(env.str("PODIUM_HOME", default=str(BASE_DIR / "var"))).resolv
 PODIUM_PORT = env.int("PODIUM_PORT", default=8000)
 PODIUM_BIND = env.str("PODIUM_BIND", default="127.0.0.1")
 PODIUM_URL = env.str("PODIUM_URL", default=f"http://localhost:{PODIUM_PORT}")
+PROXIES = env.int("PROXIES", default=0)  # how many stand before us and may be believed about addresses
 RUNTIME_FILE = PODIUM_HOME / "runtime.json"
 FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
-FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
+PODIUM_HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
+FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
 
 
 def secret_key() -> str:
@@ -85,6 +87,7 @@ MIDDLEWARE = [
     "server.pages.middleware.RequestIdMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "server.api.middleware.BodySizeMiddleware",  # before whatever reads a body
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -132,7 +135,8 @@ STORAGES = {
     "default": {"BACKEND": "server.submissions.storage.DurableStorage"},
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage",
-        "OPTIONS": {"file_permissions_mode": 0o644},  # often built by one user and served by another
+        # often built by one user and served by another
+        "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
 
@@ -177,7 +181,6 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "server.api.pagination.Pages",
     "EXCEPTION_HANDLER": "server.api.errors.problem",
-    "NUM_PROXIES": env.int("PROXIES", default=0),  # how many stand before us and may be believed about addresses
 }
 API_REQUESTS_PER_MINUTE = env.int("API_REQUESTS_PER_MINUTE", default=1200)
 API_ANONYMOUS_REQUESTS_PER_MINUTE = env.int("API_ANONYMOUS_REQUESTS_PER_MINUTE", default=600)
@@ -194,6 +197,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 # Limits of a submission, told before the first byte
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # of a form without a file, and of any body where no file is taken
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=2 * 2**30)
 DECOMPRESSED_MAX_BYTES = env.int("DECOMPRESSED_MAX_BYTES", default=8 * 2**30)
 DECOMPRESSED_MAX_RATIO = env.int("DECOMPRESSED_MAX_RATIO", default=200)

@@ -19,6 +19,7 @@ class Utf8Handler(WSGIHandler):
     request_class = Utf8Request
 
 
+os.umask(0o077)  # uploads and the database are their owner's only, whoever started this process
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
 django.setup(set_prefix=False)
 application = Utf8Handler()

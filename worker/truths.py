@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evaluator.problems import InvalidParameters, InvalidTruth, Problem
+from evaluator.problems import Findings, InvalidParameters, InvalidTruth, Problem
 from server.challenges.models import Phase, Truth
 
 BROKEN_TRUTH = (
@@ -15,7 +15,8 @@ def truth_of(phase: Phase) -> Truth:
     """Return the active truth, or raise InvalidTruth where there is none or its file is gone."""
     truth = phase.truth
     if truth is None or not Path(truth.prepared.path).is_file():
-        raise InvalidTruth([Problem("truth_missing_file", "the phase has no truth that can be read", file=str(phase))])
+        missing = Problem("truth_missing_file", "the phase has no truth that can be read", file=str(phase))
+        raise InvalidTruth(Findings.of(missing))
     return truth
 
 

@@ -83,7 +83,7 @@ def _answer(verb: Verb, arguments: Namespace) -> int:
     except InvalidSubmission as error:
         return print_submission_defects(error.findings, submission=arguments.submission, json=arguments.json)
     except InvalidTruth as error:
-        return print_truth_defects(error.problems, json=arguments.json)
+        return print_truth_defects(error.findings, json=arguments.json)
 
 
 def _top() -> Parser:

@@ -1,7 +1,6 @@
 """Defects of a submission or a truth, as a compiler would list them."""
 
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -21,12 +20,11 @@ def print_submission_defects(
     return Exit.SUBMISSION_AT_FAULT if findings.total else Exit.DONE
 
 
-def print_truth_defects(problems: Sequence[Problem], *, json: Path | None) -> int:
+def print_truth_defects(findings: Findings, *, json: Path | None) -> int:
     """Print what is wrong with a truth and return the exit code."""
-    counts = Counter(problem.code for problem in problems)
-    errors = [problem.as_dict() | {"file": problem.file} for problem in problems]
-    if write_json({"errors": errors, "total": len(problems), "counts": counts, "notices": []}, to=json):
-        _print(problems, counts, name="truth", stream=sys.stdout)
+    errors = [problem.as_dict() | {"file": problem.file} for problem in findings.errors]
+    if write_json(findings.as_dict() | {"errors": errors}, to=json):
+        _print(findings.errors, findings.counts, name="truth", stream=sys.stdout)
     return Exit.TRUTH_AT_FAULT
 
 

@@ -116,7 +116,8 @@ class RowReader:
         image, *rest = (cells[position] for position in self.positions)
         texts = self.read_tokens(number, image, rest[-1]) if self.kaggle else self.read_cells(rest)
         if self.kaggle:
-            self._note_image(number, image)
+            self._refuse_duplicate(number, image)
+        self.seen.add(image)
         if texts is None:
             return None
         self.predictions += len(texts) // len(self.layout)
@@ -146,7 +147,7 @@ class RowReader:
             for cell, column in zip(cells, self.layout, strict=True)
         ]
 
-    def _note_image(self, number: int, image: str) -> None:
+    def _refuse_duplicate(self, number: int, image: str) -> None:
         if image in self.seen:
             message = f"image {shortened(image)} has a row already; put all its predictions into one string"
             self.findings.add(
@@ -154,7 +155,6 @@ class RowReader:
                     "duplicate_image", message, line=number, column=self.image_column.name, image=shortened_id(image)
                 )
             )
-        self.seen.add(image)
 
 
 def shortened_id(image: str) -> str:

@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 from evaluator.catalog import Limits, Track
 from evaluator.files import numbers
 from evaluator.files.cells import shortened
-from evaluator.problems import InvalidTruth, Problem
-
-SHOWN = 20
+from evaluator.problems import SHOWN_PER_CODE, Findings, InvalidTruth, Problem
 
 
 @dataclass(slots=True)
@@ -53,37 +51,52 @@ class TruthTable:
             return values
         wrong = np.array([numbers.fault(text, Limits()) is not None for text in texts])
         self.mark(column, wrong, "truth_bad_value", "is not a finite decimal number")
-        return np.zeros(len(texts))
+        # NaN compares with nothing, so that one fault is not told as two
+        return np.array([np.nan if bad else float(text) for text, bad in zip(texts, wrong, strict=True)])
 
     def integers(self, column: str) -> NDArray[np.int64]:
         """Return a number column cut to whole numbers, shape (N,)."""
         values = self._numbers(column)
         self.mark(column, np.abs(values) > 2**31, "truth_bad_value", "is out of range")
-        return np.trunc(values).astype(np.int64)
+        return np.trunc(np.nan_to_num(values)).astype(np.int64)
 
     def mark(self, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
-        """Note a fault for each row where ``wrong`` is true."""
-        for row in np.flatnonzero(wrong)[:SHOWN].tolist():
+        """Note a fault for each row where ``wrong`` is true; the same check of a column twice is one."""
+        if (self.file, column, what) in self.faults.checked:
+            return
+        self.faults.checked.add((self.file, column, what))
+        rows = np.flatnonzero(wrong)
+        for row in rows[:SHOWN_PER_CODE].tolist():
             value = shortened(str(self.frame[column].iat[row]))
-            self.faults.add(code, self.file, f"{column}: {value} {what}", line=row + 2, column=column)
+            self.faults.add(code, self.file, f"{value} {what}", line=row + 2, column=column)
+        self.faults.count(code, len(rows[SHOWN_PER_CODE:]))
 
 
 @dataclass(slots=True)
 class Faults:
-    """What is wrong with a truth; all of it is said at once."""
+    """What is wrong with a truth; all of it is counted and said at once."""
 
-    problems: list[Problem] = field(default_factory=list)
+    found: Findings = field(default_factory=Findings)
+    checked: set[tuple[str, str, str]] = field(default_factory=set)
 
     def add(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        """Note one fault; the same one twice is one."""
-        problem = Problem(code, message, line=line, column=column, file=file)
-        if problem not in self.problems:
-            self.problems.append(problem)
+        """Note one fault."""
+        self.found.add(Problem(code, message, line=line, column=column, file=file))
+
+    def count(self, code: str, more: int) -> None:
+        """Count further faults of a kind that need not be shown."""
+        if more:
+            self.found.counts[code] = self.found.counts.get(code, 0) + more
 
     def check(self) -> None:
         """Raise InvalidTruth where anything was noted."""
-        if self.problems:
-            raise InvalidTruth(self.problems)
+        if self.found.total:
+            raise self.error
+
+    @property
+    def error(self) -> InvalidTruth:
+        """Everything that was noted."""
+        return InvalidTruth(self.found)
 
 
 class TruthFolder:
@@ -151,7 +164,7 @@ class TruthFolder:
         except UnicodeDecodeError as error:
             line = self.contents[name][: error.start].count(b"\n") + 1
             self.faults.add("truth_bad_value", name, "not UTF-8", line=line)
-            raise InvalidTruth(self.faults.problems) from None
+            raise self.faults.error from None
 
     def table(self, name: str) -> TruthTable:
         """Read a CSV file with a header; columns are found by name in any letter case, others are ignored."""
@@ -166,23 +179,25 @@ class TruthFolder:
                 )
         except pd.errors.EmptyDataError:
             self.faults.add("truth_bad_header", name, f"the file is empty; it must hold {','.join(declared.columns)}")
-            raise InvalidTruth(self.faults.problems) from None
+            raise self.faults.error from None
         except (pd.errors.ParserError, pd.errors.ParserWarning):
             self.faults.add("truth_bad_value", name, "more cells than the header has columns", line=_widest_line(text))
-            raise InvalidTruth(self.faults.problems) from None
+            raise self.faults.error from None
         frame = self._named(frame, name, declared.columns)
         filled = np.flatnonzero((frame != "").any(axis=1).to_numpy())
         return TruthTable(name, frame.iloc[: int(filled[-1]) + 1 if len(filled) else 0], self.faults)
 
     def _named(self, frame: pd.DataFrame, name: str, columns: Sequence[str]) -> pd.DataFrame:
-        given = {str(column).strip().lower(): column for column in frame.columns}
-        missing = [column for column in columns if column.lower() not in given]
-        for column in missing:
-            message = f"column {column} is missing; the header must hold {','.join(columns)}"
+        header = next(csv.reader(io.StringIO(self._text(name), newline="")))
+        given = [cell.strip().lower() for cell in header]
+        wrong = [column for column in columns if given.count(column.lower()) != 1]
+        for column in wrong:
+            what = "stands there more than once" if column.lower() in given else "is missing"
+            message = f"column {column} {what}; the header must hold {','.join(columns)}"
             self.faults.add("truth_bad_header", name, message, line=1, column=column)
-        if missing:
-            raise InvalidTruth(self.faults.problems)
-        return frame[[given[column.lower()] for column in columns]].set_axis(list(columns), axis=1)
+        if wrong:
+            raise self.faults.error
+        return frame.iloc[:, [given.index(column.lower()) for column in columns]].set_axis(list(columns), axis=1)
 
     def names(self, name: str) -> dict[str, str]:
         """Read a headerless ``label,display name`` file; without a display name, the label stands for it."""
@@ -203,7 +218,7 @@ class TruthFolder:
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", None)
             self.faults.add("truth_bad_value", name, f"not JSON: {error}", line=line)
-            raise InvalidTruth(self.faults.problems) from None
+            raise self.faults.error from None
 
 
 def _widest_line(text: str) -> int | None:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numba
 from llvmlite import binding
@@ -97,10 +97,10 @@ def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
     """
 
     def pinned(function: Callable[..., Any]) -> Callable[..., Any]:
-        compiled: Any = njit(nogil=True, error_model="numpy", _nrt=False)(function)
+        compiled = njit(nogil=True, error_model="numpy", _nrt=False)(function)
         compiled._cache = _Cache(function)
         compiled.compile(signature)
         compiled.disable_compile()
-        return compiled  # type: ignore[no-any-return]
+        return cast("Callable[..., Any]", compiled)
 
     return pinned

@@ -89,8 +89,10 @@ class DetectionReader:
 
     @property
     def images(self) -> int:
-        """How many rows of images were read; 0 in the long shape."""
-        return int(self.state.counts[kernels.IMAGES])
+        """How many rows of images were read; in the long shape no fewer than the images that they name."""
+        if self.heading.kaggle:
+            return int(self.state.counts[kernels.IMAGES])
+        return int(np.count_nonzero(self.state.named) + self.state.counts[kernels.UNKNOWN_IMAGES])
 
     def read(self, data: Bytes, stop: int) -> None:
         """Take the lines before ``stop``."""

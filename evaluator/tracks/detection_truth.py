@@ -40,15 +40,16 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         if hierarchy is not None and parameters["expand_hierarchy"]:
             check_hierarchy(table, hierarchy)
     labels, shown = label_names(tables, hierarchy, listed)
-    above = _ancestors(hierarchy, labels) if parameters["expand_hierarchy"] else [[] for _ in labels]
+    ancestors = _ancestors(hierarchy, labels)
+    above = ancestors if parameters["expand_hierarchy"] else [[] for _ in labels]
     box_images, box_labels, boxes, groups = _boxes(tables["boxes.csv"], images, labels)
     label_images, image_labels, present = _image_labels(tables["image_labels.csv"], images, labels)
     usage = usage_of(folder, images)
     folder.faults.check()
 
     below: list[list[int]] = [[] for _ in labels]
-    for label, ancestors in enumerate(above):
-        for ancestor in ancestors:
+    for label, its_ancestors in enumerate(above):
+        for ancestor in its_ancestors:
             below[ancestor].append(label)
     origin, box_labels = expanded(box_labels, above)
     box_images, boxes, groups = box_images[origin], boxes[origin], groups[origin]
@@ -69,8 +70,8 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         "box_keys": keys[ordinary],
         "group_boxes": boxes[grouped],
         "group_keys": keys[grouped],
-        "ancestors": np.array([a for ancestors in above for a in ancestors], np.int64),
-        "ancestor_ends": np.cumsum([len(ancestors) for ancestors in above], dtype=np.int64),
+        "ancestors": np.array([ancestor for each in ancestors for ancestor in each], np.int64),
+        "ancestor_ends": np.cumsum([len(each) for each in ancestors], dtype=np.int64),
         "shown": _shown(shown, verified, len(labels)),
         "usage": usage,
         "objects": np.stack(
@@ -134,15 +135,14 @@ def label_names(
 ) -> tuple[dict[str, int], bool]:
     """Return every label with its code, and whether all of them belong into a report.
 
-    With ``classes.csv`` its labels in its order. Without it whatever the truth and the hierarchy name, sorted; then a
-    report shows those that are verified somewhere.
+    With ``classes.csv`` its labels in its order: an ancestor that it does not list is not evaluated. Without it
+    whatever the truth and the hierarchy name, sorted; then a report shows those that are verified somewhere.
     """
-    named = set(listed or ())
-    extra = set(hierarchy.ancestors if hierarchy else ()) - named
-    if listed is None:
-        extra |= {label for table in tables.values() for label in table.frame["LabelName"].tolist()}
-        return {label: code for code, label in enumerate(sorted(extra))}, False
-    return {label: code for code, label in enumerate(listed)}, True
+    if listed is not None:
+        return {label: code for code, label in enumerate(listed)}, True
+    named = set(hierarchy.ancestors if hierarchy else ())
+    named |= {label for table in tables.values() for label in table.frame["LabelName"].tolist()}
+    return {label: code for code, label in enumerate(sorted(named))}, False
 
 
 def _shown(everything: bool, verified: NDArray[np.int64], labels: int) -> NDArray[np.int64]:

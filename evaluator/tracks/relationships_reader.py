@@ -7,7 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.kernels import relationships as kernels
-from evaluator.kernels.detections import DONE, ENTRIES, IMAGES, NEGATIVE, NOBODY, ODD, PREDICTIONS, STRANGERS
+from evaluator.kernels.detections import (
+    DONE,
+    ENTRIES,
+    IMAGES,
+    NEGATIVE,
+    NOBODY,
+    ODD,
+    PREDICTIONS,
+    STRANGERS,
+    UNKNOWN_IMAGES,
+)
 from evaluator.kernels.relationship_readers import read_rows, read_strings
 from evaluator.kernels.relationships import RelationshipState, RelationshipTruth
 from evaluator.kernels.texts import index_in
@@ -63,8 +73,10 @@ class RelationshipReader:
 
     @property
     def images(self) -> int:
-        """How many rows of images were read; 0 in the long shape."""
-        return int(self.state.counts[IMAGES])
+        """How many rows of images were read; in the long shape no fewer than the images that they name."""
+        if self.heading.kaggle:
+            return int(self.state.counts[IMAGES])
+        return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
 
     @property
     def entries(self) -> int:

@@ -46,7 +46,7 @@ class Reader(Protocol):
 
     @property
     def images(self) -> int:
-        """How many rows of images were read; 0 in the long shape."""
+        """How many rows of images were read; in the long shape no fewer than the images that they name."""
 
     def read(self, data: Bytes, stop: int) -> None:
         """Take the lines before ``stop``.

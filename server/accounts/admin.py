@@ -1,13 +1,18 @@
 """People and their tokens, for staff. A token's secret is nowhere to be seen, for it is nowhere kept."""
 
+from typing import Any
+
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
 
 from server.accounts.models import ApiToken, User
-from server.accounts.services import revoke_token
+from server.accounts.services import record_password, revoke_token
 from server.audit.admin import Audited, ReadOnly
+
+PASSWORD_PAGE = "auth_user_password_change"
 
 
 @admin.register(User)
@@ -18,9 +23,19 @@ class PersonAdmin(Audited, UserAdmin):
         (None, {"classes": ("wide",), "fields": ("username", "email", "usable_password", "password1", "password2")}),
     )
 
+    @transaction.atomic
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        return super().user_change_password(request, id, form_url)
+
+    def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
+        """Django's own log of changes; where it tells of a new password, which `save_model` never sees, ours too."""
+        if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
+            record_password(user=obj, by=request.user)
+        return super().log_change(request, obj, message)
+
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(ReadOnly):
+class ApiTokenAdmin(ReadOnly, admin.ModelAdmin):
     list_display = ("start", "name", "user", "scope", "created_at", "expires_at", "last_used_at", "revoked_at")
     list_filter = ("scope", "created_at", "expires_at", "revoked_at")
     search_fields = ("start", "name", "user__username")

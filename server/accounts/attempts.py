@@ -1,4 +1,7 @@
-"""Wrong passwords, counted by name and address and minute, in a cache that all web processes share."""
+"""Wrong passwords, counted by minute in a cache that all web processes share: by name and address, and by address.
+
+The name alone is not counted: a stranger's wrong passwords would lock its owner out.
+"""
 
 import logging
 from hashlib import sha256
@@ -9,30 +12,45 @@ from django.core.cache import cache
 from django.http import HttpRequest
 from redis.exceptions import RedisError
 
+from server.accounts.names import same_name
+from server.accounts.requests import address_of
+
 MINUTE = 60
+# Few wrong passwords for each of many names: a classroom behind one address still logs in, a list of names does not.
+NAMES_OF_AN_ADDRESS = 10
 
 log = logging.getLogger(__name__)
 
 
-def key_of(request: HttpRequest, username: str) -> str:
-    who = f"{request.META.get('REMOTE_ADDR', '')} {username.casefold()}"
-    return f"login:{sha256(who.encode()).hexdigest()[:32]}:{int(time() // MINUTE)}"
+def limits_of(request: HttpRequest, username: str) -> dict[str, int]:
+    """Return the keys under which an attempt counts, each with how many it allows."""
+    allowed = settings.LOGIN_ATTEMPTS_PER_MINUTE
+    address, minute = address_of(request), int(time() // MINUTE)
+    kinds = {f"{address} {same_name(username)}": allowed, address: NAMES_OF_AN_ADDRESS * allowed}
+    return {f"login:{sha256(who.encode()).hexdigest()[:32]}:{minute}": most for who, most in kinds.items()}
 
 
 def too_many(request: HttpRequest, username: str) -> bool:
-    """Tell whether this name was tried too often this minute. Without its cache it lets everybody try."""
+    """Tell whether this name, or this address, was tried too often this minute. Without its cache all may try."""
+    limits = limits_of(request, username)
     try:
-        return cache.get(key_of(request, username), 0) >= settings.LOGIN_ATTEMPTS_PER_MINUTE
+        counts = cache.get_many(limits)
     except RedisError as error:
         log.warning("logins are not counted: %s", error)
         return False
+    return any(counts.get(key, 0) >= allowed for key, allowed in limits.items())
 
 
 def count(request: HttpRequest, username: str) -> None:
     """Count one wrong password."""
-    key = key_of(request, username)
     try:
-        cache.add(key, 0, timeout=2 * MINUTE)
-        cache.incr(key)
+        for key in limits_of(request, username):
+            cache.add(key, 0, timeout=2 * MINUTE)
+            cache.incr(key)
     except (RedisError, ValueError) as error:  # ValueError: the count was evicted between the two lines
         log.warning("logins are not counted: %s", error)
+
+
+def seconds_left() -> int:
+    """Whole seconds until the next minute, when the counts start anew."""
+    return MINUTE - int(time() % MINUTE)

@@ -25,3 +25,12 @@ def clean_name(text: str) -> str:
     if not any(unicodedata.category(letter)[0] in "LN" for letter in name):
         raise BadName("A name needs at least one letter or digit.")
     return name
+
+
+def same_name(text: str) -> str:
+    """Return what all spellings of a login name share that the login form, or a database, takes for the same.
+
+    >>> same_name(" \uff21DA ") == same_name("ada") == same_name("Ada")
+    True
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text.strip()).upper().casefold())

@@ -1,4 +1,4 @@
-"""Give out and take back the tokens that programs use."""
+"""Give out and take back the tokens that programs use; keep on record when a password was changed."""
 
 from datetime import timedelta
 from typing import Any
@@ -44,6 +44,12 @@ def revoke_token(*, token: ApiToken, by: Any) -> None:
         raise Refused("not_found", "There is no such token among yours.")
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=database_now()):
         audit.record(actor=by, action="token.revoked", subject=f"token {token.pk}", detail=_described(token))
+
+
+def record_password(*, user: User, by: Any) -> None:
+    """Log that a password was changed, and whether it is one to log in with; for the transaction that changes it."""
+    detail = {"user": user.get_username(), "usable": user.has_usable_password()}
+    audit.record(actor=by, action="user.password_changed", subject=f"user {user.pk}", detail=detail)
 
 
 def _described(token: ApiToken) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth
 from django.urls import URLPattern, path
 
-from server.accounts import views
+from server.accounts import passwords, views
 
 urlpatterns: list[URLPattern] = [
     path("", views.account, name="account"),
@@ -14,7 +14,7 @@ urlpatterns: list[URLPattern] = [
     path("tokens/<int:pk>/revoke", views.token_revoke, name="token_revoke"),
     path(
         "password",
-        auth.PasswordChangeView.as_view(template_name="accounts/password_change.html", success_url="/accounts/"),
+        passwords.Change.as_view(template_name="accounts/password_change.html", success_url="/accounts/"),
         name="password_change",
     ),
     path(
@@ -33,7 +33,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path(
         "password/new/<uidb64>/<token>",
-        auth.PasswordResetConfirmView.as_view(template_name="accounts/password_new.html"),
+        passwords.SetAnew.as_view(template_name="accounts/password_new.html"),
         name="password_reset_confirm",
     ),
     path(

@@ -36,10 +36,10 @@ class LogIn(views.LoginView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if attempts.too_many(request, request.POST.get("username", "")):
-            refusal = Refused("rate_limited", "Too many wrong passwords for this name. Wait a minute, then try again.")
-            return self.render_to_response(
-                self.get_context_data(form=self.get_form_class()(), refusal=refusal), status=refusal.status
-            )
+            detail = "Too many wrong passwords. Wait a minute, then try again."
+            refusal = Refused("rate_limited", detail, retry_after=attempts.seconds_left())
+            context = self.get_context_data(form=self.get_form_class()(), refusal=refusal)
+            return self.render_to_response(context, status=refusal.status, headers=refusal.headers)
         return super().post(request, *args, **kwargs)
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:

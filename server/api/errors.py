@@ -1,7 +1,6 @@
 """Every refusal and every accident of the API as one kind of document: RFC 9457 problem+json with a stable code."""
 
 import logging
-from datetime import UTC, datetime
 from errno import EDQUOT, ENOSPC
 from math import ceil
 from typing import Any
@@ -11,7 +10,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, Suspicio
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
 
-from server.errors import STATUS_OF_CODE, Refused
+from server.errors import STATUS_OF_CODE, Refused, seconds_to_wait
 
 log = logging.getLogger(__name__)
 
@@ -80,14 +79,6 @@ def document(code: str, detail: str, **extra: Any) -> JsonResponse:
     if status == 429:
         response["Retry-After"] = str(seconds_to_wait(extra))
     return response
-
-
-def seconds_to_wait(extra: dict[str, Any]) -> int:
-    """Whole seconds until a request may succeed: as told, else until the next allowed one, else until the next day."""
-    if "retry_after" in extra:
-        return int(extra["retry_after"])
-    moment = extra.get("next_allowed_at") or extra.get("resets_at")
-    return max(1, ceil((datetime.fromisoformat(moment) - datetime.now(UTC)).total_seconds())) if moment else 60
 
 
 def said(exception: Exception) -> str:

@@ -10,6 +10,8 @@ from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from server.accounts.requests import address_of
+
 MINUTE = 60
 
 log = logging.getLogger(__name__)
@@ -22,7 +24,7 @@ class PerMinute(BaseThrottle):
         if request.user.is_authenticated:
             who, allowed = f"person {request.user.pk}", settings.API_REQUESTS_PER_MINUTE
         else:
-            who, allowed = f"address {self.get_ident(request)}", settings.API_ANONYMOUS_REQUESTS_PER_MINUTE
+            who, allowed = f"address {address_of(request)}", settings.API_ANONYMOUS_REQUESTS_PER_MINUTE
         key = f"api {who} {int(time() // MINUTE)}".replace(" ", ":")
         try:
             cache.add(key, 0, timeout=2 * MINUTE)

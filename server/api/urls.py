@@ -17,7 +17,7 @@ urlpatterns = [
     path("challenges/<slug:slug>", ChallengeDetail.as_view()),
     path("challenges/<slug:slug>/join", Join.as_view()),
     path(f"{PHASE}/quota", Quota.as_view()),
-    path(f"{PHASE}/submissions", OwnSubmissions.as_view()),
+    path(f"{PHASE}/submissions", OwnSubmissions.as_view(), name="api_submissions"),
     path(f"{PHASE}/leaderboard", Leaderboard.as_view()),
     path(SUBMISSION, SubmissionDetail.as_view()),
     path(f"{SUBMISSION}/report", Report.as_view()),

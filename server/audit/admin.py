@@ -10,8 +10,8 @@ from server.audit.models import Entry
 from server.audit.services import record
 
 
-class ReadOnly(admin.ModelAdmin):
-    """Ledgers and logs: nobody adds, changes or deletes a line by hand."""
+class ReadOnly:
+    """Ledgers, logs and what only services write: nobody adds, changes or deletes a line by hand. Stands first."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -40,7 +40,7 @@ class Audited(admin.ModelAdmin):
 
 
 @admin.register(Entry)
-class EntryAdmin(ReadOnly):
+class EntryAdmin(ReadOnly, admin.ModelAdmin):
     list_display = ("number", "at", "actor_name", "action", "subject")
     list_filter = ("action", "at")
     search_fields = ("actor_name", "subject")

@@ -46,7 +46,7 @@ class PhaseAdmin(Imported):
 
 
 @admin.register(Truth)
-class TruthAdmin(ReadOnly):
+class TruthAdmin(ReadOnly, admin.ModelAdmin):
     list_display = ("phase", "version", "active", "images", "sha256", "created_at")
     list_filter = ("active", "phase__challenge", "created_at")
     list_select_related = ("phase__challenge",)
@@ -63,7 +63,7 @@ class TeamAdmin(Imported):
 
 
 @admin.register(Membership)
-class MembershipAdmin(ReadOnly):
+class MembershipAdmin(ReadOnly, admin.ModelAdmin):
     list_display = ("user", "team", "challenge", "is_captain", "rules_accepted_at", "joined_at")
     list_filter = ("challenge", "is_captain", "joined_at")
     list_select_related = ("user", "team", "challenge")

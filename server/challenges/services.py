@@ -78,13 +78,17 @@ def enrol(user: User, team: Team, *, now: datetime, is_captain: bool) -> Members
     return member
 
 
-def refuse_late(challenge: Challenge, now: datetime) -> None:
+def registration_end(challenge: Challenge) -> datetime | None:
     """Joining ends with the registration deadline and with the challenge; it may begin before the challenge does."""
-    ends = [end for end in (challenge.join_until, challenge.closes_at) if end is not None]
-    if ends and now > min(ends):
+    return min((end for end in (challenge.join_until, challenge.closes_at) if end is not None), default=None)
+
+
+def refuse_late(challenge: Challenge, now: datetime) -> None:
+    end = registration_end(challenge)
+    if end is not None and now > end:
         raise Refused(
             "registration_closed",
-            f"Registration ended at {min(ends):%Y-%m-%d %H:%M} UTC. Write to the organizers if you still want in.",
+            f"Registration ended at {end:%Y-%m-%d %H:%M} UTC. Write to the organizers if you still want in.",
         )
 
 

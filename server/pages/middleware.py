@@ -4,9 +4,9 @@ import uuid
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 
 from server.errors import Refused
+from server.pages.answers import answer
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -50,4 +50,4 @@ class RefusalMiddleware:
         if not isinstance(exception, Refused):
             return None
         slug = request.resolver_match.kwargs.get("slug") if request.resolver_match else None
-        return render(request, "errors/refused.html", {"refusal": exception, "slug": slug}, status=exception.status)
+        return answer(request, "errors/refused.html", {"refusal": exception, "slug": slug})

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.http import Http404, HttpRequest
 
 from server.challenges.models import Challenge, Membership, Phase, Team
-from server.challenges.services import membership_of
+from server.challenges.services import membership_of, registration_end
 from server.clock import database_now
 from server.errors import Refused
 
@@ -28,9 +28,8 @@ class Place:
 
     @property
     def may_join(self) -> bool:
-        """Registration ends with its own deadline and with the challenge."""
-        ends = (self.challenge.join_until, self.challenge.closes_at)
-        return self.membership is None and all(end is None or self.now <= end for end in ends)
+        end = registration_end(self.challenge)
+        return self.membership is None and (end is None or self.now <= end)
 
     @property
     def query(self) -> str:

@@ -5,8 +5,6 @@ from datetime import datetime, timedelta
 from server.pages.times import span
 from server.submissions.models import Fault, Status, Submission
 
-STAGES = ("checking", "matching", "scoring")
-
 
 def sentence(submission: Submission) -> str:
     """Return what happened and what comes next."""

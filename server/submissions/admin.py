@@ -1,23 +1,9 @@
 """Staff look at the rows of submissions; what happened is not edited by hand."""
 
 from django.contrib import admin
-from django.db.models import Model
-from django.http import HttpRequest
 
+from server.audit.admin import ReadOnly
 from server.submissions.models import Evaluation, QuotaEntry, Score, Submission
-
-
-class ReadOnly:
-    """Rows that only the services write."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
 
 
 class QuotaEntryInline(ReadOnly, admin.TabularInline):

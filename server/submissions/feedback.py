@@ -1,5 +1,6 @@
 """What a person may read of a scored submission: which splits, how many digits, and whether class by class."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -104,7 +105,7 @@ def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dic
         return None
     seen, report = sight(submission.phase, viewer=viewer, now=now), evaluation.report
     scores, intervals = scores_in(submission, seen), intervals_in(submission, seen)
-    classes = {name: split.get("classes", []) for name, split in report.get("splits", {}).items()}
+    classes = class_rows(report, seen)
     return {
         "track": submission.phase.track,
         "signature": evaluation.signature,
@@ -114,7 +115,7 @@ def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dic
                 "headline": submission.phase.declared_track.headline,
                 "metrics": metrics,
                 "intervals": intervals.get(split, {}),
-                "classes": [_class_row(row, seen) for row in classes.get(split, [])] if seen.classes else None,
+                "classes": classes.get(split, []) if seen.classes else None,
             }
             for split, metrics in scores.items()
         },
@@ -123,5 +124,13 @@ def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dic
     }
 
 
-def _class_row(row: dict[str, Any], seen: Sight) -> dict[str, Any]:
+def class_rows(report: Mapping[str, Any], seen: Sight) -> dict[str, list[dict[str, Any]]]:
+    """Rows per class by split, as far as `seen` allows, with its digits: no order tells what they do not."""
+    if not seen.classes:
+        return {}
+    splits = {name: split.get("classes", []) for name, split in report.get("splits", {}).items() if name in seen.splits}
+    return {name: [_class_row(row, seen) for row in rows] for name, rows in splits.items()}
+
+
+def _class_row(row: Mapping[str, Any], seen: Sight) -> dict[str, Any]:
     return {name: seen.rounded(cell) if isinstance(cell, float) else cell for name, cell in row.items()}

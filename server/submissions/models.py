@@ -20,6 +20,7 @@ class Status(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
+STAGES = ("checking", "matching", "scoring", "bootstrapping")  # while running
 FINISHED = (Status.SCORED, Status.REJECTED, Status.FAILED, Status.CANCELLED)
 
 

@@ -247,8 +247,15 @@ def test_one_box_more_than_allowed_stops_the_reading(tmp_path: Path) -> None:
     assert [(p.code, p.line) for p in findings.errors] == [("too_many_rows", 5)]
 
 
-def test_one_image_more_than_allowed_stops_the_reading(tmp_path: Path) -> None:
-    findings = checked(tmp_path, KAGGLE + "i1,\ni2,\ni3,\nrubbish\n", limits=Limits(images=2))
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param(KAGGLE + "i1,\ni2,\ni3,\nrubbish\n", id="strings"),
+        pytest.param(LONG + "".join(GOOD.replace("i1", image) for image in ("i1", "i2", "i3", "rubbish")), id="long"),
+    ],
+)
+def test_one_image_more_than_allowed_stops_the_reading(tmp_path: Path, rows: str) -> None:
+    findings = checked(tmp_path, rows, limits=Limits(images=2))
     assert [(p.code, p.line) for p in findings.errors] == [("too_many_rows", 4)]
 
 

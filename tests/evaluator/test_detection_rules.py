@@ -29,7 +29,7 @@ def scored(
 ) -> dict[str, SplitReport]:
     """Score rows `image,label,xmin,xmax,ymin,ymax,group` against rows `image,label,score,xmin,xmax,ymin,ymax`."""
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
-    truth.mkdir()
+    truth.mkdir(exist_ok=True)
     files = {
         "boxes.csv": ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf", *boxes],
         "image_labels.csv": ["ImageID,LabelName,Confidence", *(labels or [])],
@@ -214,6 +214,26 @@ def test_predictions_are_copied_to_ancestors_only_where_asked(tmp_path: Path) ->
             expand_predictions=expand,
         )
         assert splits["all"].metrics["mAP"] == pytest.approx(expected)
+
+
+def test_predictions_are_copied_where_the_truth_is_taken_as_it_is(tmp_path: Path) -> None:
+    splits = scored(
+        tmp_path,
+        boxes=[f"i,animal,{LEFT},0"],
+        predictions=[f"i,cat,0.9,{LEFT}"],
+        hierarchy=TREE,
+        expand_hierarchy=False,
+        expand_predictions=True,
+    )
+    assert splits["all"].metrics == {"mAP": 1.0}
+
+
+def test_an_ancestor_that_the_class_list_leaves_out_is_not_evaluated(tmp_path: Path) -> None:
+    (tmp_path / "truth").mkdir()
+    (tmp_path / "truth" / "classes.csv").write_text("cat,Cat\n")
+    splits = scored(tmp_path, boxes=[f"i,cat,{LEFT},0"], predictions=[f"i,cat,0.9,{LEFT}"], hierarchy=TREE)
+    assert [row["label"] for row in splits["all"].classes] == ["cat"]
+    assert splits["all"].metrics == {"mAP": 1.0}
 
 
 def test_only_the_ten_thousand_surest_of_an_image_and_class_count(tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ def test_a_good_folder_is_prepared(tmp_path: Path) -> None:
         ({"image_labels_csv": None}, "truth_missing_file", "image_labels.csv", None, None),
         ({"boxes_csv": ""}, "truth_bad_header", "boxes.csv", None, None),
         ({"boxes_csv": BOXES.replace("XMax", "Xmaximum")}, "truth_bad_header", "boxes.csv", 1, "XMax"),
+        ({"boxes_csv": "imageid," + BOXES}, "truth_bad_header", "boxes.csv", 1, "ImageID"),
         ({"boxes_csv": BOXES + "i1,cat,0.1,x,0.1,0.5,0\n"}, "truth_bad_value", "boxes.csv", 2, "XMax"),
         ({"boxes_csv": BOXES + "i1,cat,0.1,nan,0.1,0.5,0\n"}, "truth_bad_value", "boxes.csv", 2, "XMax"),
         ({"boxes_csv": BOXES + "i1,cat,0.1,0.5,0.1,0.5,\n"}, "truth_bad_value", "boxes.csv", 2, "IsGroupOf"),
@@ -117,6 +118,30 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
         prepare(DETECTION, truth, tmp_path / "t.podium")
     codes = {problem.code for problem in caught.value.problems}
     assert {"truth_unknown_label", "truth_inverted_box", "truth_usage_incomplete"} <= codes
+
+
+def test_faults_are_all_counted_and_twenty_of_each_code_shown(tmp_path: Path) -> None:
+    rows = "".join(f"i{n},cow,0.1,x,0.1,0.5,0\n" for n in range(50))
+    with pytest.raises(InvalidTruth) as caught:
+        prepare(DETECTION, folder(tmp_path, boxes_csv=BOXES + rows), tmp_path / "t.podium")
+    findings = caught.value.findings
+    assert findings.counts == {"truth_unknown_label": 50, "truth_not_in_hierarchy": 50, "truth_bad_value": 50}
+    assert (findings.total, len(findings.errors)) == (150, 60)
+
+
+def test_one_bad_number_hides_no_other_fault(tmp_path: Path) -> None:
+    rows = "i1,cat,x,0.5,0.1,0.5,0\ni1,cat,0.9,0.5,0.1,0.5,0\n"
+    with pytest.raises(InvalidTruth) as caught:
+        prepare(DETECTION, folder(tmp_path, boxes_csv=BOXES + rows), tmp_path / "t.podium")
+    told = [(problem.code, problem.line) for problem in caught.value.problems]
+    assert told == [("truth_bad_value", 2), ("truth_inverted_box", 3)]
+
+
+def test_a_misspelt_usage_is_not_a_missing_row(tmp_path: Path) -> None:
+    usage = "ImageID,Usage\ni1,Publik\ni2,Public\ni3,Public\n"
+    with pytest.raises(InvalidTruth) as caught:
+        prepare(DETECTION, folder(tmp_path, usage_csv=usage), tmp_path / "t.podium")
+    assert [problem.code for problem in caught.value.problems] == ["truth_bad_value"]
 
 
 def test_a_label_outside_the_hierarchy_may_stand_where_nothing_is_expanded(tmp_path: Path) -> None:

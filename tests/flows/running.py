@@ -20,6 +20,8 @@ from typing import Any
 from django.conf import settings
 
 ENOUGH_SECONDS = 40.0
+START_SECONDS = 120.0  # the service itself gives up after 60, and says why
+TRIES = 20
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
 
 
@@ -62,7 +64,7 @@ class Running:
     def start(self) -> "Running":
         with self.output.open("wb") as output:
             self.process = self.popen("manage.py", "up", stdout=output, stderr=output)
-        wait_for(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None)
+        wait_for(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None, seconds=START_SECONDS)
         assert self.process.poll() is None, self.said()
         return self
 
@@ -167,14 +169,23 @@ class Running:
 
     def frozen_while_scoring(self, content: bytes) -> str:
         """Upload until one is caught in the middle of its scoring; the processes that score are left stopped."""
-        while True:
+        for _ in range(TRIES):
             identifier = self.submit(content)
             wait_for(partial(self.has_begun, identifier), every=0.002)
             for process in self.worker()[1]:
                 os.kill(process, signal.SIGSTOP)
-            if self.column("status", identifier) == "running":
+            if self.column("status", identifier) == "running" and self.can_be_written():
                 return identifier
             self.signal_all("celery -A worker", signal.SIGCONT)
+        raise AssertionError(f"each of {TRIES} submissions was scored before it could be stopped")
 
     def has_begun(self, identifier: str) -> bool:
-        return bool(self.column("status", identifier) != "queued")
+        """Whether its scoring has said a stage: a claim alone is not yet a scoring that could be interrupted."""
+        return bool(self.column("stage != '' OR finished_at IS NOT NULL", identifier))
+
+    def can_be_written(self) -> bool:
+        """Whether the database's one writer's place is free, and not held by a process that was stopped just then."""
+        with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=1)) as database:
+            with suppress(sqlite3.OperationalError):
+                database.execute("BEGIN IMMEDIATE")
+            return database.in_transaction

@@ -2,13 +2,16 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.urls import resolve
 from redis.exceptions import ConnectionError as BrokerIsDown
 
 from server.accounts.models import ApiToken
-from server.api import throttling
+from server.api import throttling, urls
+from server.api.views.missing import Missing
 
 NOW = datetime.now(UTC)
 MINE = "challenges/detection/phases/main/submissions"
@@ -76,6 +79,64 @@ class TestToken:
         assert used > NOW - timedelta(minutes=1)
 
 
+# address below /api/v1/, method; nobody, a stranger, a member, another team's member, an organizer
+PHASE = "challenges/detection/phases/main"
+TABLE = [
+    ("challenges", "GET", 200, 200, 200, 200, 200),
+    ("challenges/detection", "GET", 200, 200, 200, 200, 200),
+    ("challenges/detection/join", "POST", 401, 201, 200, 200, 201),
+    (f"{PHASE}/quota", "GET", 401, 403, 200, 200, 403),
+    (f"{PHASE}/submissions", "GET", 401, 403, 200, 200, 403),
+    (f"{PHASE}/submissions", "POST", 401, 403, 422, 422, 403),
+    (f"{PHASE}/leaderboard", "GET", 200, 200, 200, 200, 200),
+    (f"{PHASE}/leaderboard?split=private", "GET", 403, 403, 403, 403, 200),
+    ("submissions/{id}", "GET", 401, 404, 200, 404, 200),
+    ("submissions/{id}", "PATCH", 401, 404, 200, 404, 200),
+    ("submissions/{id}/report", "GET", 401, 404, 200, 404, 200),
+    ("submissions/{id}/cancel", "POST", 401, 404, 409, 404, 409),
+    ("schema", "GET", 200, 200, 200, 200, 200),
+    ("docs", "GET", 200, 200, 200, 200, 200),
+    ("nowhere", "GET", 404, 404, 404, 404, 404),
+]
+PEOPLE = ("nobody", "stranger", "member", "rival", "organizer")
+
+
+class TestEveryAddress:
+    @pytest.fixture
+    def people(self, make: Any) -> dict[str, Any]:
+        return {"nobody": None, **{name: make.user(username=name) for name in PEOPLE[1:]}}
+
+    @pytest.fixture
+    def submission(self, make: Any, scored: Any, phase: Any, people: dict[str, Any]) -> Any:
+        phase.challenge.organizers.add(people["organizer"])
+        make.team(phase.challenge, people["rival"])
+        return scored(phase, 0.5, private=0.4, team=make.team(phase.challenge, people["member"]))
+
+    @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row[1]} {row[0]}")
+    @pytest.mark.parametrize("name", PEOPLE)
+    def test_answers_everybody_as_the_table_says(
+        self, row: Any, name: str, api: Any, people: dict[str, Any], submission: Any
+    ) -> None:
+        path, method, *expected = row
+        address, body = f"/api/v1/{path.format(id=submission.pk)}", {"accept_rules": True} if "join" in path else {}
+        if (path, method) == (MINE, "POST"):
+            answer = api.upload(address, file=None, user=people[name])
+        else:
+            answer = api.send(method, address, body if method != "GET" else None, user=people[name])
+        assert answer.status_code == expected[PEOPLE.index(name)]
+
+    def test_the_table_has_every_address_with_every_method(self) -> None:
+        some = uuid4()
+        listed = {(resolve(f"/api/v1/{path.format(id=some)}".partition("?")[0]).route, how) for path, how, *_ in TABLE}
+        every = {
+            (f"api/v1/{route.pattern}", method)
+            for route in urls.urlpatterns
+            for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+            if hasattr(route.callback.view_class, method.lower()) and route.callback.view_class is not Missing
+        }
+        assert every - listed == set()
+
+
 class TestSession:
     @pytest.fixture
     def browser(self, user: Any) -> Client:
@@ -99,6 +160,11 @@ class TestSession:
 
 
 class TestLimits:
+    @pytest.fixture(autouse=True)
+    def in_one_minute(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The counts start anew with each minute, but not in the middle of a test."""
+        monkeypatch.setattr(throttling, "time", lambda: 960_000_030.0)
+
     def test_nobody_has_fewer_requests_a_minute(self, api: Any, phase: Any, settings: Any) -> None:
         settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 2
         assert [api.get("challenges").status_code for _ in range(3)] == [200, 200, 429]
@@ -107,7 +173,12 @@ class TestLimits:
         settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 0
         answer = api.get("challenges")
         assert answer.json()["code"] == "rate_limited"
-        assert 1 <= int(answer.headers["Retry-After"]) <= 60
+        assert answer.headers["Retry-After"] == "30"
+
+    def test_behind_a_proxy_an_address_is_what_the_proxy_saw(self, api: Any, phase: Any, settings: Any) -> None:
+        settings.PROXIES, settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 1, 1
+        claims = [{"X-Forwarded-For": f"{claim}, 203.0.113.{last}"} for claim, last in (("a", 1), ("b", 1), ("b", 2))]
+        assert [api.get("challenges", headers=claim).status_code for claim in claims] == [200, 429, 200]
 
     def test_one_person_does_not_use_up_anothers(self, api: Any, user: Any, make: Any, settings: Any) -> None:
         settings.API_REQUESTS_PER_MINUTE = 1

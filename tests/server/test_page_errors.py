@@ -61,3 +61,11 @@ def test_an_unknown_address_is_404_with_the_way_home(client: Client, db: None) -
     page = Page(client.get("/nothing/here"))
     assert page.status == 404
     assert "/" in page.links()
+
+
+def test_a_refusal_that_ends_by_itself_says_when(rf: RequestFactory, db: None) -> None:
+    middleware = RefusalMiddleware(lambda _: None)  # type: ignore[arg-type,return-value]
+    refusal = Refused("quota_exhausted", "Wait.", retry_after=17)
+    response = middleware.process_exception(rf.get("/"), refusal)
+    assert response is not None
+    assert response["Retry-After"] == "17"

@@ -174,6 +174,30 @@ def test_the_first_25_are_shown_largest_first(open_classes: Submission, client: 
     assert page.all("th", aria_sort="descending")
 
 
+def test_rounded_feedback_shows_no_more_digits_of_a_class(make: Any, scored: Any, member: Any, client: Client) -> None:
+    phase = make.phase(feedback="rounded", feedback_decimals=2, feedback_classes=True)
+    rows = [{"label": "/m/1", "name": "Cat", "ap": 0.86181, "truths": 4.123456}]
+    team = make.team(phase.challenge, member)
+    html = client.get(
+        f"/submissions/{scored(phase, 0.5, team=team, report={'splits': {'public': {'classes': rows}}}).pk}/"
+    ).content
+    assert b"0.86" in html
+    assert b"0.8618" not in html
+    assert b"4.123" not in html
+
+
+def test_classes_that_round_to_the_same_are_not_told_apart_by_their_order(
+    make: Any, scored: Any, member: Any, client: Client
+) -> None:
+    phase = make.phase(feedback="rounded", feedback_decimals=1, feedback_classes=True)
+    rows = [{"label": f"/m/{n}", "name": f"Class {n}", "ap": 0.5 + n / 100, "truths": 1.0} for n in range(3)]
+    submission = scored(
+        phase, 0.5, team=make.team(phase.challenge, member), report={"splits": {"public": {"classes": rows}}}
+    )
+    words = page_of(client, submission).words
+    assert words.index("Class 0") < words.index("Class 1") < words.index("Class 2")
+
+
 @pytest.mark.parametrize(
     ("query", "there", "not_there"),
     [

@@ -60,6 +60,13 @@ def test_policy_refuses_with_its_code(
     assert not Submission.objects.exists()
 
 
+def test_a_used_up_quota_says_to_programs_when_to_come_again(make: Any, member: Any, client: Client) -> None:
+    a_phase(make, member, quota_per_day=0)
+    response = client.post(ADDRESS, {"file": a_file()})
+    assert response.status_code == 429
+    assert 0 < int(response["Retry-After"]) <= 24 * 3600
+
+
 def test_a_file_sent_twice_is_refused(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
     a_phase(make, member)
     client.post(ADDRESS, {"file": a_file()})

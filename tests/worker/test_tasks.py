@@ -111,7 +111,11 @@ def test_bad_file_is_rejected_with_its_places(submission, scorer):
 @pytest.mark.parametrize(
     ("error", "fault", "words"),
     [
-        (InvalidTruth([Problem("truth_bad_value", "secret", file="boxes.csv")]), "organizer", "hidden truth"),
+        (
+            InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="boxes.csv"))),
+            "organizer",
+            "hidden truth",
+        ),
         (InvalidParameters("group_of_weight: 7 is too much"), "organizer", "settings of this phase"),
         (MemoryError(), "platform", "needs more memory than allowed (6 GiB)"),
         (SoftTimeLimitExceeded(), "platform", "took longer than 30 minutes"),
@@ -125,7 +129,7 @@ def test_what_another_try_cannot_mend_fails_at_once(submission, scorer, error, f
 
 
 def test_nothing_of_the_truth_is_told(submission, scorer, caplog):
-    scorer(InvalidTruth([Problem("truth_bad_value", "secret", file="boxes.csv", line=3)]))
+    scorer(InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="boxes.csv", line=3))))
     assert "secret" not in evaluate(submission).failure + caplog.text
     assert "truth_bad_value in boxes.csv, line 3" in caplog.text
 

@@ -8,9 +8,7 @@ from rest_framework import serializers
 from server.api.serializers.fields import NullWhereEmpty
 from server.leaderboards.queries import Standing
 from server.submissions.feedback import Interval, Sight, current_evaluation, intervals_in, scores_in
-from server.submissions.models import Fault, Status, Submission
-
-STAGES = ("checking", "matching", "scoring", "bootstrapping")
+from server.submissions.models import STAGES, Fault, Status, Submission
 
 
 class UploadInput(serializers.Serializer[Any]):

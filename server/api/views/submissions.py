@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import MultiPartParser
@@ -25,8 +24,6 @@ from server.submissions.feedback import sight, visible_report, with_scores
 from server.submissions.models import Submission
 from server.submissions.services import admission, choices, intake, lifecycle
 
-# What a form may weigh beside its file: boundaries, headers, the note.
-FORM_BYTES = 64 * 2**10
 SUBMITTING = ("not_a_member", "duplicate_file", "phase_closed", "phase_not_open", "quota_exhausted", "no_space")
 
 
@@ -73,7 +70,7 @@ class OwnSubmissions(APIView):
         """Send a file. It is taken whatever it holds, and then scored or rejected: follow it at its own address."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
-        refuse_unread(request, phase=found, team=team)
+        refuse_unread(phase=found, team=team)
         given = UploadInput(data=request.data)
         given.is_valid(raise_exception=True)
         file, note = given.validated_data["file"], given.validated_data["note"]
@@ -81,14 +78,8 @@ class OwnSubmissions(APIView):
         return Response(shape(submission.pk, request), status=201)
 
 
-def refuse_unread(request: PersonRequest, *, phase: Phase, team: Team) -> None:
+def refuse_unread(*, phase: Phase, team: Team) -> None:
     """Refuse, before the first byte of a body is read, what would be refused after the last."""
-    if "Transfer-Encoding" in request.headers:
-        raise Refused("invalid", "The body came in chunks, without its length. Send a file rather than a pipe.")
-    allowed = settings.UPLOAD_MAX_BYTES
-    if int(request.META.get("CONTENT_LENGTH") or 0) > allowed + FORM_BYTES:
-        detail = f"A file may have {allowed:,} bytes. Compress it with gzip, or drop predictions of low confidence."
-        raise Refused("file_too_large", detail, allowed_bytes=allowed)
     now = database_now()
     admission.refuse_by_date(phase, now)
     admission.refuse_by_quota(team=team, phase=phase, now=now)

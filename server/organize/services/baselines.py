@@ -6,6 +6,7 @@ from hashlib import file_digest
 from django.core.files import File
 
 from server.challenges.models import Challenge, Phase, Team
+from server.errors import Refused
 from server.organize.services.bundles import Baseline, Bundle
 from server.organize.services.bundles.mistakes import Mistakes
 from server.submissions.models import Status
@@ -31,13 +32,18 @@ def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> lis
 
 
 def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Submit what was not submitted yet, and say so."""
+    """Submit what was not submitted yet, and say so. The first that is refused ends it: Refused, naming it."""
     teams = {team.name.casefold(): team for team in challenge.teams.filter(is_baseline=True)}
     phases = {phase.slug: phase for phase in challenge.phases.all()}
     for declared in bundle.phases:
         for baseline in declared.baselines:
-            if submit(baseline, team=teams[baseline.name.casefold()], phase=phases[declared.slug]):
-                yield f"phase {declared.slug}: baseline {baseline.name} submitted"
+            words = f"phase {declared.slug}: baseline {baseline.name}"
+            try:
+                is_new = submit(baseline, team=teams[baseline.name.casefold()], phase=phases[declared.slug])
+            except Refused as error:
+                raise Refused(error.code, f"{words} was not submitted: {error.detail}") from error
+            if is_new:
+                yield f"{words} submitted"
 
 
 def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:

@@ -13,9 +13,11 @@ from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
 from server.clock import database_now
 from server.organize.services import baselines, bundles
+from server.organize.services.bundles.dates import check_order, stamp
 from server.organize.services.bundles.mistakes import Mistakes
+from server.organize.services.checking import check_all
 from server.organize.services.new_files import NewFiles
-from server.organize.services.phases import differing, has_entries, write_phase
+from server.organize.services.phases import clear, differing, has_entries, write_phase
 from server.organize.services.preparing import Prepared, prepare_all
 
 FIELDS = (
@@ -40,7 +42,8 @@ def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = u
     """Create or change the challenge that a folder or zip describes; the same bundle again changes nothing.
 
     `by` becomes one of its organizers; whether they may is the caller's to know. `say` hears what is done, sentence
-    by sentence. Raises InvalidBundle with every mistake, and then has changed nothing.
+    by sentence. Raises InvalidBundle with every mistake, and then has changed nothing; and Refused where a baseline
+    could not be submitted (no space on the disk): the challenge stands then, and the same bundle submits it later.
     """
     with (
         bundles.opened(path) as folder,
@@ -48,11 +51,15 @@ def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = u
     ):
         bundle = bundles.read(folder)
         prepared = prepare_all(bundle.phases, Path(workspace))
+        check_all(bundle.phases, prepared)
         with NewFiles() as files:
             challenge, changes, kept = write(bundle, prepared, files=files, by=by)
-        changes += baselines.submit_all(challenge, bundle)
-    for sentence in (changes or ["nothing changed"]) + kept:
-        say(sentence)
+        try:
+            for sentence in baselines.submit_all(challenge, bundle):
+                changes.append(sentence)
+        finally:  # also where a baseline is refused: the challenge stands
+            for sentence in (changes or ["nothing changed"]) + kept:
+                say(sentence)
     return challenge
 
 
@@ -89,9 +96,12 @@ def write_challenge(bundle: bundles.Bundle, mistakes: Mistakes) -> tuple[Challen
     fields = {name: getattr(bundle, name) for name in FIELDS}
     names = differing(challenge, {**fields, "opens_at": bundle.opens_at or challenge.opens_at})
     if challenge.closes_at and challenge.closes_at <= challenge.opens_at:
-        opening = f"{challenge.opens_at:%Y-%m-%dT%H:%M:%SZ}"
+        opening = stamp(challenge.opens_at)
         mistakes.add("bad_dates", f"closes_at: is not after the opening, {opening}", line=bundle.closes_line)
-        mistakes.stop_if_any()
+    else:  # known only now, where the challenge opens with its import
+        for phase in bundle.phases:
+            check_order(phase, opens_at=challenge.opens_at, closes_at=challenge.closes_at, mistakes=mistakes)
+    mistakes.stop_if_any()
     if found is None or names:
         challenge.save()
     if found is None:
@@ -104,6 +114,6 @@ def remove(phase: Phase) -> str:
     fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source)]
     for field in filter(None, [*fields, phase.sample_submission]):
         transaction.on_commit(partial(field.storage.delete, str(field.name)))
-    phase.submissions.all().delete()
+    clear(phase)
     phase.delete()
     return f"phase {phase.slug}: removed"

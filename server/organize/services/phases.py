@@ -97,7 +97,7 @@ def has_entries(phase: Phase) -> bool:
 
 def activate(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
     """Make the prepared truth the one that counts; what baselines scored against the last one goes."""
-    phase.submissions.all().delete()
+    clear(phase)
     phase.truths.update(active=False)
     latest = phase.truths.aggregate(latest=Max("version"))["latest"] or 0
     truth = Truth(phase=phase, version=latest + 1, sha256=prepared.sha256, images=prepared.images, active=True)
@@ -105,6 +105,16 @@ def activate(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
     files.store(truth.source, prepared.source, name="truth.zip")
     truth.save(force_insert=True)
     return f"truth version {truth.version}, {truth.images:,} images, sha256 {truth.sha256[:12]}"
+
+
+def clear(phase: Phase) -> None:
+    """Remove the submissions of a phase with all that hangs on them.
+
+    They are locked first, which waits for a worker that is recording one: its scores are then collected with the row.
+    Scores that came between the collecting and the deleting would keep the row, and abort the import.
+    """
+    list(phase.submissions.select_for_update().order_by("pk").values_list("pk"))
+    phase.submissions.all().delete()
 
 
 def replace_sample(phase: Phase, sample: Path, files: NewFiles) -> list[str]:

@@ -10,6 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from evaluator.problems import Problem
 from server.organize.podium import run_podium
 from server.organize.services.bundles import BundlePhase, InvalidBundle
+from server.organize.services.locating import located
 
 TRUTH_AT_FAULT = 3
 
@@ -54,6 +55,12 @@ def arguments(phase: BundlePhase) -> list[str]:
         words += ["--usage", str(phase.usage)]
     elif phase.public_share < 1:
         words += ["--split", repr(phase.public_share), "--seed", str(phase.split_seed)]
+    return words + settings_of(phase)
+
+
+def settings_of(phase: BundlePhase) -> list[str]:
+    """Return the phase's parameters as the program takes them."""
+    words = []
     for name, value in phase.parameters.items():
         words += ["--set", f"{name}={'/'.join(map(repr, value)) if isinstance(value, list) else value}"]
     return words
@@ -64,17 +71,8 @@ def answer_of(*words: str, phase: BundlePhase) -> dict[str, Any]:
     ended = run_podium(*words, "--json", expected=(0, TRUTH_AT_FAULT))
     answer: dict[str, Any] = json.loads(ended.stdout)
     if ended.returncode == TRUTH_AT_FAULT:
-        raise InvalidBundle(located(answer, phase))
+        raise InvalidBundle(located(answer, lambda file: place(file, phase)))
     return answer
-
-
-def located(answer: dict[str, Any], phase: BundlePhase) -> list[Problem]:
-    """Turn the program's defects into those of the bundle: their files are named from its top."""
-    problems = [Problem(**{**error, "file": place(error.get("file"), phase)}) for error in answer["errors"]]
-    unseen = answer["total"] - len(problems)
-    if unseen > 0:
-        problems.append(Problem(problems[-1].code, f"and {unseen} more", file=problems[-1].file))
-    return problems
 
 
 def place(file: str | None, phase: BundlePhase) -> str:

@@ -8,7 +8,7 @@ from django import template
 from django.utils import timezone
 
 from server.pages import defects, digits, drawing, statuses, times
-from server.submissions.models import Submission
+from server.submissions.models import STAGES, Submission
 
 register = template.Library()
 Context = dict[str, Any]
@@ -109,7 +109,7 @@ def progress(context: Context, submission: Submission) -> Context:
     now = context.get("now") or timezone.now()
     return {
         "submission": submission,
-        "stages": statuses.STAGES,
+        "stages": STAGES,
         "percent": round(100 * submission.progress),
         "left": statuses.time_left(submission, now),
     }

@@ -10,6 +10,7 @@ from server.accounts.requests import PersonRequest
 from server.challenges.services import join as join_challenge
 from server.errors import Refused
 from server.pages import place
+from server.pages.answers import answer
 from server.pages.forms import JoinForm
 from server.pages.next_step import page
 from server.submissions.services import quota
@@ -21,7 +22,7 @@ def rules(request: HttpRequest, slug: str) -> HttpResponse:
 
 def show_rules(request: HttpRequest, here: place.Place, form: JoinForm, refusal: Refused | None = None) -> HttpResponse:
     context = {"place": here, "now": here.now, "form": form, "refusal": refusal}
-    return render(request, "challenge/rules.html", context, status=refusal.status if refusal else 200)
+    return answer(request, "challenge/rules.html", context)
 
 
 @require_POST

@@ -1,6 +1,6 @@
 """One submission: its status followed by itself, then its scores and place, or its defects."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -20,6 +20,7 @@ from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards import queries
 from server.pages import classes, place, statuses
+from server.pages.answers import answer
 from server.pages.results import Result, result_of
 from server.submissions import feedback
 from server.submissions.models import QuotaEntry, Status, Submission
@@ -41,7 +42,7 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
 def show(request: PersonRequest, one: Submission, refusal: Refused | None = None) -> HttpResponse:
     here = place.at(request, one.phase)
     context = panel_context(request, one, here.now) | {"place": here, "refusal": refusal}
-    return render(request, "submission/page.html", context, status=refusal.status if refusal else 200)
+    return answer(request, "submission/page.html", context)
 
 
 def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
@@ -82,12 +83,12 @@ def scored_context(request: HttpRequest, one: Submission, now: datetime) -> dict
         "result": result,
         "standing": queries.standing(one, now=now),
         "notices": report.get("notices", []),
-        "classes": class_table(request, one, report, result) if sight.classes else None,
+        "classes": class_table(request, one, feedback.class_rows(report, sight), result) if sight.classes else None,
     }
 
 
 def class_table(
-    request: HttpRequest, one: Submission, report: Mapping[str, Any], result: Result | None
+    request: HttpRequest, one: Submission, rows: Mapping[str, Sequence[classes.Row]], result: Result | None
 ) -> dict[str, Any] | None:
     """Class by class on one split; 25 rows at a time."""
     track = one.phase.declared_track
@@ -95,8 +96,8 @@ def class_table(
         return None
     wish = classes.wish_of(request.GET, columns=track.class_columns)
     split = wish.split if wish.split in result.splits else result.headline_split
-    rows = report.get("splits", {}).get(split, {}).get("classes", [])
-    pages: Page[Any] = Paginator(classes.select(rows, wish), ROWS).get_page(request.GET.get("page"))
+    found = classes.select(rows.get(split, []), wish)
+    pages: Page[Any] = Paginator(found, ROWS).get_page(request.GET.get("page"))
     return {
         "wish": wish,
         "splits": classes.choices_of(result.splits, wish, split),

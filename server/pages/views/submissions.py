@@ -7,13 +7,14 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from server.accounts.requests import PersonRequest
 from server.challenges.models import Phase
 from server.errors import Refused
 from server.pages import drawing, place
+from server.pages.answers import answer
 from server.pages.forms import EditForm
 from server.pages.next_step import page
 from server.submissions import feedback
@@ -57,7 +58,7 @@ def show(request: PersonRequest, here: place.Place, refusal: Refused | None = No
         "finals_chosen": own.filter(final=True).count(),
         "decimals": sight.decimals,
     }
-    return render(request, "challenge/submissions.html", context, status=refusal.status if refusal else 200)
+    return answer(request, "challenge/submissions.html", context)
 
 
 def headlines(own: Any, phase: Phase) -> list[float | None]:

@@ -3,11 +3,12 @@
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 
 from server.accounts.requests import PersonRequest
 from server.errors import Refused
 from server.pages import place
+from server.pages.answers import answer
 from server.pages.forms import SubmitForm
 from server.submissions.services import intake, quota
 
@@ -45,4 +46,4 @@ def show(request: PersonRequest, here: place.Place, form: SubmitForm, refusal: R
         "quota": quota.state(team=here.own_team(), phase=here.open_phase(), now=here.now),
         "max_bytes": settings.UPLOAD_MAX_BYTES,
     }
-    return render(request, "challenge/submit.html", context, status=refusal.status if refusal else 200)
+    return answer(request, "challenge/submit.html", context)

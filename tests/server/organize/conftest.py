@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from server.organize.services import importing, preparing
+from server.organize.services import checking, importing, preparing
 
 SHEET = """\
 slug: animals
@@ -54,7 +54,7 @@ def bundle(tmp_path: Path) -> BundleFolder:
 
 @pytest.fixture
 def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Stands in for the child process that prepares a truth; what it was asked is in the list."""
+    """Stands in for the children that prepare truths and check baselines; what the first were asked is in the list."""
     asked: list[tuple[str, ...]] = []
 
     def run(*words: str, **about: Any) -> dict[str, Any]:
@@ -66,6 +66,7 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         return {"sha256": sha256(b"".join(file.read_bytes() for file in files)).hexdigest(), "images": 2}
 
     monkeypatch.setattr(preparing, "answer_of", run)
+    monkeypatch.setattr(checking, "findings_of", lambda *words, **about: {"errors": [], "counts": {}})
     return asked
 
 

@@ -140,6 +140,7 @@ def test_a_mistake_of_the_challenge_is_told_with_its_line(bundle: Any, lines: st
         ("feedback: {decimals: 3}", "bad_value", 6),
         ("feedback: {classes: 1}", "bad_value", 6),
         ("opens_at: 2026-06-02\n    closes_at: 2026-06-01", "bad_dates", 7),
+        ("closes_at: 2026-06-01\n    opens_at: 2026-06-01", "bad_dates", 6),
         ("baselines: {name: x}", "bad_value", 6),
         ("baselines: [x]", "bad_value", 6),
         ('baselines: [{name: "a\\u202eb", file: truth/boxes.csv}]', "bad_value", 6),
@@ -158,6 +159,44 @@ def test_a_mistake_of_the_challenge_is_told_with_its_line(bundle: Any, lines: st
 def test_a_mistake_of_a_phase_is_told_with_its_line(bundle: Any, lines: str, code: str, line: int) -> None:
     bundle.sheet(phase=f"    {lines}\n")
     assert mistakes_of(bundle) == [(code, "challenge.yaml", line)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        ("closes_at: 2026-01-31", 8),  # before the challenge opens: its private scores would show at once
+        ("closes_at: 2026-02-01", 8),
+        ("opens_at: 2026-06-01", 8),  # when the challenge closes
+        ("opens_at: 2026-01-31", 8),
+        ("closes_at: 2026-06-02", 8),
+        ("opens_at: 2026-01-01\n    closes_at: 2026-01-31", 9),
+    ],
+)
+def test_dates_of_a_phase_outside_its_challenge_are_a_mistake(bundle: Any, lines: str, line: int) -> None:
+    bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
+    assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", line)]
+
+
+@pytest.mark.parametrize("lines", ["opens_at: 2026-02-01", "closes_at: 2026-06-01", "opens_at: 2026-05-31"])
+def test_dates_of_a_phase_inside_its_challenge_are_read(bundle: Any, lines: str) -> None:
+    bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
+    bundles.read(bundle.path)
+
+
+def test_a_wrong_order_of_the_challenges_dates_is_told_once(bundle: Any) -> None:
+    bundle.sheet(challenge="opens_at: 2026-06-01\ncloses_at: 2026-02-01\n")
+    assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", 4)]
+
+
+@pytest.mark.parametrize(("most", "codes"), [(9, [("file_too_large", "challenge.yaml", 6)]), (10, [])])
+def test_a_baseline_larger_than_an_upload_is_a_mistake(bundle: Any, settings: Any, most: int, codes: Any) -> None:
+    settings.UPLOAD_MAX_BYTES = most
+    bundle.write("phases/main/baselines/x.csv", b"0123456789")
+    bundle.sheet(phase="    baselines: [{name: x, file: baselines/x.csv}]\n")
+    if codes:
+        assert mistakes_of(bundle) == codes
+    else:
+        bundles.read(bundle.path)
 
 
 @pytest.mark.parametrize(

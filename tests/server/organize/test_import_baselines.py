@@ -2,9 +2,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from server.challenges.models import Challenge, Phase
+from server.errors import Refused
 from server.organize.services.bundles import InvalidBundle
+from server.submissions.services import intake
 
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 
@@ -50,3 +53,39 @@ def test_a_baseline_named_like_a_team_is_a_mistake(make: Any, bundle: Any, run: 
     with pytest.raises(InvalidBundle) as caught:
         run()
     assert [(problem.code, problem.line) for problem in caught.value.problems] == [("baseline_name_taken", 6)]
+
+
+@pytest.fixture
+def without_room(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Baselines that the disk has no room for: the second of two, until the test clears it."""
+    names = {"Corner"}
+    submit = intake.submit
+
+    def refuse(*, team: Any, **about: Any) -> Any:
+        if team.name in names:
+            raise Refused("no_space", "The server has no room.")
+        return submit(team=team, **about)
+
+    monkeypatch.setattr(intake, "submit", refuse)
+    for name in ("center", "corner"):
+        bundle.write(f"phases/main/baselines/{name}.csv", f"ImageId,PredictionString\n{name},\n")
+    other = "{name: Corner, file: baselines/corner.csv}"
+    bundle.sheet(phase=BASELINE.replace("]", f", {other}]"))
+    return names
+
+
+@pytest.mark.usefixtures("without_room")
+def test_the_command_says_what_was_done_before_a_baseline_was_refused(bundle: Any, capsys: Any) -> None:
+    with pytest.raises(CommandError) as caught:
+        call_command("import_challenge", bundle.path)
+    said = capsys.readouterr().out.splitlines()
+    assert caught.value.returncode == 4
+    assert str(caught.value).startswith("phase main: baseline Corner was not submitted: The server has no room.\n")
+    assert (said[0], said[-1]) == ("challenge animals: created", "phase main: baseline Center submitted")
+
+
+def test_the_same_bundle_submits_later_what_was_refused(run: Import, without_room: set[str]) -> None:
+    with pytest.raises(Refused):
+        run()
+    without_room.clear()
+    assert run() == ["phase main: baseline Corner submitted"]

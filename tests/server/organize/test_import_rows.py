@@ -196,6 +196,19 @@ def test_a_new_challenge_that_is_over_already_is_a_mistake(bundle: Any, run: Imp
     assert not Challenge.objects.exists()
 
 
+def test_a_phase_that_closed_before_a_challenge_that_opens_now_is_a_mistake(bundle: Any, run: Import) -> None:
+    bundle.sheet(phase="    opens_at: 2020-01-01\n    closes_at: 2020-02-01\n")
+    assert codes_of(run) == [("bad_dates", 7)]
+    assert not Challenge.objects.exists()
+
+
+def test_a_phase_that_closed_since_its_import_may_be_imported_again(bundle: Any, run: Import) -> None:
+    run()
+    Challenge.objects.update(opens_at=datetime(2020, 1, 1, tzinfo=UTC))
+    bundle.sheet(phase="    closes_at: 2020-02-01\n")
+    assert run() == ["phase main: closes_at changed"]
+
+
 def test_who_imports_becomes_an_organizer_once(make: Any, run: Import) -> None:
     user = make.user()
     assert f"{user} organizes it" in run(by=user)

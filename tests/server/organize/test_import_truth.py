@@ -1,6 +1,7 @@
 """With the real `podium prepare` as a child process."""
 
 import gzip
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -63,6 +64,44 @@ def test_a_fault_of_usage_is_told_where_the_file_stands(bundle: Any) -> None:
     assert [(code, file) for code, file, _ in problems_of(bundle)] == [
         ("truth_usage_incomplete", "phases/main/usage.csv")
     ]
+
+
+def test_faults_that_are_not_shown_are_counted_for_each_code(bundle: Any) -> None:
+    add(bundle, "phases/main/truth/boxes.csv", INVERTED * 25)
+    add(bundle, "phases/main/truth/image_labels.csv", "b,/m/dog,often\n" * 23)
+    with pytest.raises(InvalidBundle) as caught:
+        import_bundle(path=bundle.path, by=None)
+    told = Counter((problem.code, problem.file) for problem in caught.value.problems)
+    inverted, bad = ("truth_inverted_box", "boxes.csv"), ("truth_bad_value", "image_labels.csv")
+    assert {told[code, f"phases/main/truth/{file}"] for code, file in (inverted, bad)} == {21}
+    more = [(problem.code, problem.message) for problem in caught.value.problems if problem.message.startswith("and ")]
+    assert sorted(more) == [(bad[0], "and 3 more of this kind"), (inverted[0], "and 5 more of this kind")]
+
+
+def test_every_defect_of_every_baseline_is_told_before_anything_is_written(bundle: Any) -> None:
+    head = "ImageId,PredictionString\n"
+    bundle.write("phases/main/baselines/one.csv", f"{head}a,/m/cat nan 0.1 0.1 0.5 0.5\nb,\n")
+    bundle.write("phases/main/baselines/two.csv.gz", gzip.compress(f"{head}a,\nb,/m/dog 0.5 0.1 0.1\n".encode()))
+    files = "{name: One, file: baselines/one.csv}, {name: Two, file: baselines/two.csv.gz}"
+    bundle.sheet(phase=f"    baselines: [{files}]\n")
+    with pytest.raises(InvalidBundle) as caught:
+        import_bundle(path=bundle.path, by=None)
+    assert [(problem.code, problem.file, problem.line) for problem in caught.value.problems] == [
+        ("not_finite", "phases/main/baselines/one.csv", 2),
+        ("bad_tokens", "phases/main/baselines/two.csv.gz", 3),
+    ]
+    assert not Challenge.objects.exists()
+
+
+@pytest.mark.usefixtures("inline_queue")
+def test_a_baseline_is_checked_with_the_parameters_of_its_phase(bundle: Any) -> None:
+    bundle.write("phases/main/baselines/one.csv", "ImageId,PredictionString\na,\n")
+    lines = "    baselines: [{name: One, file: baselines/one.csv}]\n    parameters: {group_of_weight: 0, %s}\n"
+    bundle.sheet(phase=lines % "require_all_images: yes")
+    with pytest.raises(InvalidBundle):
+        import_bundle(path=bundle.path, by=None)
+    bundle.sheet(phase=lines % "require_all_images: no")
+    import_bundle(path=bundle.path, by=None)
 
 
 def test_a_gzipped_truth_is_the_same_truth(bundle: Any) -> None:

@@ -11,16 +11,22 @@ from django.urls import reverse
 
 from evaluator.problems import Problem
 from server.accounts.models import User
+from server.errors import Refused
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.importing import import_bundle
 
-BUNDLE_AT_FAULT, TRUTH_AT_FAULT = 1, 3
+BUNDLE_AT_FAULT, TRUTH_AT_FAULT, BASELINE_REFUSED = 1, 3, 4
+UNFINISHED = (
+    "Everything said above was done and the challenge stands; this baseline and those after it are missing. "
+    "Import the same bundle again to submit them."
+)
 
 
 class Command(BaseCommand):
     help = (
         "Import a challenge from a bundle. Every mistake is listed as file:line: code message and nothing is imported; "
-        f"exit {BUNDLE_AT_FAULT} for mistakes of the bundle, {TRUTH_AT_FAULT} where only its truth is at fault."
+        f"exit {BUNDLE_AT_FAULT} for mistakes of the bundle, {TRUTH_AT_FAULT} where only its truth is at fault, "
+        f"{BASELINE_REFUSED} where the challenge was imported and a baseline could not be submitted."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -40,6 +46,8 @@ class Command(BaseCommand):
                 self.stderr.write(line(problem))
             code = TRUTH_AT_FAULT if error.is_truth_fault else BUNDLE_AT_FAULT
             raise CommandError(f"{error}; nothing was imported.", returncode=code) from error
+        except Refused as error:
+            raise CommandError(f"{error.detail}\n{UNFINISHED}", returncode=BASELINE_REFUSED) from error
         self.stdout.write(f"{address()}{reverse('challenge', args=[challenge.slug])}")
 
 

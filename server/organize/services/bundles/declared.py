@@ -39,6 +39,8 @@ class BundlePhase:
     baselines: tuple[Baseline, ...]
     folder: Path
     line: int
+    opens_line: int
+    closes_line: int
 
     @property
     def declared_track(self) -> Track:

@@ -3,6 +3,8 @@
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from django.conf import settings
+
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidParameters
 from server.organize.services.bundles.declared import Baseline, BundlePhase
@@ -42,10 +44,6 @@ def read_phases(challenge: Section, folder: Path, mistakes: Mistakes) -> tuple[B
 def _read_phase(section: Section, folder: Path, mistakes: Mistakes) -> BundlePhase:
     name = section.need("slug", slug, "")
     home = folder / "phases" / name
-    opens_at = section.take("opens_at", moment, None)
-    closes_at = section.take("closes_at", moment, None)
-    if opens_at and closes_at and closes_at <= opens_at:
-        section.wrong("closes_at", "bad_dates", "is not after opens_at")
     track = section.need("track", one_of(*TRACKS), "")
     if name and track:
         _check_truth(track, home, folder, mistakes)
@@ -54,12 +52,14 @@ def _read_phase(section: Section, folder: Path, mistakes: Mistakes) -> BundlePha
         title=section.take("title", text(120), name.replace("-", " ").capitalize()),
         track=track,
         parameters=_read_parameters(section, track),
-        opens_at=opens_at,
-        closes_at=closes_at,
+        opens_at=section.take("opens_at", moment, None),
+        closes_at=section.take("closes_at", moment, None),
         finals=section.take("finals", whole(1, 100), 2),
         baselines=_read_baselines(section, home, phase=name),
         folder=home,
         line=section.line(),
+        opens_line=section.line("opens_at"),
+        closes_line=section.line("closes_at"),
         **_read_split(section, home),
         **_read_quota(section),
         **_read_feedback(section),
@@ -132,10 +132,20 @@ def _read_baselines(parent: Section, home: Path, *, phase: str) -> tuple[Baselin
             section.wrong("file", "unsafe_path", f"{file} leaves the phase's folder")
         elif file and phase and not (home / path).is_file():
             section.wrong("file", "missing_file", f"there is no phases/{phase}/{file}")
+        elif file and phase:
+            _check_size(section, home / path)
         if name and name.casefold() in {baseline.name.casefold() for baseline in baselines}:
             section.wrong("name", "duplicate_baseline", f"{name} names an earlier baseline already")
         baselines.append(Baseline(name=name, file=home / path, line=section.line("name")))
     return tuple(baselines)
+
+
+def _check_size(baseline: Section, file: Path) -> None:
+    """Note a file that nobody could submit; it is found here because the challenge would stand without it later."""
+    size, allowed = file.stat().st_size, settings.UPLOAD_MAX_BYTES
+    if size > allowed:
+        message = f"has {size:,} bytes; {allowed:,} are allowed. Compress it with gzip"
+        baseline.wrong("file", "file_too_large", message)
 
 
 def _check_truth(track: str, home: Path, folder: Path, mistakes: Mistakes) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import yaml
 
+from server.organize.services.bundles.dates import check_dates
 from server.organize.services.bundles.declared import Bundle
 from server.organize.services.bundles.mistakes import SHEET, Mistakes
 from server.organize.services.bundles.phases import read_phases
@@ -70,6 +71,9 @@ def _read_challenge(section: Section, pages: dict[str, str], folder: Path, mista
     closes_at = section.take("closes_at", moment, None)
     if opens_at and closes_at and closes_at <= opens_at:
         section.wrong("closes_at", "bad_dates", "is not after opens_at")
+    phases = read_phases(section, folder, mistakes)
+    for phase in phases:
+        check_dates(phase, opens_at=opens_at, closes_at=closes_at, mistakes=mistakes)
     with section.section("teams") as teams:
         team_max_size = teams.take("max_size", whole(1, 1000), 5)
         merge_until = teams.take("merge_until", moment, None)
@@ -83,7 +87,7 @@ def _read_challenge(section: Section, pages: dict[str, str], folder: Path, mista
         join_until=section.take("join_until", moment, None),
         team_max_size=team_max_size,
         merge_until=merge_until,
-        phases=read_phases(section, folder, mistakes),
+        phases=phases,
         closes_line=section.line("closes_at"),
         **pages,
     )

@@ -1,0 +1,81 @@
+"""A body that is larger than its address takes is refused before anything reads it."""
+
+from typing import Any
+
+import pytest
+from django.core.files import uploadhandler
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from server.api.middleware import FORM_BYTES
+from tests.server.page import Page
+
+MEGABYTE = 2**20
+SUBMISSIONS = "/api/v1/challenges/c/phases/main/submissions"
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    return make.phase(make.challenge(slug="c"), slug="main")
+
+
+@pytest.fixture
+def nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def new_file(*_: Any, **__: Any) -> None:
+        raise AssertionError("a file of the form was opened on disk")
+
+    monkeypatch.setattr(uploadhandler.TemporaryFileUploadHandler, "new_file", new_file)
+
+
+def a_file(size: int) -> SimpleUploadedFile:
+    return SimpleUploadedFile("run.csv", b"x" * size, "text/csv")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/accounts/login", "/admin/login/", "/accounts/signup", "/accounts/tokens", "/challenges/c/join", "/"],
+)
+def test_a_page_takes_no_large_body(path: str, phase: Any, nothing_is_written: None) -> None:
+    response = Client(enforce_csrf_checks=True).post(path, {"file": a_file(MEGABYTE)})
+    page = Page(response)
+    assert page.status == 413
+    assert "file_too_large" in page.words
+
+
+@pytest.mark.parametrize("path", ["/api/v1/challenges/c/join", "/api/v1/challenges", "/api/v1/nowhere"])
+def test_an_address_of_the_api_takes_no_large_body(path: str, phase: Any, nothing_is_written: None) -> None:
+    answer = Client().post(path, {"file": a_file(MEGABYTE)})
+    assert (answer.status_code, answer.json()["code"]) == (413, "file_too_large")
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+def test_a_session_uploads_nothing_large_where_no_file_is_taken(
+    make: Any, phase: Any, client: Client, nothing_is_written: None
+) -> None:
+    client.force_login(make.user())
+    assert client.post("/api/v1/challenges/c/join", {"file": a_file(MEGABYTE)}).status_code == 413
+
+
+@pytest.mark.parametrize("path", ["/challenges/c/submit", SUBMISSIONS])
+def test_what_takes_a_file_takes_no_larger_one(path: str, phase: Any, settings: Any, nothing_is_written: None) -> None:
+    settings.UPLOAD_MAX_BYTES = 2 * MEGABYTE
+    assert Client().post(path, {"file": a_file(2 * MEGABYTE + FORM_BYTES)}).status_code == 413
+
+
+def test_what_takes_a_file_takes_a_large_one(make: Any, phase: Any, client: Client, inline_queue: Any) -> None:
+    user = make.user()
+    make.team(phase.challenge, user)
+    client.force_login(user)
+    assert client.post("/challenges/c/submit", {"file": a_file(2 * MEGABYTE)}).status_code == 302
+
+
+@pytest.mark.parametrize("path", ["/accounts/login", "/challenges/c/submit", SUBMISSIONS, "/api/v1/challenges"])
+def test_a_body_without_its_length_is_refused(path: str, phase: Any) -> None:
+    response = Client().post(path, {"note": "x"}, headers={"Transfer-Encoding": "chunked"})
+    assert response.status_code == 422
+    assert b"length" in response.content
+
+
+@pytest.mark.parametrize("length", ["", "x"])
+def test_a_length_that_is_no_number_is_no_crash(length: str, db: None, client: Client) -> None:
+    assert client.post("/accounts/login", CONTENT_LENGTH=length).status_code == 200

@@ -1,0 +1,50 @@
+"""What the page advises and what the evaluator complains of are the same list of codes."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import evaluator
+from server.pages.defects import ADVICE
+
+ROOT = Path(evaluator.__file__).parent
+FILES = [*(ROOT / "files").glob("*.py"), ROOT / "scoring.py"]
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    """String constants of an expression: one, or those of a choice between two."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from texts(node.body)
+        yield from texts(node.orelse)
+
+
+def codes_in(node: ast.AST) -> Iterator[str]:
+    """Codes stand first in a Problem, second in a stop, first in a returned pair, or are called so."""
+    match node:
+        case ast.Call(func=ast.Name(id="Problem"), args=[code, *_]):
+            yield from texts(code)
+        case ast.Call(func=ast.Name(id="_stop"), args=[_, code, *_]):
+            yield from texts(code)
+        case ast.Return(value=ast.Tuple(elts=[code, _])):
+            yield from texts(code)
+        case ast.Assign(targets=[ast.Name(id="code")], value=code):
+            yield from texts(code)
+
+
+def emitted() -> set[str]:
+    nodes = [node for file in FILES for node in ast.walk(ast.parse(file.read_text()))]
+    return {code for node in nodes for code in codes_in(node) if not code.startswith("truth_")}
+
+
+def test_the_search_finds_codes_of_every_kind() -> None:
+    assert {"empty", "line_too_long", "missing_image", "not_a_number", "unknown_label", "unknown_image"} <= emitted()
+
+
+def test_every_code_has_its_advice() -> None:
+    assert emitted() - set(ADVICE) == set()
+
+
+def test_no_advice_is_for_a_code_that_nothing_emits() -> None:
+    assert set(ADVICE) - emitted() == set()
