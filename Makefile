@@ -60,6 +60,9 @@ lint: setup ## ruff, mypy, layers, migrations, file lengths
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@git ls-files -z '*.py' '*.html' '*.css' '*.js' '*.yml' | xargs -0 wc -l | awk '$$2 != "total" && $$1 > 300 {print "over 300 lines: " $$0; bad = 1} END {exit bad}'
 
+bench: setup ## what scoring costs; writes BENCHMARKS.md (10 minutes)
+	@$(BIN)/python -m tests.benchmarks.bench
+
 drills: setup ## real processes, killed, stopped and wiped on the way
 	@$(BIN)/python -m pytest -v -p no:randomly tests/flows $(ARGS)
 

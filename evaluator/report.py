@@ -8,7 +8,8 @@ from typing import Any
 from evaluator.problems import Notice
 
 Number = float | int | None
-STREAMED = "streamed"
+STREAMED, READABLE = "streamed", "readable"
+SMALL = "a small file"
 ClassRow = dict[str, str | Number]
 
 
@@ -61,7 +62,7 @@ class SplitReport:
 class Report:
     """A scoring of one submission: what was measured and how (the signature).
 
-    ``way`` tells by which of two implementations, ``streamed`` or ``readable`` and why; the numbers are the same.
+    ``way`` tells by which of two implementations, ``streamed`` or ``readable: …`` and why; the numbers are the same.
     """
 
     track: str

@@ -1,6 +1,7 @@
 """The front door: check, score, prepare."""
 
 import csv
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -10,15 +11,15 @@ from evaluator import __version__
 from evaluator.catalog import Limits
 from evaluator.files.submission import Table, read
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, Problem
-from evaluator.report import Report
+from evaluator.report import READABLE, SMALL, Report, SplitReport
 from evaluator.signature import compose
 from evaluator.tracks import CONTESTS
-from evaluator.tracks.contest import Contest
-from evaluator.tracks.streaming import ReadableWay, Streaming
+from evaluator.tracks.contest import Contest, ReadableWay, Streaming
 from evaluator.truth import Truth, is_prepared
 
 Progress = Callable[[str, float], None]
 Split = tuple[float, int]
+SMALL_BYTES = 1 << 20  # read and scored in a third of the second that loading the kernels takes
 
 
 def silent(stage: str, fraction: float) -> None:
@@ -92,15 +93,37 @@ def score(
     findings = Findings()
     try:
         streaming = Streaming(submission, limits or Limits(), threads, progress or silent)
-        splits = contest.stream(opened, streaming, resolved, findings)
+        splits = streamed(contest, opened, streaming, resolved, findings)
         return Report(track, signature, resolved, splits, findings.notices)
     except ReadableWay as reason:
-        way = f"readable: {reason}"
+        way = f"{READABLE}: {reason}"
     table = _read(contest, submission, opened, resolved, limits=limits, findings=findings, progress=progress)
     if findings.total:
         raise InvalidSubmission(findings)
     splits = contest.evaluate(opened, table, resolved, progress or silent)
     return Report(track, signature, resolved, splits, findings.notices, way)
+
+
+def streamed(
+    contest: Contest, truth: Truth, submission: Streaming, parameters: Mapping[str, Any], findings: Findings
+) -> dict[str, SplitReport]:
+    """Score by kernels.
+
+    Raises
+    ------
+    ReadableWay
+        Where they cannot, or where loading them would take longer than the readable way takes.
+    """
+    if contest.streaming not in sys.modules and submission.path.stat().st_size < SMALL_BYTES:
+        raise ReadableWay(SMALL)
+    splits: dict[str, SplitReport] = import_module(contest.streaming).stream(truth, submission, parameters, findings)
+    return splits
+
+
+def load_kernels() -> None:
+    """Load the machine code of every track: for a process that lives long."""
+    for contest in CONTESTS.values():
+        import_module(contest.streaming)
 
 
 def check(

@@ -5,7 +5,7 @@ import io
 import json
 import os
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -15,10 +15,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.kernels.texts import TextIndex, index_of
 from evaluator.problems import Findings, InvalidTruth, Problem
 
-MAGIC = b"PODIUM\x00\x02"
+MAGIC = b"PODIUM\x00\x03"
 ALIGNMENT = 64
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2
 USAGES = {"ignored": IGNORED, "public": PUBLIC, "private": PRIVATE}
@@ -94,10 +93,6 @@ class Truth:
         """Nobody may write to what everybody reads."""
         for array in self.arrays.values():
             array.flags.writeable = False
-
-    def index(self, name: str) -> TextIndex:
-        """Return what kernels look texts up in; the track has put it there by :func:`searchable`."""
-        return TextIndex(*(self.arrays[f"{name}.{part}"] for part in TextIndex._fields))
 
     @cached_property
     def image_codes(self) -> dict[str, int]:
@@ -175,11 +170,6 @@ def _mapped(body: NDArray[np.uint8], place: Mapping[str, Any]) -> NDArray[Any]:
     size = int(np.prod(place["shape"])) * dtype.itemsize
     array: NDArray[Any] = body[place["at"] : place["at"] + size].view(dtype).reshape(place["shape"])
     return array
-
-
-def searchable(name: str, texts: Iterable[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays that :meth:`Truth.index` makes an index of."""
-    return {f"{name}.{part}": array for part, array in index_of([*texts])._asdict().items()}
 
 
 def is_prepared(path: Path) -> bool:

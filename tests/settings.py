@@ -9,7 +9,7 @@ os.environ["PODIUM_HOME"] = tempfile.mkdtemp(prefix="podium-tests-")  # one for 
 atexit.register(shutil.rmtree, os.environ["PODIUM_HOME"], ignore_errors=True)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
 
-from server.settings import *  # noqa: F403
+from server.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {

@@ -2,12 +2,14 @@
 
 from celery.signals import worker_process_init
 
+from evaluator import scoring
 from server.celery import app
 from worker import children
 from worker.presence import Presence
 from worker.shutdown import Grace
 
-app.autodiscover_tasks(["worker"])  # before the pool forks: every child starts with the scorer loaded
+app.autodiscover_tasks(["worker"])
+scoring.load_kernels()  # before the pool forks: every child starts with the scorer loaded
 app.steps["worker"].update({Presence, Grace})
 worker_process_init.connect(children.begin)
 

@@ -3,25 +3,22 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 
-from tqdm import tqdm
+Tell = Callable[[str, float], None]
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, float], None]]:
+def progress() -> Iterator[Tell]:
     """Give a function that takes a stage and the fraction of it that is done."""
-    with tqdm(
-        total=1.0,
-        desc="reading",
-        leave=False,
-        file=sys.stderr,
-        disable=not sys.stderr.isatty(),
-        bar_format="{desc:<9} {percentage:3.0f}% |{bar}| {elapsed}",
-    ) as bar:
+    if not sys.stderr.isatty():
+        yield lambda stage, fraction: None
+        return
+    tqdm = import_module("tqdm").tqdm  # loaded where somebody looks
+    form = "{desc:<9} {percentage:3.0f}% |{bar}| {elapsed}"
+    with tqdm(total=1.0, desc="reading", leave=False, file=sys.stderr, bar_format=form) as bar:
 
         def tell(stage: str, fraction: float) -> None:
-            if bar.disable:
-                return
             if stage != bar.desc:
                 bar.set_description_str(stage, refresh=False)
                 bar.reset()

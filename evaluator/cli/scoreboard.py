@@ -5,7 +5,7 @@ import sys
 from evaluator.catalog import TRACKS
 from evaluator.cli.defects import print_notices
 from evaluator.cli.output import Ink
-from evaluator.report import STREAMED, Report, SplitReport
+from evaluator.report import READABLE, SMALL, STREAMED, Report, SplitReport
 
 
 def print_report(report: Report) -> None:
@@ -25,7 +25,7 @@ def print_report(report: Report) -> None:
     print()
     print_notices(report.notices, stream=sys.stdout)
     print(ink.faint(report.signature))
-    if report.way != STREAMED:
+    if report.way not in (STREAMED, f"{READABLE}: {SMALL}"):
         print(ink.faint(f"scored the slower way, with the same result ({report.way})"))
 
 

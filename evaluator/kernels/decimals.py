@@ -95,6 +95,25 @@ def quick_number_at(data, at, stop):
 
 
 @outlined
+def longer_number_at(data, at, stop):
+    """Read the next commonest form: one digit, a point and 9 to 14 more; the same contract as the commonest.
+
+    15 digits and a power of ten up to 22 are exact, so their quotient is rounded once.
+    """
+    head = word_at(data, at) ^ ZEROS
+    word, more = word_at(data, at + 2) ^ ZEROS, word_at(data, at + 10) ^ ZEROS
+    count = digits_in(more)
+    end = at + 10 + count
+    if (head & BYTE) > _9 or ((head >> _8) & BYTE) != POINT_AFTER_XOR or digits_in(word) < 8:
+        return 0.0, 0
+    if not 0 < count <= 6 or byte_at(data, end) != stop:
+        return 0.0, 0
+    whole = (head & BYTE) * WHOLE_TENS[8] + _number_of(word, 8)
+    whole = whole * WHOLE_TENS[np.uint64(count)] + _number_of(more, count)
+    return np.float64(np.int64(whole)) / TENS[np.uint64(8 + count)], end + 1
+
+
+@outlined
 def _digits_at(data, at, whole):
     """Return ``whole`` with the digits from ``at`` appended, their end, and whether it stayed below 10**19."""
     fits = True
@@ -228,6 +247,8 @@ def numbers_in(data, values, ends):
     at = 1
     for place in range(len(values)):
         values[place], end = quick_number_at(data, at, BLANK)
+        if end == 0:
+            values[place], end = longer_number_at(data, at, BLANK)
         ends[place] = end - 1
         if end == 0:
             values[place], ends[place] = number_at(data, at)

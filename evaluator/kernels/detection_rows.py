@@ -5,7 +5,7 @@ from numba import types
 
 from evaluator.kernels.bits import byte_at
 from evaluator.kernels.cache import kernel, outlined, part
-from evaluator.kernels.decimals import number_at, quick_number_at
+from evaluator.kernels.decimals import longer_number_at, number_at, quick_number_at
 from evaluator.kernels.detection_strings import COMMA, LINE_FEED, RETURN, after_blanks
 from evaluator.kernels.detections import (
     CAPPED,
@@ -30,7 +30,7 @@ NO_IMAGE = -1
 
 
 @outlined
-def _cell_end(data, at, last):
+def cell_end(data, at, last):
     """Return the place after the comma, or after the line end in the last cell, that stands at ``at``; else 0."""
     if not last:
         return at + 1 if byte_at(data, at) == COMMA else 0
@@ -41,9 +41,12 @@ def _cell_end(data, at, last):
 
 @outlined
 def _blank_number_at(data, at, last):
-    """Return (value, place of the next cell) of a number that may have blanks around it; place 0 where it is odd."""
+    """Return (value, place of the next cell) of a number that is long or has blanks around it; 0 where it is odd."""
+    value, end = longer_number_at(data, at, LINE_FEED if last else COMMA)
+    if end > 0:
+        return value, end
     value, end = number_at(data, after_blanks(data, at))
-    return (value, 0) if end == 0 else (value, _cell_end(data, after_blanks(data, end), last))
+    return (value, 0) if end == 0 else (value, cell_end(data, after_blanks(data, end), last))
 
 
 @part
@@ -71,7 +74,7 @@ def _read_row(data, at, truth, order, numbers):
             if code < 0 and (truth.closed[kind] or not is_plain(data, at, end)):
                 return 0, image, label
             image, label = (code, label) if kind == IMAGE else (image, code)
-            at = _cell_end(data, end, last)
+            at = cell_end(data, end, last)
         if at == 0:
             return 0, image, label
     return at, image, label

@@ -5,7 +5,7 @@ from numba import types
 
 from evaluator.kernels.bits import byte_at
 from evaluator.kernels.cache import kernel, outlined, part
-from evaluator.kernels.decimals import number_at, quick_number_at
+from evaluator.kernels.decimals import longer_number_at, number_at, quick_number_at
 from evaluator.kernels.detections import (
     DONE,
     IMAGES,
@@ -47,6 +47,9 @@ def _spaced_number_at(data, at):
     """Return (value, place of the next token or line end); place 0 where it is no number or ends in something else."""
     if at == 0:
         return 0.0, 0
+    value, end = longer_number_at(data, at, BLANK)
+    if end > 0:
+        return value, end
     value, at = number_at(data, after_blanks(data, at))
     if at == 0 or byte_at(data, at) not in (BLANK, TAB, LINE_FEED, RETURN):
         return 0.0, 0
@@ -90,6 +93,29 @@ def _read_string(data, at, truth, state, threshold, image, origin):
             return status, at
 
 
+@part
+def next_image(data, at, truth, state):
+    """Read a line's image and note that it has its row.
+
+    Returns (its code, where the predictions begin: 0 where the line is odd or the image had a row already).
+    """
+    image, end, name = text_at(data, at, truth.images)
+    if byte_at(data, end) != COMMA:
+        return image, 0
+    state.counts[IMAGES] += 1
+    if image >= 0:
+        if state.named[image]:
+            return image, 0
+        state.named[image] = 1
+        return image, end + 1
+    if truth.closed[0] or not is_plain(data, at, end):
+        return image, 0
+    state.strangers[state.counts[STRANGERS]] = name
+    state.counts[STRANGERS] += 1
+    state.counts[UNKNOWN_IMAGES] += 1
+    return image, end + 1
+
+
 @kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64, types.boolean)
 def read_strings(data, at, stop, truth, state, threshold, groups_count):
     """Read whole lines and score what they say.
@@ -112,25 +138,16 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
     int64 : DONE, ODD, NEGATIVE or CAPPED; after anything but DONE the state is of no use.
     """
     while at < stop:
-        image, end, name = text_at(data, at, truth.images)
-        if byte_at(data, end) != COMMA:
+        image, at = next_image(data, at, truth, state)
+        if at == 0:
             return ODD
-        state.counts[IMAGES] += 1
         if image < 0:
-            if truth.closed[0] or not is_plain(data, at, end):
-                return ODD
-            state.strangers[state.counts[STRANGERS]] = name
-            state.counts[STRANGERS] += 1
-            state.counts[UNKNOWN_IMAGES] += 1
-            status, at = _read_string(data, end + 1, truth, state, threshold, image, (0, 0, 0))
+            status, at = _read_string(data, at, truth, state, threshold, image, (0, 0, 0))
         else:
-            if state.named[image]:
-                return ODD
-            state.named[image] = 1
             first = np.int64(truth.verified_from[image])
             origin = (first, np.int64(truth.boxes_from[first]), np.int64(truth.groups_from[first]))
             enter(truth, state, image)
-            status, at = _read_string(data, end + 1, truth, state, threshold, image, origin)
+            status, at = _read_string(data, at, truth, state, threshold, image, origin)
             leave(truth, state, image)
             settle(truth, state, origin, image, groups_count)
         if status != DONE:

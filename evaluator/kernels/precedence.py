@@ -53,7 +53,7 @@ def is_before(confidence, overlap, corners, suitor):
         return confidence > suitor[0]
     if overlap != suitor[1]:
         return overlap > suitor[1]
-    for place in range(4):
+    for place in range(len(corners)):
         if corners[place] != suitor[2 + place]:
             return corners[place] < suitor[2 + place]
     return False

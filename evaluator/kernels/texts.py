@@ -3,8 +3,8 @@
 The texts lie padded with zeros to pairs of eight-byte words, so that comparing them compares words.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -56,6 +56,16 @@ def index_of(texts: Sequence[str]) -> TextIndex:
     for array in (slots, starts, words):
         array.flags.writeable = False
     return TextIndex(slots, starts, words)
+
+
+def kept_index(name: str, texts: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Return an index as arrays to be kept with a truth; :func:`index_in` finds it there again."""
+    return {f"{name}.{part}": array for part, array in index_of([*texts])._asdict().items()}
+
+
+def index_in(arrays: Mapping[str, NDArray[Any]], name: str) -> TextIndex:
+    """Return the index that :func:`kept_index` made."""
+    return TextIndex(*(arrays[f"{name}.{part}"] for part in TextIndex._fields))
 
 
 @part

@@ -2,36 +2,51 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.catalog import Track
+from evaluator.catalog import Limits, Track
 from evaluator.files.notices import notice_oddities
 from evaluator.files.submission import Table, Vocabularies, Vocabulary
 from evaluator.problems import Findings
 from evaluator.report import SplitReport
-from evaluator.tracks.streaming import Streaming
 from evaluator.truth import Truth
 
 Progress = Callable[[str, float], None]
 Splits = dict[str, SplitReport]
 
 
+class ReadableWay(Exception):
+    """A submission needs the readable reader and scorer; the message says what for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """How a submission is to be read by kernels."""
+
+    path: Path
+    limits: Limits
+    threads: int
+    progress: Progress
+
+
 @dataclass(frozen=True, slots=True)
 class Contest:
     """What a track can do; its declaration stands in ``evaluator.catalog``.
 
-    ``stream`` reads and scores in one pass by kernels, or raises ReadableWay; ``vocabularies``, ``inspect`` and
-    ``evaluate`` are the readable way, with the same result.
+    ``vocabularies``, ``inspect`` and ``evaluate`` are the readable way. ``streaming`` names a module with the fast one:
+    ``stream(truth, Streaming, parameters, findings)`` returns the same splits or raises ReadableWay. Only its name is
+    known here, because machine code takes longer to load than a small file to score.
     """
 
     track: Track
     vocabularies: Callable[[Truth], Vocabularies]
     inspect: Callable[[Table, Findings], None]
     evaluate: Callable[[Truth, Table, Mapping[str, Any], Progress], Splits]
-    stream: Callable[[Truth, Streaming, Mapping[str, Any], Findings], Splits]
+    streaming: str
 
 
 def contains(sorted_keys: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.bool_]:

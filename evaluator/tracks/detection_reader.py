@@ -10,10 +10,12 @@ from evaluator.kernels import detections as kernels
 from evaluator.kernels.detection_rows import merge, read_rows
 from evaluator.kernels.detection_strings import read_strings
 from evaluator.kernels.detections import DetectionState, DetectionTruth, settle_all
-from evaluator.tracks.streaming import Bytes, Heading, ReadableWay
+from evaluator.kernels.texts import index_in
+from evaluator.tracks.contest import ReadableWay
+from evaluator.tracks.curves import Entries
+from evaluator.tracks.streaming import Bytes, Heading
 from evaluator.truth import Truth
 
-Entries = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 REASONS = {
     kernels.ODD: "something that is not plain",
     kernels.NEGATIVE: "negative confidences",
@@ -30,8 +32,8 @@ def truth_of(truth: Truth) -> DetectionTruth:
     closed = np.array([truth.flags["images_listed"], truth.flags["labels_listed"]])
     closed.flags.writeable = False
     return DetectionTruth(
-        images=truth.index("images"),
-        labels=truth.index("labels"),
+        images=index_in(arrays, "images"),
+        labels=index_in(arrays, "labels"),
         closed=closed,
         usage=arrays["usage"],
         verified_from=arrays["verified_from"],
@@ -87,8 +89,10 @@ class DetectionReader:
 
     @property
     def images(self) -> int:
-        """How many rows of images were read; 0 in the long shape."""
-        return int(self.state.counts[kernels.IMAGES])
+        """How many rows of images were read; in the long shape no fewer than the images that they name."""
+        if self.heading.kaggle:
+            return int(self.state.counts[kernels.IMAGES])
+        return int(np.count_nonzero(self.state.named) + self.state.counts[kernels.UNKNOWN_IMAGES])
 
     def read(self, data: Bytes, stop: int) -> None:
         """Take the lines before ``stop``."""

@@ -1,25 +1,21 @@
 """Detections by the kernels: the same report as the readable way, to the last bit."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
 from evaluator.files.notices import notice_oddities, notice_unknown_images
 from evaluator.kernels import detections as kernels
-from evaluator.kernels.curves import average_precision, scatter
 from evaluator.problems import Findings
 from evaluator.report import SplitReport
-from evaluator.tracks.detection_reader import DetectionReader, Entries, truth_of
+from evaluator.tracks.contest import ReadableWay, Streaming
+from evaluator.tracks.curves import HALVES, Curves
+from evaluator.tracks.detection_reader import DetectionReader, truth_of
 from evaluator.tracks.detection_report import objects, summary
-from evaluator.tracks.streaming import ReadableWay, Streaming, read_all
+from evaluator.tracks.streaming import read_all, refuse_duplicates
 from evaluator.truth import Truth
-
-HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 
 def stream(
@@ -46,8 +42,7 @@ def stream(
         raise ReadableWay("missing images")
     submission.progress("scoring", 0.0)
     curves = Curves.of([part for reader in readers for part in reader.entries()], len(truth.texts["labels"]))
-    with ThreadPoolExecutor(submission.threads) as pool:
-        list(pool.map(curves.sort, range(2 * curves.labels)))
+    curves.sort(submission.threads)
     note(truth, readers, findings)
     return {name: fold(truth, curves, name, weight) for name in truth.splits}
 
@@ -60,10 +55,7 @@ def join(readers: Sequence[DetectionReader]) -> None:
             first.join(other)
         first.settle()
         return
-    times_named = np.sum([reader.state.named for reader in readers], axis=0)
-    strangers = np.concatenate([part for reader in readers for part in reader.strangers] or [np.empty(0, np.uint64)])
-    if times_named.max(initial=0) > 1 or len(np.unique(strangers)) < len(strangers):
-        raise ReadableWay("an image in two rows")
+    refuse_duplicates(readers)
 
 
 def note(truth: Truth, readers: Sequence[DetectionReader], findings: Findings) -> None:
@@ -78,53 +70,6 @@ def note(truth: Truth, readers: Sequence[DetectionReader], findings: Findings) -
         beyond=counts[kernels.BEYOND_ONE],
         unknown_labels=counts[kernels.UNKNOWN_LABELS],
     )
-
-
-@dataclass(slots=True)
-class Curves:
-    """The entries of all curves as keys, bucket by bucket; a bucket is class × 2 + (private: 1).
-
-    Attributes
-    ----------
-    keys : uint64 array of shape (N,)
-    ends : int64 array of shape (buckets + 1,)
-        Where each bucket begins, and the end.
-    false : int64 array of shape (buckets,)
-        False positives of each.
-    """
-
-    labels: int
-    keys: NDArray[np.uint64]
-    ends: NDArray[np.int64]
-    false: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, segments: Entries, labels: int) -> "Curves":
-        """Put the entries in their buckets; a segment is given back once it is done."""
-        tally = sum((np.bincount(codes, minlength=4 * labels) for _, codes in segments), np.zeros(4 * labels, np.int64))
-        hits_and_misses = tally.reshape(2 * labels, 2)
-        ends = np.r_[0, np.cumsum(hits_and_misses.sum(axis=1))]
-        keys, at = np.empty(ends[-1], np.uint64), ends[:-1].copy()
-        while segments:
-            scatter(*segments.pop(), at, keys)
-        return cls(labels, keys, ends, hits_and_misses[:, 1])
-
-    def bucket(self, number: int) -> NDArray[np.uint64]:
-        """Return the keys of one class and half."""
-        return self.keys[self.ends[number] : self.ends[number + 1]]
-
-    def sort(self, number: int) -> None:
-        """Put a bucket's keys in order, surest last."""
-        self.bucket(number).sort()
-
-    def values(self, truths: NDArray[np.float64], halves: Sequence[int]) -> Iterator[float]:
-        """Yield the average precision of each class over some halves, NaN where it is undefined."""
-        room = np.empty((2, len(self.keys)))
-        nothing = np.empty(0, np.uint64)
-        for label in range(self.labels):
-            parts = [self.bucket(2 * label + half) if half in halves else nothing for half in (0, 1)]
-            defined = truths[label] > 0
-            yield average_precision(*parts, truths[label], *room) if defined else np.nan
 
 
 def fold(truth: Truth, curves: Curves, split: str, weight: float) -> SplitReport:

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from evaluator.files.tables import TruthFolder, TruthTable, coded
 from evaluator.hierarchy import Hierarchy
+from evaluator.kernels.texts import kept_index
 from evaluator.tracks.checking import check_boxes, check_labels, checked, distinct_keys, image_names
 from evaluator.tracks.usage import usage_of
-from evaluator.truth import Truth, searchable
+from evaluator.truth import Truth
 
 CORNERS = ("XMin", "XMax", "YMin", "YMax")
 
@@ -76,8 +77,8 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         "objects": np.stack(
             [_objects(keys, ~groups, usage, len(labels)), _objects(keys, groups, usage, len(labels))], 1
         ),
-        **searchable("images", images),
-        **searchable("labels", labels),
+        **kept_index("images", images),
+        **kept_index("labels", labels),
     }
     names = listed or {}
     texts = {"images": list(images), "labels": list(labels), "names": [names.get(label, label) for label in labels]}

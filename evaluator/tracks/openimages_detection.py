@@ -16,7 +16,6 @@ from evaluator.problems import Findings
 from evaluator.report import SplitReport
 from evaluator.tracks.contest import Contest, Progress, contains, notice_boxes, vocabularies_of
 from evaluator.tracks.detection_report import objects, summary
-from evaluator.tracks.detection_streaming import stream
 from evaluator.truth import Truth
 
 CORNERS = ("XMin", "XMax", "YMin", "YMax")
@@ -165,4 +164,4 @@ def fold(truth: Truth, entries: Entries, split: str, weight: float) -> SplitRepo
     return summary(truth, values, truths, scored=scored, true=full + weight * part, false=scored - full - part)
 
 
-CONTEST = Contest(DETECTION, vocabularies_of, inspect, evaluate, stream)
+CONTEST = Contest(DETECTION, vocabularies_of, inspect, evaluate, "evaluator.tracks.detection_streaming")

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from evaluator.catalog import RELATIONSHIPS
 from evaluator.files.notices import notice_unknown_relations
 from evaluator.files.submission import Table, Vocabularies, Vocabulary
-from evaluator.metrics.average_precision import average_precision, mean_defined
+from evaluator.metrics.average_precision import average_precision
 from evaluator.metrics.boxes import enclosing, pair_overlap
 from evaluator.metrics.matching import best_objects, takers
 from evaluator.metrics.recall import hits_at
 from evaluator.problems import Findings
-from evaluator.report import ClassRow, SplitReport, finite
+from evaluator.report import SplitReport
 from evaluator.tracks.contest import Contest, Progress, contains, notice_boxes, vocabularies_of
-from evaluator.tracks.streaming import ReadableWay, Streaming
+from evaluator.tracks.relationships_report import RECALL_AT, objects, summary
 from evaluator.tracks.triplets import FIRST, SECOND, triplet_keys
 from evaluator.truth import Truth
 
@@ -47,13 +47,6 @@ def inspect(table: Table, findings: Findings) -> None:
     boxes = [table.numbers(*FIRST), table.numbers(*SECOND)]
     notice_boxes(findings, table.numbers("Score")[:, 0], boxes, unknown)
     notice_unknown_relations(findings, int(np.count_nonzero(table.codes("RelationshipLabel") < 0)))
-
-
-def stream(
-    truth: Truth, submission: Streaming, parameters: Mapping[str, Any], findings: Findings
-) -> dict[str, SplitReport]:
-    """Take the readable way."""
-    raise ReadableWay("relationships")
 
 
 def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> dict[str, SplitReport]:
@@ -128,7 +121,7 @@ def fold(
 ) -> SplitReport:
     """Sum up one split: AP of each relation, their means, recall, and the weighted score."""
     relations = len(truth.texts["relations"])
-    truths = np.bincount(truth.arrays["relations"][in_split[truth.arrays["images"]]], minlength=relations)
+    truths = objects(truth, in_split)
     chosen = in_split[pairs.images]
     total, confidences = int(truths.sum()), pairs.confidences[chosen]
     of_relation = [pairs.relations[chosen] == relation for relation in range(relations)]
@@ -144,29 +137,9 @@ def fold(
     pooled = [average_precision(confidences, hit[chosen].astype(float), total) for hit in hits]
     recalls = [
         hits_at(limit, pairs.images[chosen], confidences, hits[0][chosen]) / total if total else float("nan")
-        for limit in (50, 100)
+        for limit in RECALL_AT
     ]
-    means = [mean_defined(values) for values in by_relation]
-    metrics = {
-        "score": weights[0] * means[0] + weights[1] * recalls[0] + weights[2] * means[1],
-        "mAP_relationships": means[0],
-        "mAP_phrases": means[1],
-        "recall@50": recalls[0],
-        "recall@100": recalls[1],
-        "weighted_ap_relationships": pooled[0],
-        "weighted_ap_phrases": pooled[1],
-    }
-    rows: list[ClassRow] = [
-        {
-            "label": label,
-            "name": truth.texts["relation_names"][relation],
-            "ap_relationships": finite(by_relation[0][relation]),
-            "ap_phrases": finite(by_relation[1][relation]),
-            "truths": int(truths[relation]),
-        }
-        for relation, label in enumerate(truth.texts["relations"])
-    ]
-    return SplitReport(RELATIONSHIPS.headline, {name: finite(value) for name, value in metrics.items()}, rows)
+    return summary(truth, truths, by_relation, pooled=pooled, recalls=recalls, weights=weights)
 
 
-CONTEST = Contest(RELATIONSHIPS, vocabularies, inspect, evaluate, stream)
+CONTEST = Contest(RELATIONSHIPS, vocabularies, inspect, evaluate, "evaluator.tracks.relationships_streaming")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.tables import TruthFolder, TruthTable, coded
+from evaluator.kernels.texts import kept_index
 from evaluator.tracks.checking import check_boxes, check_labels, checked, distinct_keys, image_names
 from evaluator.tracks.triplets import FIRST, SECOND, triplet_keys
 from evaluator.tracks.usage import usage_of
@@ -19,7 +20,8 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     """Return the prepared truth of a folder.
 
     Its arrays: ``known`` and ``negative`` (sorted image × label keys); the triplets, sorted by key and then in file
-    order: ``triplets`` (keys), ``images``, ``relations``, ``first`` and ``second`` (float32, (M, 4)); ``usage``.
+    order: ``triplets`` (keys), ``images``, ``relations``, ``first`` and ``second`` (float32, (M, 4)); ``usage``; for
+    the kernels ``told`` (2 × label + 1 where it is negative) and where those and the triplets of each image begin.
 
     Raises
     ------
@@ -50,7 +52,9 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         "relation_names": list(relations.values()),
     }
     arrays = _triplets(related, texts, images, labels) | _labels(related, verified, images, labels)
-    arrays["usage"] = usage_of(folder, images)
+    arrays |= _places(arrays, images=len(images), labels=len(labels)) | {"usage": usage_of(folder, images)}
+    for name in ("images", "labels", "relations"):
+        arrays |= kept_index(name, texts[name])
     flags = {
         "images_listed": "images.csv" in folder,
         "labels_listed": listed is not None,
@@ -103,3 +107,14 @@ def _labels(
             coded(verified.texts("ImageID"), images), coded(verified.texts("LabelName"), labels), len(labels)
         )
     return {"known": np.union1d(told, used), "negative": np.setdiff1d(told, used)}
+
+
+def _places(arrays: Mapping[str, NDArray[Any]], *, images: int, labels: int) -> dict[str, NDArray[Any]]:
+    """Return the sorted keys as places: what is told of each image, and its triplets."""
+    known, bounds = arrays["known"], np.arange(images + 1)
+    negative = np.isin(known, arrays["negative"])
+    return {
+        "told_from": np.searchsorted(known, bounds * labels).astype(np.int32),
+        "told": (known % max(labels, 1) * 2 + negative).astype(np.int32),
+        "triplets_from": np.searchsorted(arrays["images"], bounds).astype(np.int32),
+    }

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,27 +15,30 @@ from evaluator.files.rows import RowReader
 from evaluator.kernels.decimals import CHARACTERS
 from evaluator.kernels.texts import MOST_CHARACTERS
 from evaluator.problems import Findings
+from evaluator.tracks.contest import Progress, ReadableWay, Streaming
 
-Progress = Callable[[str, float], None]
 Bytes = NDArray[np.uint8]
 
 
-class ReadableWay(Exception):
-    """A submission needs the readable reader and scorer; the message says what for."""
+class State(Protocol):
+    """What every reading kernel leaves behind."""
 
-
-@dataclass(frozen=True, slots=True)
-class Streaming:
-    """How a submission is to be read."""
-
-    path: Path
-    limits: Limits
-    threads: int
-    progress: Progress
+    @property
+    def named(self) -> NDArray[np.uint8]:
+        """1 for each image of the truth that has been named, shape (images,)."""
 
 
 class Reader(Protocol):
-    """One thread's share of the work: what it has seen so far."""
+    """One thread's share of the work: what it has seen so far.
+
+    ``strangers``: hashes of the images that the truth does not know, of rows of the Kaggle shape.
+    """
+
+    strangers: list[NDArray[np.uint64]]
+
+    @property
+    def state(self) -> State:
+        """What its kernels have found."""
 
     @property
     def predictions(self) -> int:
@@ -44,7 +46,7 @@ class Reader(Protocol):
 
     @property
     def images(self) -> int:
-        """How many rows of images were read; 0 in the long shape."""
+        """How many rows of images were read; in the long shape no fewer than the images that they name."""
 
     def read(self, data: Bytes, stop: int) -> None:
         """Take the lines before ``stop``.
@@ -103,6 +105,19 @@ def read_all(stream: Streaming, track: Track, readers: Callable[[Heading], Seque
     except Unreadable as reason:
         raise ReadableWay(str(reason)) from None
     return crew
+
+
+def refuse_duplicates(readers: Sequence[Reader]) -> None:
+    """Leave images that have two rows to the readable way: it names them.
+
+    Raises
+    ------
+    ReadableWay
+    """
+    times_named = np.sum([reader.state.named for reader in readers], axis=0)
+    strangers = np.concatenate([part for reader in readers for part in reader.strangers] or [np.empty(0, np.uint64)])
+    if times_named.max(initial=0) > 1 or len(np.unique(strangers)) < len(strangers):
+        raise ReadableWay("an image in two rows")
 
 
 def _drain(

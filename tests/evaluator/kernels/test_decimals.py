@@ -51,6 +51,13 @@ def test_any_decimal(text: str) -> None:
 
 
 @settings(max_examples=2_000)
+@given(st.integers(0, 9), st.text("0123456789", min_size=1, max_size=17))
+def test_one_digit_and_a_fraction(whole: int, fraction: str) -> None:
+    text = f"{whole}.{fraction}"
+    assert same(read(text)[0], float(text))
+
+
+@settings(max_examples=2_000)
 @given(st.integers(2**53, 2**54 - 1), st.integers(-40, 40))
 def test_ties_between_two_floats(odd: int, power: int) -> None:
     """The text of a number exactly between two floats, and its neighbours."""

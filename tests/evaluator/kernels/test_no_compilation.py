@@ -3,12 +3,15 @@
 import subprocess
 import sys
 
+from evaluator.scoring import prepare
+
 PROGRAM = """
 import sys
 from pathlib import Path
 from numba.core import event
 with event.install_recorder("numba:compile") as recorder:
-    from evaluator.scoring import score
+    from evaluator.scoring import load_kernels, score
+    load_kernels()
     truth, *files = map(Path, sys.argv[1:])
     for file in files:
         assert score("openimages-detection", truth, file, threads=2).way == "streamed"
@@ -19,4 +22,22 @@ assert not recorder.buffer, recorder.buffer
 def test_scoring_in_a_new_process_compiles_nothing(tiny) -> None:  # type: ignore[no-untyped-def]
     arguments = [str(path) for path in (tiny.truth, tiny.kaggle, tiny.long)]
     done = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+COLD = """
+import sys
+from pathlib import Path
+from evaluator.scoring import score
+report = score("openimages-detection", *map(Path, sys.argv[1:]))
+assert report.way == "readable: a small file", report.way
+assert "numba" not in sys.modules
+"""
+
+
+def test_a_small_file_in_a_new_process_does_not_wait_for_kernels(tiny, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    truth = tmp_path / "truth.podium"
+    prepare("openimages-detection", tiny.truth, truth)
+    arguments = [sys.executable, "-c", COLD, str(truth), str(tiny.long)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,147 @@
+"""`make bench`: what scoring costs, as ratios within one run; prints a table and writes it to BENCHMARKS.md."""
+
+import gzip
+import json
+import os
+import platform
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from shutil import copyfileobj
+from typing import Any
+
+from evaluator.scoring import prepare
+from tests.benchmarks.challenge import write
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "build" / "bench"
+GOLDEN = ROOT.parent / "shared" / "golden"
+DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
+RECORDED_WC = 0.05  # CPU seconds of `wc -l` on the 5M file where the official codes were timed
+OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
+Row = tuple[str, str, str, str, str]  # measure, reach, aim, measured, seconds behind it
+NOT_BUILT = "not built yet"
+
+
+def cpu_of(*command: str, times: int) -> float:
+    """Return the least CPU time of a command, in seconds."""
+    taken = []
+    for _ in range(times):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise RuntimeError(f"{command} failed")
+        taken.append(usage.ru_utime + usage.ru_stime)
+    return min(taken)
+
+
+def scored(track: str, truth: Path, file: Path, *, threads: int = 1, times: int = 3) -> dict[str, Any]:
+    words = ["-m", "tests.benchmarks.measure", track, str(truth), str(file), str(threads), str(times)]
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    if found["way"] != "streamed":
+        raise RuntimeError(f"{file} took another way: {found['way']}")
+    return found
+
+
+def made() -> tuple[Path, Path, Path]:
+    """Return folders of 5M and 20M boxes over the same truth, and that truth prepared."""
+    small, large, truth = FOLDER / "5M", FOLDER / "20M", FOLDER / "truth.podium"
+    for folder, per_image in ((small, 50), (large, 200)):
+        if not (folder / "made").exists():
+            write(folder, images=99_999, per_image=per_image, long=per_image == 50)
+            (folder / "made").touch()
+    prepare(DETECTION, small / "truth", truth)
+    (FOLDER / "empty.csv").write_text("ImageId,PredictionString\n")
+    return small / "kaggle.csv", large / "kaggle.csv", truth
+
+
+def row(name: str, reach: float, aim: float, ratio: float, behind: str, *, least: bool = False) -> Row:
+    sign = ">=" if least else "<="
+    return name, f"{sign} {reach:,g}", f"{sign} {aim:,g}", f"{ratio:,.2f}" if ratio < 100 else f"{ratio:,.0f}", behind
+
+
+def sizes(small: Path, large: Path, truth: Path, wc: float) -> Iterator[Row]:
+    one, two = scored(DETECTION, truth, small), scored(DETECTION, truth, small, threads=2)
+    most = scored(DETECTION, truth, large, times=1)
+    yield row("5M boxes: CPU / CPU of `wc -l`", 20, 10, one["cpu"] / wc, f"{one['cpu']:.2f} s / {wc:.3f} s")
+    yield row("same, wall on two cores / on one", 0.65, 0.55, two["wall"] / one["wall"], f"{two['wall']:.2f} s")
+    size = large.stat().st_size
+    yield row("20M boxes: peak RSS / file size", 0.65, 0.45, most["rss"] / size, f"{most['rss'] >> 20:,} MiB")
+    yield row("growth: CPU(20M) / CPU(5M)", 4.4, 4.1, most["cpu"] / one["cpu"], f"{most['cpu']:.2f} s")
+
+
+def goldens(wc: float) -> Iterator[Row]:
+    for case, (track, official, reach, aim) in OFFICIAL.items():
+        name = f"{case}: official, scaled by `wc -l` / ours, warm"
+        if not (GOLDEN / case).exists():
+            yield name, f">= {reach:,}", f">= {aim:,}", "NOT RUN", "../shared is not there"
+            continue
+        file, truth = FOLDER / f"{case}.csv", FOLDER / f"{case}.podium"
+        with gzip.open(GOLDEN / case / "predictions.csv.gz") as packed, file.open("wb") as plain:
+            copyfileobj(packed, plain)
+        prepare(track, GOLDEN / case / "truth", truth)
+        ours = scored(track, truth, file, times=7)["cpu"]
+        ratio = official * wc / RECORDED_WC / ours
+        yield row(name, reach, aim, ratio, f"{official:.0f} s recorded, ours {ours:.3f} s", least=True)
+
+
+def peer(small: Path, truth: Path) -> Row:
+    """hotcoco, from PyPI into an environment of its own. It refuses images without truth, so both get the others."""
+    name, place = "hotcoco, predictions loaded and scored / ours, same file", FOLDER / "hotcoco"
+    python = place / "bin" / "python"
+    if not python.exists():
+        venv.create(place, with_pip=True)
+    installed = subprocess.run([python, "-m", "pip", "install", "-q", "hotcoco", "numpy"], capture_output=True)
+    if installed.returncode:
+        return name, ">= 15", ">= 30", "NOT RUN", "hotcoco cannot be installed"
+    boxes, known = small.with_name("truth") / "boxes.csv", FOLDER / "known.csv"
+    with boxes.open() as lines:
+        images = {line.partition(",")[0] for line in lines}
+    with small.with_name("long.csv").open() as lines, known.open("w") as kept:
+        kept.writelines(line for line in lines if line.partition(",")[0] in images)
+    words = [python, Path(__file__).with_name("peer.py"), boxes, small.with_name("truth") / "hierarchy.json", known]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=240)
+    if done.returncode:
+        return name, ">= 15", ">= 30", "NOT RUN", (done.stderr.strip().splitlines() or ["failed"])[-1][:80]
+    theirs, ours = float(done.stdout.split()[-1]), scored(DETECTION, truth, known, times=2)["cpu"]
+    return row(name, 15, 30, theirs / ours, f"{theirs:.1f} s / {ours:.2f} s of CPU", least=True)
+
+
+def rows() -> Iterator[Row]:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    small, large, truth = made()
+    wc = cpu_of("wc", "-l", str(small), times=7)
+    yield from sizes(small, large, truth, wc)
+    yield from goldens(wc)
+    yield peer(small, truth)
+    yield "1,000 bootstrap replicates on 5M boxes / `wc -l`", "<= 130", "<= 60", NOT_BUILT, ""
+    command = [sys.executable, "-m", "evaluator", "score", DETECTION, "--truth", str(truth), "--submission"]
+    start = cpu_of(*command, str(FOLDER / "empty.csv"), times=5)
+    yield row("a new `podium score`, empty file, 100k-image truth: CPU s", 1.0, 0.5, start, "")
+    yield "100 kB in a warm worker / a bare Celery round trip", "<= 10", "<= 4", NOT_BUILT, ""
+
+
+def processor() -> str:
+    info = Path("/proc/cpuinfo")
+    names = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores"
+
+
+def main() -> None:
+    table = ["| measure | reach | aim for | measured | behind it |", "|---|---|---|---|---|"]
+    print(*table, sep="\n")
+    for found in rows():
+        table.append("| " + " | ".join(found) + " |")
+        print(table[-1], flush=True)
+    day = datetime.now(UTC).date()
+    head = f"# Benchmarks\n\n`make bench` on {day}: {processor()}, Python {platform.python_version()}.\n\n"
+    (ROOT / "BENCHMARKS.md").write_text(head + "\n".join(table) + "\n")
+
+
+if __name__ == "__main__":
+    main()

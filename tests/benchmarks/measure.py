@@ -1,0 +1,28 @@
+"""Score one file in a process of its own, warm, and print what it took: `measure.py TRACK TRUTH FILE THREADS TIMES`."""
+
+import json
+import sys
+from pathlib import Path
+from time import perf_counter, process_time
+
+from evaluator.scoring import load_kernels, score
+
+
+def main(track: str, truth: str, file: str, threads: str, times: str) -> None:
+    load_kernels()
+    cpu, wall, way = [], [], ""
+    for _ in range(int(times)):
+        cpu_before, before = process_time(), perf_counter()
+        way = score(track, Path(truth), Path(file), threads=int(threads)).way
+        cpu.append(process_time() - cpu_before)
+        wall.append(perf_counter() - before)
+    print(json.dumps({"cpu": min(cpu), "wall": min(wall), "rss": peak(), "way": way}))
+
+
+def peak() -> int:
+    """Our own peak; getrusage would count what the parent had before we were started."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+
+
+main(*sys.argv[1:])
