@@ -1,4 +1,4 @@
-"""Parallel uploads cannot take one last slot, nor parallel workers one submission; on either database."""
+"""Parallel uploads cannot take one last slot, parallel workers not one submission, and nobody waits for ever."""
 
 import json
 import os
@@ -19,14 +19,16 @@ pytestmark = pytest.mark.processes
 
 TOLD = os.environ.get("DATABASE_URL", "")
 SERVER = TOLD if TOLD.startswith("postgres") else "postgres://postgres@127.0.0.1:5432/postgres"
-PROGRAM = Path(__file__).with_name("race_quota.py")
 
 
-def race(home: Path, **environment: str) -> dict[str, Any]:
+def race(program: str, home: Path, **environment: str) -> dict[str, Any]:
     kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     where = {"PODIUM_HOME": str(home), "PYTHONPATH": str(settings.BASE_DIR), "REDIS_URL": "unix:///nowhere/redis.sock"}
     done = subprocess.run(
-        [sys.executable, str(PROGRAM)], env={**kept, **where, **environment}, capture_output=True, text=True
+        [sys.executable, str(Path(__file__).with_name(program))],
+        env={**kept, **where, **environment},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
@@ -56,13 +58,19 @@ def assert_fair(seen: dict[str, Any]) -> None:
 
 
 def test_parallel_uploads_share_the_quota_on_sqlite(tmp_path):
-    seen = race(tmp_path)
+    seen = race("race_quota.py", tmp_path)
     assert seen["vendor"] == "sqlite"
     assert_fair(seen)
 
 
 @pytest.mark.services
 def test_parallel_uploads_share_the_quota_on_postgresql(tmp_path, postgres):
-    seen = race(tmp_path, DATABASE_URL=postgres)
+    seen = race("race_quota.py", tmp_path, DATABASE_URL=postgres)
     assert seen["vendor"] == "postgresql"
     assert_fair(seen)
+
+
+@pytest.mark.services
+def test_uploads_changes_and_cancels_of_a_team_do_not_lock_each_other_out(tmp_path, postgres):
+    seen = race("race_locks.py", tmp_path, DATABASE_URL=postgres)
+    assert seen == {"taken": 12, "changed": 12, "cancelled": 12, "noted": 12}
