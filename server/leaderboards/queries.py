@@ -111,8 +111,9 @@ def _why_not(submission: Submission, *, scored: bool, counting: bool) -> str:
 
 
 def _closed_until(phase: Phase, split: str) -> str:
-    when = f"at {phase.closing:%Y-%m-%d %H:%M} UTC" if phase.closing else "when the organizers close it"
-    return f"The {split} leaderboard opens when the phase is over, {when}. Until then, read the public one."
+    when = f"is over, at {phase.closing:%Y-%m-%d %H:%M} UTC" if phase.closing else "has been closed by its organizers"
+    board = "leaderboard of all images" if split == "all" else f"{split} leaderboard"
+    return f"The {board} opens when the phase {when}. Until then, read the public one."
 
 
 def _all_metrics(evaluations: list[int], split: str) -> dict[int, dict[str, float | None]]:

@@ -25,4 +25,5 @@ def peak() -> int:
     return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

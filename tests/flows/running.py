@@ -174,7 +174,7 @@ class Running:
             wait_for(partial(self.has_begun, identifier), every=0.002)
             for process in self.worker()[1]:
                 os.kill(process, signal.SIGSTOP)
-            if self.column("status", identifier) == "running" and self.can_be_written():
+            if self.can_be_written() and self.column("status", identifier) == "running":
                 return identifier
             self.signal_all("celery -A worker", signal.SIGCONT)
         raise AssertionError(f"each of {TRIES} submissions was scored before it could be stopped")
