@@ -1,22 +1,8 @@
-"""What a scoring may use: how large a file, how much memory, how long; and what its author reads when it was more."""
+"""What a scoring may use: how much memory, how long; and what its author reads when it was more."""
 
 import resource
 
 from django.conf import settings
-
-from evaluator.catalog import Limits
-
-
-def file_limits() -> Limits:
-    return Limits(
-        decompressed_bytes=settings.DECOMPRESSED_MAX_BYTES,
-        decompressed_ratio=settings.DECOMPRESSED_MAX_RATIO,
-        line_bytes=settings.LINE_MAX_BYTES,
-        number_characters=settings.NUMBER_MAX_CHARACTERS,
-        text_characters=settings.TEXT_MAX_CHARACTERS,
-        boxes=settings.SUBMISSION_MAX_BOXES,
-        images=settings.SUBMISSION_MAX_IMAGES,
-    )
 
 
 def limit_memory() -> None:

@@ -10,6 +10,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 from evaluator import scoring
 from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
+from server.submissions.limits import file_limits
 from server.submissions.models import Fault
 from server.submissions.queue import EVALUATE
 from server.submissions.services import lifecycle
@@ -35,7 +36,7 @@ def evaluate(submission_id: str) -> None:
                 Path(truth.prepared.path),
                 Path(submission.file.path),
                 parameters=phase.parameters,
-                limits=limits.file_limits(),
+                limits=file_limits(),
                 progress=heartbeat.progress,
             )
         lifecycle.record(submission, truth=truth, report=report.as_dict(), cpu_seconds=process_time() - started)

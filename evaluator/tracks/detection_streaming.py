@@ -6,15 +6,13 @@ from typing import Any
 import numpy as np
 
 from evaluator.catalog import DETECTION
-from evaluator.files.notices import notice_oddities, notice_unknown_images
-from evaluator.kernels import detections as kernels
 from evaluator.problems import Findings
 from evaluator.report import SplitReport
 from evaluator.tracks.contest import ReadableWay, Streaming
 from evaluator.tracks.curves import HALVES, Curves
 from evaluator.tracks.detection_reader import DetectionReader, truth_of
 from evaluator.tracks.detection_report import objects, summary
-from evaluator.tracks.streaming import read_all, refuse_duplicates
+from evaluator.tracks.streaming import note, read_all, refuse_duplicates
 from evaluator.truth import Truth
 
 
@@ -56,20 +54,6 @@ def join(readers: Sequence[DetectionReader]) -> None:
         first.settle()
         return
     refuse_duplicates(readers)
-
-
-def note(truth: Truth, readers: Sequence[DetectionReader], findings: Findings) -> None:
-    """Add the notices."""
-    counts = np.sum([reader.state.counts for reader in readers], axis=0).tolist()
-    if not truth.flags["images_listed"]:
-        notice_unknown_images(findings, counts[kernels.UNKNOWN_IMAGES])
-    notice_oddities(
-        findings,
-        inverted=counts[kernels.INVERTED],
-        outside=counts[kernels.OUTSIDE],
-        beyond=counts[kernels.BEYOND_ONE],
-        unknown_labels=counts[kernels.UNKNOWN_LABELS],
-    )
 
 
 def fold(truth: Truth, curves: Curves, split: str, weight: float) -> SplitReport:

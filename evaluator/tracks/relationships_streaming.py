@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import RELATIONSHIPS
-from evaluator.files.notices import notice_oddities, notice_unknown_images, notice_unknown_relations
-from evaluator.kernels import detections, relationships
+from evaluator.files.notices import notice_unknown_relations
+from evaluator.kernels import relationships
 from evaluator.kernels.relationships import merge
 from evaluator.problems import Findings
 from evaluator.report import SplitReport
@@ -17,7 +17,7 @@ from evaluator.tracks.contest import Streaming
 from evaluator.tracks.curves import HALVES, Curves
 from evaluator.tracks.relationships_reader import RelationshipReader, truth_of
 from evaluator.tracks.relationships_report import RECALL_AT, objects, summary
-from evaluator.tracks.streaming import read_all, refuse_duplicates
+from evaluator.tracks.streaming import note, read_all, refuse_duplicates
 from evaluator.truth import PRIVATE, Truth
 
 
@@ -40,28 +40,14 @@ def stream(
     if readers[0].heading.kaggle:
         refuse_duplicates(readers)
     curves = AllCurves.of(truth, readers)
-    note(truth, readers, findings)
+    counts = note(truth, readers, findings)
+    notice_unknown_relations(findings, counts[relationships.UNKNOWN_RELATIONS])
     submission.progress("scoring", 0.0)
     reports: dict[str, SplitReport] = {}
     for name, in_split in truth.splits.items():
         twin = reports.get("all") if np.array_equal(in_split, truth.splits["all"]) else None
         reports[name] = twin or fold(truth, curves, name, parameters["weights"])
     return reports
-
-
-def note(truth: Truth, readers: Sequence[RelationshipReader], findings: Findings) -> None:
-    """Add the notices."""
-    counts = np.sum([reader.state.counts for reader in readers], axis=0).tolist()
-    if not truth.flags["images_listed"]:
-        notice_unknown_images(findings, counts[detections.UNKNOWN_IMAGES])
-    notice_oddities(
-        findings,
-        inverted=counts[detections.INVERTED],
-        outside=counts[detections.OUTSIDE],
-        beyond=counts[detections.BEYOND_ONE],
-        unknown_labels=counts[detections.UNKNOWN_LABELS],
-    )
-    notice_unknown_relations(findings, counts[relationships.UNKNOWN_RELATIONS])
 
 
 def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from evaluator.catalog import Limits, Track
 from evaluator.files.blocks import Blocks, Unreadable
 from evaluator.files.lines import CHUNK_BYTES, Stop
+from evaluator.files.notices import notice_oddities, notice_unknown_images
 from evaluator.files.rows import RowReader
 from evaluator.kernels.decimals import CHARACTERS
+from evaluator.kernels.detections import BEYOND_ONE, INVERTED, OUTSIDE, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.texts import MOST_CHARACTERS
 from evaluator.problems import Findings
 from evaluator.tracks.contest import Progress, ReadableWay, Streaming
+from evaluator.truth import Truth
 
 Bytes = NDArray[np.uint8]
 
@@ -26,6 +29,10 @@ class State(Protocol):
     @property
     def named(self) -> NDArray[np.uint8]:
         """1 for each image of the truth that has been named, shape (images,)."""
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """What was counted, by the places that :mod:`evaluator.kernels.detections` names."""
 
 
 class Reader(Protocol):
@@ -118,6 +125,21 @@ def refuse_duplicates(readers: Sequence[Reader]) -> None:
     strangers = np.concatenate([part for reader in readers for part in reader.strangers] or [np.empty(0, np.uint64)])
     if times_named.max(initial=0) > 1 or len(np.unique(strangers)) < len(strangers):
         raise ReadableWay("an image in two rows")
+
+
+def note(truth: Truth, readers: Sequence[Reader], findings: Findings) -> list[int]:
+    """Add the notices of what every track counts, and return all counts, over all threads."""
+    counts: list[int] = np.sum([reader.state.counts for reader in readers], axis=0).tolist()
+    if not truth.flags["images_listed"]:
+        notice_unknown_images(findings, counts[UNKNOWN_IMAGES])
+    notice_oddities(
+        findings,
+        inverted=counts[INVERTED],
+        outside=counts[OUTSIDE],
+        beyond=counts[BEYOND_ONE],
+        unknown_labels=counts[UNKNOWN_LABELS],
+    )
+    return counts
 
 
 def _drain(

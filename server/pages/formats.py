@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 
-from evaluator.catalog import Column, Parameter, Track
+from evaluator.catalog import Column, Limits, Parameter, Track
 from server.challenges.models import Phase
 from server.pages import sizes
 
@@ -81,17 +81,18 @@ def shapes(track: Track) -> list[Shape]:
     ]
 
 
-def limits(
-    *, upload: int, unpacked: int, ratio: int, line: int, number: int, text: int, boxes: int, images: int, seconds: int
-) -> list[tuple[str, str]]:
+def limits(of_file: Limits, *, upload: int, seconds: int) -> list[tuple[str, str]]:
     """What a file may hold, as lines of a list."""
     return [
         ("File as sent", sizes.in_words(upload)),
-        ("Unpacked", f"{sizes.in_words(unpacked)}, at most {ratio} times the packed size"),
-        ("One line", sizes.in_words(line)),
-        ("Predictions", intcomma(boxes)),
-        ("Images", intcomma(images)),
-        ("A number", f"{number} characters"),
-        ("An id or label", f"{text} characters"),
+        (
+            "Unpacked",
+            f"{sizes.in_words(of_file.decompressed_bytes)}, at most {of_file.decompressed_ratio} times the packed size",
+        ),
+        ("One line", sizes.in_words(of_file.line_bytes)),
+        ("Predictions", intcomma(of_file.boxes)),
+        ("Images", intcomma(of_file.images)),
+        ("A number", f"{of_file.number_characters} characters"),
+        ("An id or label", f"{of_file.text_characters} characters"),
         ("Scoring", f"{seconds // 60} minutes"),
     ]

@@ -7,6 +7,7 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
+from server.submissions.limits import file_limits
 from worker import limits
 
 UNDER_LIMIT = """
@@ -44,7 +45,7 @@ def test_file_that_is_mapped_for_reading_does_not_count(tmp_path):
 
 def test_file_limits_are_those_of_the_settings(settings):
     settings.LINE_MAX_BYTES = 12345
-    assert limits.file_limits().line_bytes == 12345
+    assert file_limits().line_bytes == 12345
 
 
 @pytest.mark.parametrize(("error", "word"), [(MemoryError(), "memory"), (SoftTimeLimitExceeded(), "minutes")])

@@ -6,6 +6,7 @@ from django.shortcuts import render
 
 from server.challenges.models import Phase
 from server.pages import formats, place
+from server.submissions.limits import file_limits
 
 
 def data(request: HttpRequest, slug: str) -> HttpResponse:
@@ -31,14 +32,4 @@ def sample_name(phase: Phase) -> str:
 
 def limits() -> list[tuple[str, str]]:
     """What a file may hold, in words."""
-    return formats.limits(
-        upload=settings.UPLOAD_MAX_BYTES,
-        unpacked=settings.DECOMPRESSED_MAX_BYTES,
-        ratio=settings.DECOMPRESSED_MAX_RATIO,
-        line=settings.LINE_MAX_BYTES,
-        number=settings.NUMBER_MAX_CHARACTERS,
-        text=settings.TEXT_MAX_CHARACTERS,
-        boxes=settings.SUBMISSION_MAX_BOXES,
-        images=settings.SUBMISSION_MAX_IMAGES,
-        seconds=settings.EVALUATION_SECONDS,
-    )
+    return formats.limits(file_limits(), upload=settings.UPLOAD_MAX_BYTES, seconds=settings.EVALUATION_SECONDS)
