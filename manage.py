@@ -6,6 +6,9 @@ import sys
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.db import DatabaseError, OperationalError
+
+from server.runtime.reached import lacks_tables, unusable_database
 
 WRONG_USAGE = 64
 # What these write is there for others: for the web server's user, or for a repository.
@@ -21,4 +24,9 @@ if __name__ == "__main__":
         if "--traceback" in sys.argv:
             raise
         print(error, file=sys.stderr)
+        sys.exit(WRONG_USAGE)
+    except DatabaseError as error:
+        if "--traceback" in sys.argv or not (isinstance(error, OperationalError) or lacks_tables(error)):
+            raise
+        print(unusable_database(error), file=sys.stderr)
         sys.exit(WRONG_USAGE)

@@ -1,20 +1,22 @@
 """The front door: check, score, prepare."""
 
-import csv
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from evaluator import __version__
-from evaluator.catalog import Limits
-from evaluator.files.submission import Table, read
-from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, Problem
-from evaluator.report import READABLE, SMALL, Report, SplitReport
+from evaluator.bootstrap import KERNELS, Bootstrap, with_intervals
+from evaluator.catalog import TRACKS, Limits
+from evaluator.files.source import Source
+from evaluator.problems import Findings, InvalidParameters, InvalidSubmission
+from evaluator.report import READABLE, SMALL, STREAMED, Report
 from evaluator.signature import compose
-from evaluator.tracks import CONTESTS
-from evaluator.tracks.contest import Contest, ReadableWay, Streaming
+from evaluator.tracks import contest_of
+from evaluator.tracks.contest import Contest, Outcome, ReadableWay, Streaming
+from evaluator.tracks.folders import compile_folder
 from evaluator.truth import Truth, is_prepared
 
 Progress = Callable[[str, float], None]
@@ -24,19 +26,6 @@ SMALL_BYTES = 1 << 20  # read and scored in a third of the second that loading t
 
 def silent(stage: str, fraction: float) -> None:
     """Report progress to nobody."""
-
-
-def contest_of(track: str) -> Contest:
-    """Return a track's implementation.
-
-    Raises
-    ------
-    InvalidParameters
-        With the names that there are.
-    """
-    if track not in CONTESTS:
-        raise InvalidParameters(f"{track}: no such track; there are {', '.join(CONTESTS)}")
-    return CONTESTS[track]
 
 
 def score(
@@ -50,6 +39,11 @@ def score(
     limits: Limits | None = None,
     threads: int = 1,
     progress: Progress | None = None,
+    bootstrap: int = 0,
+    seed: int = 0,
+    draws: Path | None = None,
+    curves: bool = False,
+    explain: bool = False,
 ) -> Report:
     """Score a submission.
 
@@ -71,7 +65,18 @@ def score(
     threads : int
         How many cores to use; any number gives the same report to the last bit.
     progress : callable
-        Gets a stage (``checking``, ``matching``, ``scoring``) and the fraction of it that is done.
+        Gets a stage (``checking``, ``matching``, ``scoring``, ``bootstrapping``) and the fraction of it that is done.
+    bootstrap : int
+        How many replicates to draw for intervals; 0 for none.
+    seed : int
+        Of the replicates, from 0. Submissions scored with one seed share their draws.
+    draws : Path, optional
+        Folder where the drawn weights are kept for other submissions against the same truth: 1 byte an image and
+        replicate for each split. Without it they are drawn in memory, the same ones.
+    curves : bool
+        Whether the report gets precision/recall curves.
+    explain : bool
+        Whether it gets tables of errors and what became of each prediction; always by the readable way.
 
     Returns
     -------
@@ -86,44 +91,73 @@ def score(
         With every fault of the truth.
     InvalidParameters
     """
-    contest = contest_of(track)
+    contest, intervals = contest_of(track), Bootstrap(bootstrap, seed, draws, threads)
+    if explain and not contest.explaining:
+        raise InvalidParameters(f"{track}: scores of this track are not explained")
+    if bootstrap and not contest.track.intervals:
+        raise InvalidParameters(f"{track}: scores of this track have no intervals; leave bootstrap out")
     resolved = contest.track.resolve(parameters or {})
     opened = open_truth(contest, truth, resolved, usage=usage, split=split)
     signature = compose(contest.track, resolved, opened.sha256)
     findings = Findings()
+    keeps_images = curves or bootstrap > 0
+    source = Streaming(submission, limits or Limits(), threads, progress or silent, keeps_images, explain)
+    outcome, way = scored(contest, opened, source, resolved, findings)
+    splits = outcome.splits
+    if bootstrap:
+        splits = with_intervals(opened, outcome, intervals, source.progress)
+    drawn = {name: outcome.curves(name) for name in splits} if curves else {}
+    return Report(track, signature, resolved, splits, findings.notices, way, drawn, outcome.matches)
+
+
+def scored(
+    contest: Contest, truth: Truth, submission: Streaming, parameters: Mapping[str, Any], findings: Findings
+) -> tuple[Outcome, str]:
+    """Score by kernels, or else the readable way; tell which it was.
+
+    Raises
+    ------
+    InvalidSubmission
+    """
     try:
-        streaming = Streaming(submission, limits or Limits(), threads, progress or silent)
-        splits = streamed(contest, opened, streaming, resolved, findings)
-        return Report(track, signature, resolved, splits, findings.notices)
+        return streamed(contest, truth, submission, parameters, findings), STREAMED
     except ReadableWay as reason:
-        way = f"{READABLE}: {reason}"
-    table = _read(contest, submission, opened, resolved, limits=limits, findings=findings, progress=progress)
+        way = f"{READABLE}: {reason}" if contest.streaming else READABLE
+    limits, progress = submission.limits, submission.progress
+    read = _read(contest, submission.path, truth, parameters, limits=limits, findings=findings, progress=progress)
     if findings.total:
         raise InvalidSubmission(findings)
-    splits = contest.evaluate(opened, table, resolved, progress or silent)
-    return Report(track, signature, resolved, splits, findings.notices, way)
+    outcome = contest.evaluate(truth, read, parameters, progress)
+    if submission.explains:
+        outcome = import_module(contest.explaining).explained(truth, read, parameters, outcome)
+    return outcome, way
 
 
 def streamed(
     contest: Contest, truth: Truth, submission: Streaming, parameters: Mapping[str, Any], findings: Findings
-) -> dict[str, SplitReport]:
+) -> Outcome:
     """Score by kernels.
 
     Raises
     ------
     ReadableWay
-        Where they cannot, or where loading them would take longer than the readable way takes.
+        Where there are none, or they cannot, or loading them would take longer than the readable way takes.
     """
+    if not contest.streaming:
+        raise ReadableWay
+    if submission.explains:
+        raise ReadableWay("an explanation")
     if contest.streaming not in sys.modules and submission.path.stat().st_size < SMALL_BYTES:
         raise ReadableWay(SMALL)
-    splits: dict[str, SplitReport] = import_module(contest.streaming).stream(truth, submission, parameters, findings)
-    return splits
+    outcome: Outcome = import_module(contest.streaming).stream(truth, submission, parameters, findings)
+    return outcome
 
 
 def load_kernels() -> None:
-    """Load the machine code of every track: for a process that lives long."""
-    for contest in CONTESTS.values():
-        import_module(contest.streaming)
+    """Load the machine code of every track and of the bootstrap: for a process that lives long."""
+    import_module(KERNELS)
+    for name in filter(None, (contest_of(track).streaming for track in TRACKS)):
+        import_module(name)
 
 
 def check(
@@ -133,17 +167,23 @@ def check(
     truth: Path | None = None,
     parameters: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
+    threads: int = 1,
     progress: Progress | None = None,
 ) -> Findings:
-    """Return every defect of a submission, without scoring it.
+    """Return every defect of a submission.
 
     Without a truth only the form is checked; with one, ids and labels too, and then the findings are those of
-    :func:`score`.
+    :func:`score`: what the kernels can score has no defect, and they score it sooner than the readable way reads it.
     """
     contest = contest_of(track)
     resolved = contest.track.resolve(parameters or {})
     opened = open_truth(contest, truth, resolved) if truth is not None else None
     findings = Findings()
+    if opened is not None:
+        with suppress(ReadableWay):
+            streaming = Streaming(submission, limits or Limits(), threads, progress or silent)
+            streamed(contest, opened, streaming, resolved, findings)
+            return findings
     _read(contest, submission, opened, resolved, limits=limits, findings=findings, progress=progress)
     return findings
 
@@ -179,13 +219,17 @@ def prepare(
 
 
 def sample(track: str, truth: Path, out: Path) -> None:
-    """Write a submission that names every image of the truth and predicts nothing: a form to fill in."""
+    """Write a submission that names everything and predicts nothing: a form to fill in."""
     contest = contest_of(track)
-    opened = open_truth(contest, truth, None)
-    with out.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(contest.track.kaggle_header)
-        rows.writerows((image, "") for image in opened.texts["images"])
+    out.write_text(contest.blank(open_truth(contest, truth, None)), encoding="utf-8")
+
+
+def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any] | None = None) -> None:
+    """Write the best submission that there can be: the truth itself."""
+    contest = contest_of(track)
+    resolved = contest.track.resolve(parameters or {})
+    text = contest.ceiling(open_truth(contest, truth, resolved), resolved)
+    out.write_text(text, encoding="utf-8")
 
 
 def open_truth(
@@ -207,9 +251,7 @@ def open_truth(
     if is_prepared(path):
         return _loaded(contest, path, parameters, fixed=usage is not None or split is not None)
     resolved = contest.track.resolve({}) if parameters is None else parameters
-    folders = import_module("evaluator.tracks.folders")
-    compiled: Truth = folders.compile_folder(contest.track, path, resolved, usage=usage, split=split)
-    return compiled
+    return compile_folder(contest, path, resolved, usage=usage, split=split)
 
 
 def _loaded(contest: Contest, path: Path, parameters: Mapping[str, Any] | None, *, fixed: bool) -> Truth:
@@ -233,26 +275,7 @@ def _read(
     limits: Limits | None,
     findings: Findings,
     progress: Progress | None,
-) -> Table:
+) -> Any:
     tell = progress or silent
-    table = read(
-        submission,
-        contest.track,
-        vocabularies=contest.vocabularies(truth) if truth else {},
-        limits=limits or Limits(),
-        findings=findings,
-        progress=lambda fraction: tell("checking", fraction),
-    )
-    if findings.total:
-        return table
-    if truth is not None and parameters.get("require_all_images"):
-        _require_all_images(truth, table, findings)
-    contest.inspect(table, findings)
-    return table
-
-
-def _require_all_images(truth: Truth, table: Table, findings: Findings) -> None:
-    for code, image in enumerate(truth.texts["images"]):
-        if code not in table.named:
-            message = f"image {image} has no row; every image of the test set must have one"
-            findings.add(Problem("missing_image", message, image=image))
+    source = Source(submission, limits or Limits(), findings, lambda fraction: tell("checking", fraction))
+    return contest.read(source, truth, parameters)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evaluator.problems import Findings, InvalidTruth, Problem
 
-MAGIC = b"PODIUM\x00\x03"
+MAGIC = b"PODIUM\x00\x04"
 ALIGNMENT = 64
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2
 USAGES = {"ignored": IGNORED, "public": PUBLIC, "private": PRIVATE}

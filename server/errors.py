@@ -18,6 +18,8 @@ STATUS_OF_CODE = {
     "phase_not_open": 409,
     "registration_closed": 409,
     "not_cancellable": 409,
+    "rescoring_unfinished": 409,
+    "rescoring_loses": 409,
     "file_too_large": 413,
     "invalid": 422,
     "quota_exhausted": 429,
@@ -59,9 +61,9 @@ DISK_FULL = "53100"  # PostgreSQL's name for it
 
 def full_disk(error: BaseException | None) -> Refused | None:
     """Return the refusal if the folder of the files, or the disk under the database, has no room."""
-    number, cause = getattr(error, "errno", None), getattr(error, "__cause__", None)
+    cause = getattr(error, "__cause__", None)
     below = getattr(cause, "sqlite_errorcode", None) == SQLITE_FULL or getattr(cause, "sqlstate", None) == DISK_FULL
-    if below or (isinstance(error, OSError) and number in (ENOSPC, EDQUOT)):
+    if below or any(isinstance(one, OSError) and one.errno in (ENOSPC, EDQUOT) for one in (error, cause)):
         return Refused("no_space", "The server has no room for this. Nothing was taken from a quota; try again later.")
     return None
 

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from server.accounts.urls import FORM
 from server.accounts.views import LogIn
 
 urlpatterns = [
@@ -13,7 +14,7 @@ urlpatterns = [
     path("api/v1/", include("server.api.urls")),
     # before the admin's own, which would neither count wrong passwords nor log new ones; who is logged in without being
     # staff must find a form there, not be sent back to where they came from
-    path("admin/login/", LogIn.as_view(redirect_authenticated_user=False)),
+    path("admin/login/", LogIn.as_view(redirect_authenticated_user=False, **FORM)),
     path("admin/password_change/", RedirectView.as_view(pattern_name="password_change")),
     path("admin/", admin.site.urls),
 ]

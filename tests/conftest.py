@@ -14,8 +14,7 @@ from evaluator.signature import compose
 from server.accounts.models import User
 from server.challenges.models import Challenge, Membership, Phase, Team, Truth
 from server.submissions import queue
-from server.submissions.models import Submission
-from server.submissions.services import lifecycle
+from server.submissions.models import Rerun, Submission
 from worker import tasks
 from worker.heartbeat import LeaseLost
 
@@ -109,8 +108,8 @@ class Make:
 class InlineHeartbeat:
     """Beats in the caller's thread: a second thread would wait for the test's own transaction."""
 
-    def __init__(self, submission: Submission) -> None:
-        self.submission = submission
+    def __init__(self, what: str, beat: Any) -> None:
+        self.tell = beat
 
     def __enter__(self) -> "InlineHeartbeat":
         return self
@@ -119,7 +118,7 @@ class InlineHeartbeat:
         pass
 
     def progress(self, stage: str, fraction: float) -> None:
-        if not lifecycle.beat(self.submission, stage=stage, progress=fraction):
+        if not self.tell(stage=stage, progress=fraction):
             raise LeaseLost
 
 
@@ -128,14 +127,17 @@ class InlineQueue:
 
     def __init__(self) -> None:
         self.sent: list[UUID] = []
-
-    def enqueue(self, submission_id: UUID) -> None:
-        self.sent.append(submission_id)
+        self.sent_later: list[int] = []
 
     def work(self) -> None:
         """Score everything that is queued, whether its message was sent or not: as sweeper and worker would."""
         for submission in Submission.objects.filter(status="queued").order_by("received_at"):
             tasks.evaluate(str(submission.pk))
+
+    def work_later(self) -> None:
+        """Then what has lower priority."""
+        for rerun in Rerun.objects.waiting().order_by("pk"):
+            tasks.rerun(rerun.pk)
 
 
 @pytest.fixture
@@ -160,6 +162,7 @@ def inline_queue(monkeypatch: pytest.MonkeyPatch) -> InlineQueue:
     runs them. `.work()` looks at the rows and needs no messages.
     """
     inline = InlineQueue()
-    monkeypatch.setattr(queue, "enqueue", inline.enqueue)
+    monkeypatch.setattr(queue, "enqueue", inline.sent.append)
+    monkeypatch.setattr(queue, "enqueue_rerun", inline.sent_later.append)
     monkeypatch.setattr(tasks, "Heartbeat", InlineHeartbeat)
     return inline

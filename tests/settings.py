@@ -4,6 +4,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 os.environ["PODIUM_HOME"] = tempfile.mkdtemp(prefix="podium-tests-")  # one for each of the processes that test
 atexit.register(shutil.rmtree, os.environ["PODIUM_HOME"], ignore_errors=True)
@@ -16,4 +17,8 @@ STORAGES = {
     "default": {"BACKEND": "server.submissions.storage.DurableStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+STATIC_ROOT = (
+    Path(os.environ["PODIUM_HOME"]) / "static"
+)  # empty: every test client would look through all collected files
+STATIC_ROOT.mkdir()
 CELERY_BROKER_URL = "memory://"

@@ -1,21 +1,21 @@
-"""Tells the database, while a submission is scored, that its worker lives and how far it is."""
+"""Tells the database, while something is scored, that its worker lives and how far it is."""
 
 import logging
+from collections.abc import Callable
 from threading import Event, Thread
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 
-from server.submissions.models import Submission
-from server.submissions.services import lifecycle
-
 log = logging.getLogger(__name__)
 
 NEWS_SECONDS = 1.0
 
+Beat = Callable[..., bool]  # takes `stage` and `progress`; False if the lease is lost
+
 
 class LeaseLost(Exception):
-    """The submission was cancelled, or given to another worker: whatever comes out is not wanted any more."""
+    """It was cancelled, or given to another worker: whatever comes out is not wanted any more."""
 
 
 class Heartbeat(Thread):
@@ -24,9 +24,9 @@ class Heartbeat(Thread):
     A database that is away is waited for: the lease may run out meanwhile, then the next beat says so.
     """
 
-    def __init__(self, submission: Submission) -> None:
-        super().__init__(name=f"heartbeat-{submission.pk}", daemon=True)
-        self.submission = submission
+    def __init__(self, what: str, beat: Beat) -> None:
+        super().__init__(name=f"heartbeat of {what}", daemon=True)
+        self.what, self.tell = what, beat
         self.news, self.over, self.lost = Event(), Event(), Event()
         self.now = ("", 0.0)
 
@@ -62,8 +62,8 @@ class Heartbeat(Thread):
     def beat(self) -> None:
         stage, progress = self.now
         try:
-            if not lifecycle.beat(self.submission, stage=stage, progress=progress):
+            if not self.tell(stage=stage, progress=progress):
                 self.lost.set()
         except (DatabaseError, InterfaceError) as error:
             connection.close()
-            log.warning("submission %s: no heartbeat, will try again: %s", self.submission.pk, error)
+            log.warning("%s: no heartbeat, will try again: %s", self.what, error)

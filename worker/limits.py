@@ -1,8 +1,13 @@
 """What a scoring may use: how much memory, how long; and what its author reads when it was more."""
 
+import os
 import resource
+from pathlib import Path
 
 from django.conf import settings
+
+ADVICE = "Submit fewer predictions: drop those of low confidence. Your quota was given back."
+SCORING_BYTES = 64 * 2**20  # what the smallest submission needs beside what an idle worker has
 
 
 def limit_memory() -> None:
@@ -15,11 +20,23 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (settings.WORKER_MEMORY_BYTES, hard))
 
 
+def refuse_useless_limit(**signal: object) -> None:
+    """End a worker that could not even claim a submission: it would leave all of them queued for ever.
+
+    Called by Celery at its start, with the scorer loaded. Elsewhere than on Linux nothing is known about that.
+    """
+    known = Path("/proc/self/statm")
+    idle = int(known.read_text().split()[5]) * os.sysconf("SC_PAGESIZE") if known.exists() else 0
+    least = idle + SCORING_BYTES
+    if least > settings.WORKER_MEMORY_BYTES:
+        raise SystemExit(
+            f"WORKER_MEMORY_BYTES={settings.WORKER_MEMORY_BYTES} is too little to score anything: "
+            f"set it to {least} or more."
+        )
+
+
 def exceeded(error: Exception) -> str:
-    """Say which limit a scoring ran into, and what helps."""
+    """Say which limit a scoring ran into."""
     if isinstance(error, MemoryError):
-        what = f"needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)"
-    else:
-        what = f"took longer than {settings.EVALUATION_SECONDS / 60:g} minutes"
-    advice = "Submit fewer predictions: drop those of low confidence. Your quota was given back."
-    return f"Scoring this file {what}. {advice}"
+        return f"Scoring this file needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
+    return f"Scoring this file took longer than {settings.EVALUATION_SECONDS / 60:g} minutes."

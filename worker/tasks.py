@@ -1,24 +1,33 @@
-"""The whole system in one function: take a submission, score it against the hidden truth, write down what came out."""
+"""The whole system in two functions: score a submission and write down what came out; later its intervals."""
 
 import logging
+from functools import partial
 from pathlib import Path
 from time import process_time
+from typing import Any
 from uuid import UUID
 
 from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
 
 from evaluator import scoring
 from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
+from evaluator.report import Report
+from server.challenges.models import Truth
 from server.submissions.limits import file_limits
-from server.submissions.models import Fault
-from server.submissions.queue import EVALUATE
-from server.submissions.services import lifecycle
+from server.submissions.models import Failure, Submission
+from server.submissions.queue import EVALUATE, RERUN
+from server.submissions.services import lifecycle, reruns
+from server.submissions.services.evaluations import SEED, Unrepeatable
 from worker import limits
 from worker.heartbeat import Heartbeat, LeaseLost
-from worker.truths import BROKEN_TRUTH, reason, truth_of
+from worker.truths import BROKEN_TRUTH, readable, reason
 
 log = logging.getLogger(__name__)
+
+# What another attempt would not mend
+HOPELESS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, SoftTimeLimitExceeded, Unrepeatable)
 
 
 @shared_task(name=EVALUATE)
@@ -29,24 +38,18 @@ def evaluate(submission_id: str) -> None:
         return
     phase, started = submission.phase, process_time()
     try:
-        truth = truth_of(phase)
-        with Heartbeat(submission) as heartbeat:
-            report = scoring.score(
-                phase.track,
-                Path(truth.prepared.path),
-                Path(submission.file.path),
-                parameters=phase.parameters,
-                limits=file_limits(),
-                progress=heartbeat.progress,
-            )
+        truth = readable(phase.truth, phase)
+        with Heartbeat(f"submission {submission.pk}", partial(lifecycle.beat, submission)) as heartbeat:
+            report = scored(submission, truth, progress=heartbeat.progress)
         lifecycle.record(submission, truth=truth, report=report.as_dict(), cpu_seconds=process_time() - started)
     except InvalidSubmission as error:  # the file is at fault: tell its author
         lifecycle.reject(submission, findings=error.findings.as_dict())
     except (InvalidTruth, InvalidParameters) as error:  # its author can do nothing: the details are the organizers'
         log.error("%s cannot be scored: %s", phase, reason(error))
-        lifecycle.fail(submission, fault=Fault.ORGANIZER, sentence=BROKEN_TRUTH, final=True)
+        lifecycle.fail(submission, code=Failure.UNUSABLE_TRUTH, sentence=BROKEN_TRUTH, final=True)
     except (MemoryError, SoftTimeLimitExceeded) as error:
-        lifecycle.fail(submission, fault=Fault.PLATFORM, sentence=limits.exceeded(error), final=True)
+        code = Failure.OUT_OF_MEMORY if isinstance(error, MemoryError) else Failure.OUT_OF_TIME
+        lifecycle.fail(submission, code=code, sentence=f"{limits.exceeded(error)} {limits.ADVICE}", final=True)
     except LeaseLost:
         log.info("submission %s was cancelled or taken over; its result is not wanted", submission.pk)
     except SystemExit:  # this worker is being stopped: another one takes it
@@ -54,5 +57,62 @@ def evaluate(submission_id: str) -> None:
         raise
     except Exception as error:  # we are at fault: tell ourselves
         sentence = f"{type(error).__name__} while scoring. It is our fault; your quota was given back. Submit it again."
-        lifecycle.fail(submission, fault=Fault.PLATFORM, sentence=sentence, final=False)
+        lifecycle.fail(submission, code=Failure.ACCIDENT, sentence=sentence, final=False)
         raise
+
+
+@shared_task(name=RERUN)
+def rerun(rerun_id: int) -> None:
+    """Score a scored submission once more, with replicates. What goes wrong here takes no score away."""
+    claimed = reruns.claim(rerun_id)
+    if claimed is None:
+        return
+    started = process_time()
+    try:
+        phase = claimed.submission.phase
+        truth = readable(claimed.truth, phase)
+        replicates = settings.INTERVAL_REPLICATES if phase.declared_track.intervals else 0
+        draws = {"bootstrap": replicates, "seed": SEED, "draws": truth.draws}
+        with Heartbeat(f"rerun {rerun_id}", lambda **news: reruns.beat(claimed)) as heartbeat:
+            report = scored(claimed.submission, truth, progress=heartbeat.progress, **draws)
+        seconds = process_time() - started
+        reruns.record(claimed, report=report.as_dict(), replicates=packed(report), cpu_seconds=seconds)
+    except HOPELESS as error:
+        reruns.fail(claimed, sentence=why(error), final=True)
+    except LeaseLost:
+        log.info("rerun %s was taken over; its result is not wanted", rerun_id)
+    except SystemExit:
+        reruns.release(claimed)
+        raise
+    except Exception as error:
+        reruns.fail(claimed, sentence=f"{type(error).__name__} while scoring again", final=False)
+        raise
+
+
+def why(error: Exception) -> str:
+    """Say to the organizers what ended a second scoring."""
+    if isinstance(error, InvalidSubmission):
+        return f"The file does not fit this truth: {', '.join(error.findings.counts)}."
+    if isinstance(error, InvalidTruth | InvalidParameters):
+        return f"The truth or the settings cannot be used: {reason(error)}."
+    return str(error) if isinstance(error, Unrepeatable) else limits.exceeded(error)
+
+
+def scored(submission: Submission, truth: Truth, **options: Any) -> Report:
+    """Score a submission's file against a truth, as its phase says."""
+    phase = submission.phase
+    return scoring.score(
+        phase.track,
+        Path(truth.prepared.path),
+        Path(submission.file.path),
+        parameters=phase.parameters,
+        limits=file_limits(),
+        **options,
+    )
+
+
+def packed(report: Report) -> dict[str, bytes]:
+    """The headline's replicates by split, as they are stored; nothing where none were drawn."""
+    splits = report.splits.items()
+    vectors = {name: split.replicates.get(split.headline) for name, split in splits}
+    return {name: vector.astype("<f8").tobytes() for name, vector in vectors.items() if vector is not None}

@@ -11,9 +11,8 @@ BROKEN_TRUTH = (
 )
 
 
-def truth_of(phase: Phase) -> Truth:
-    """Return the active truth, or raise InvalidTruth where there is none or its file is gone."""
-    truth = phase.truth
+def readable(truth: Truth | None, phase: Phase) -> Truth:
+    """Return the truth, or raise InvalidTruth where the phase has none or its file is gone."""
     if truth is None or not Path(truth.prepared.path).is_file():
         missing = Problem("truth_missing_file", "the phase has no truth that can be read", file=str(phase))
         raise InvalidTruth(Findings.of(missing))

@@ -1,13 +1,12 @@
-"""The words in which a track is declared: files, columns, parameters, metrics, limits."""
+"""The words in which a track is declared: files, parameters, metrics, limits."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal
 
+from evaluator.catalog.forms import Form
 from evaluator.problems import InvalidParameters
-
-Kind = Literal["image", "label", "relation", "number"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,34 +18,39 @@ class Limits:
     line_bytes: int = 64 * 2**20
     number_characters: int = 64
     text_characters: int = 256
+    json_bytes: int = 256 * 2**20
     boxes: int = 50_000_000
     images: int = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a long submission, or one token of a prediction string."""
-
-    name: str
-    kind: Kind
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True)
 class TruthFile:
-    """One file of a truth folder; every one may be gzipped."""
+    """One file of a truth folder; every one may be gzipped. A folder has a name that ends with a slash.
+
+    ``or_else``: files that together stand for a required one that is not there. ``extras``: columns that change no
+    score and may be missing; reports are sliced by them.
+    """
 
     name: str
     columns: tuple[str, ...]
     meaning: str
     required: bool = True
+    extras: tuple[str, ...] = ()
+    or_else: tuple[str, ...] = ()
+
+
+IMAGES = TruthFile(
+    "images.csv", ("ImageID",), "every image of the test set; with it, unknown images are defects", required=False
+)
+USAGE = TruthFile("usage.csv", ("ImageID", "Usage"), "Public, Private or Ignored for every image", required=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One knob of a track, with its default and what it may be.
 
-    ``shapes_truth`` marks the parameters that a prepared truth is compiled with.
+    ``shapes_truth`` marks the parameters that a prepared truth is compiled with. ``only_with`` names the choice of
+    another parameter without which this one stays at its default.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Parameter:
     words: tuple[str, str] = ("on", "off")
     quiet_default: bool = False
     shapes_truth: bool = False
+    only_with: tuple[str, str] | None = None
 
     def parse(self, value: Any) -> Any:
         """Return ``value`` as this parameter's type.
@@ -83,7 +88,7 @@ class Parameter:
             if value not in self.choices:
                 raise InvalidParameters(f"{self.name}: {value!r} is not one of {', '.join(self.choices)}")
             return value
-        return self._parse_number(value)
+        return self._parse_whole(value) if isinstance(self.default, int) else self._parse_number(value)
 
     def _parse_switch(self, value: Any) -> bool:
         known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -91,6 +96,12 @@ class Parameter:
         if answer is None:
             raise InvalidParameters(f"{self.name}: {value!r} is neither true nor false")
         return answer
+
+    def _parse_whole(self, value: Any) -> int:
+        number = self._parse_number(value)
+        if number != int(number):
+            raise InvalidParameters(f"{self.name}: {value!r} is not a whole number")
+        return int(number)
 
     def _parse_number(self, value: Any) -> float:
         try:
@@ -130,36 +141,85 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
+class Heading:
+    """One column of a report's table: a fraction of 1, another number, or a text."""
+
+    name: str
+    title: str
+    kind: Literal["fraction", "number", "text"] = "fraction"
+
+
+TRUTHS = Heading("truths", "Objects", "number")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """A table of a report beside that of the classes, such as the score by background."""
+
+    name: str
+    title: str
+    columns: tuple[Heading, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Track:
-    """One kind of contest: its files, its parameters, its numbers. Declared here, computed in ``evaluator.tracks``."""
+    """One kind of contest: its files, its parameters, its numbers. Declared here, computed elsewhere.
+
+    Attributes
+    ----------
+    truth : tuple of TruthFile
+        The track's own files; the two that every track may have come on top.
+    metrics : tuple of Metric
+        The first one is the headline.
+    class_word : str
+        What the rows of a report are, one row each: classes, or something else.
+    class_columns : tuple of Heading
+        Numbers of these rows, beside ``label`` and ``name``.
+    tables : tuple of ReportTable
+        Further tables of a report.
+    empty : str
+        What a file without predictions gets: ``zero``; ``rejected``; or a ``base rate``, the score of a blind guess.
+    implementation : str
+        Module whose ``CONTEST`` computes it; only its name, for pages know tracks and must not load numpy.
+    intervals : bool
+        Whether its module hands over a sample of the images, from which scores get intervals.
+    world : str
+        Module whose ``WORLD`` synthesizes it; without one it is made up from the columns.
+    """
 
     name: str
     title: str
     summary: str
-    truth_files: tuple[TruthFile, ...]
-    parameters: tuple[Parameter, ...]
-    long_columns: tuple[Column, ...]
-    tokens: tuple[Column, ...]
+    truth: tuple[TruthFile, ...]
+    form: Form
     metrics: tuple[Metric, ...]
-    class_columns: tuple[str, ...]
-    example_rows: tuple[str, str]
     headline_explained: str
-    row_columns: tuple[Column, ...] = field(default=(Column("ImageId", "image", "the image's id, text"),))
+    implementation: str
+    parameters: tuple[Parameter, ...] = ()
+    class_word: str = "class"
+    class_columns: tuple[Heading, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
+    empty: Literal["zero", "rejected", "base rate"] = "zero"
+    intervals: bool = False
+    world: str = ""
+
+    @property
+    def truth_files(self) -> tuple[TruthFile, ...]:
+        """Every file that a truth folder may hold."""
+        return (*self.truth, IMAGES, USAGE)
 
     @property
     def headline(self) -> str:
         """Name of the metric that a leaderboard sorts by: the first one."""
         return self.metrics[0].name
 
-    @property
-    def kaggle_header(self) -> tuple[str, ...]:
-        """Column names of the prediction-string shape."""
-        return (*(column.name for column in self.row_columns), "PredictionString")
-
-    @property
-    def long_header(self) -> tuple[str, ...]:
-        """Column names of the one-row-per-prediction shape."""
-        return tuple(column.name for column in self.long_columns)
+    def missing(self, stands: Callable[[str], bool]) -> list[TruthFile]:
+        """Return the truth files that are required and neither there nor stood for; ``stands`` tells which are."""
+        return [
+            file
+            for file in self.truth_files
+            if file.required and not stands(file.name) and not (file.or_else and all(map(stands, file.or_else)))
+        ]
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Complete ``given`` with the defaults.
@@ -167,10 +227,15 @@ class Track:
         Raises
         ------
         InvalidParameters
-            An unknown name, or a value that is not allowed.
+            An unknown name, or a value that is not allowed, alone or beside the others.
         """
         unknown = set(given) - {parameter.name for parameter in self.parameters}
         if unknown:
-            allowed = ", ".join(parameter.name for parameter in self.parameters)
+            allowed = ", ".join(parameter.name for parameter in self.parameters) or "none"
             raise InvalidParameters(f"{sorted(unknown)[0]}: no such parameter of {self.name}; there are {allowed}")
-        return {p.name: p.parse(given[p.name]) if p.name in given else p.default for p in self.parameters}
+        values = {p.name: p.parse(given[p.name]) if p.name in given else p.default for p in self.parameters}
+        for p in self.parameters:
+            if p.only_with and values[p.name] != p.default and values[p.only_with[0]] != p.only_with[1]:
+                needed = "=".join(p.only_with)
+                raise InvalidParameters(f"{p.name}={p.written(values[p.name])} is possible with {needed} only")
+        return values

@@ -22,6 +22,7 @@ VERBS = {
     "tracks": "the tracks: their files, parameters and columns",
     "check": "every defect of a submission; no score",
     "score": "score a submission against a truth",
+    "compare": "tell whether one submission is better than another, or only luckier",
     "prepare": "compile a truth folder into one file that is quick to load",
     "convert": "turn a submission into its other shape",
     "synthesize": "make a seeded truth folder with submissions of chosen quality",

@@ -4,7 +4,16 @@ from argparse import Namespace
 
 from evaluator.cli.defects import print_submission_defects
 from evaluator.cli.progress import progress
-from evaluator.cli.usage import Parser, add_json, add_set, add_track, existing_file, existing_truth, parameters
+from evaluator.cli.usage import (
+    Parser,
+    add_json,
+    add_set,
+    add_threads,
+    add_track,
+    existing_file,
+    existing_truth,
+    parameters,
+)
 from evaluator.scoring import check
 
 
@@ -16,6 +25,7 @@ def declare(parser: Parser) -> None:
         "--truth", type=existing_truth, metavar="DIR", help="folder or prepared file that knows the images and labels"
     )
     add_set(parser)
+    add_threads(parser)
     add_json(parser)
 
 
@@ -27,6 +37,7 @@ def run(arguments: Namespace) -> int:
             arguments.submission,
             truth=arguments.truth,
             parameters=parameters(arguments),
+            threads=arguments.threads,
             progress=tell,
         )
     return print_submission_defects(findings, submission=arguments.submission, json=arguments.json)

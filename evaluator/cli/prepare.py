@@ -13,6 +13,7 @@ from evaluator.cli.usage import (
     existing_folder,
     new_file,
     parameters,
+    refuse_idle_seed,
     split,
 )
 from evaluator.scoring import prepare, sample
@@ -33,6 +34,7 @@ def declare(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Prepare and print."""
+    refuse_idle_seed(arguments, "split")
     made = prepare(
         arguments.track,
         arguments.truth,

@@ -15,7 +15,7 @@ def progress() -> Iterator[Tell]:
         yield lambda stage, fraction: None
         return
     tqdm = import_module("tqdm").tqdm  # loaded where somebody looks
-    form = "{desc:<9} {percentage:3.0f}% |{bar}| {elapsed}"
+    form = "{desc:<13} {percentage:3.0f}% |{bar}| {elapsed}"
     with tqdm(total=1.0, desc="reading", leave=False, file=sys.stderr, bar_format=form) as bar:
 
         def tell(stage: str, fraction: float) -> None:

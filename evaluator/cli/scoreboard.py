@@ -1,11 +1,14 @@
 """A report for people: headline first, one column a split."""
 
 import sys
+from collections.abc import Sequence
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.defects import print_notices
-from evaluator.cli.output import Ink
-from evaluator.report import READABLE, SMALL, STREAMED, Report, SplitReport
+from evaluator.cli.output import Ink, printable
+from evaluator.report import READABLE, SMALL, STREAMED, ClassRow, Report, SplitReport
+
+ROWS_SHOWN = 12
 
 
 def print_report(report: Report) -> None:
@@ -13,8 +16,9 @@ def print_report(report: Report) -> None:
     ink = Ink(sys.stdout)
     splits = _distinct(report)
     headline = TRACKS[report.track].headline
-    rows = [(name, [_number(part.metrics[name]) for part in splits.values()]) for name in _names(report, headline)]
-    rows.append(("classes", [_classes(part, TRACKS[report.track].class_columns[0]) for part in splits.values()]))
+    rows = [(name, [_score(part, name) for part in splits.values()]) for name in _names(report, headline)]
+    for first in TRACKS[report.track].class_columns[:1]:
+        rows.append(("classes", [_classes(part, first.name) for part in splits.values()]))
     wide = max(len(name) for name, _ in rows)
     column = max(len(cell) for cell in [*splits, *(cell for _, cells in rows for cell in cells)])
     if len(splits) > 1:
@@ -22,11 +26,40 @@ def print_report(report: Report) -> None:
     for name, cells in rows:
         text = f"{name:<{wide}}" + "".join(f"  {cell:>{column}}" for cell in cells)
         print(ink.bold(text) if name == headline else text)
+    for name, table in splits["all"].tables.items():
+        print(f"\n{ink.bold(name)}")
+        _print_table(table)
     print()
+    if replicates := report.splits["all"].replicates:
+        print(f"[low, high]: 95 % intervals, from {len(replicates[headline]):,} bootstrap replicates of the images")
     print_notices(report.notices, stream=sys.stdout)
     print(ink.faint(report.signature))
-    if report.way not in (STREAMED, f"{READABLE}: {SMALL}"):
+    if report.way not in (STREAMED, READABLE, f"{READABLE}: {SMALL}"):
         print(ink.faint(f"scored the slower way, with the same result ({report.way})"))
+
+
+def _print_table(table: Sequence[ClassRow]) -> None:
+    """Print the first rows of a table, numbers to the right."""
+    shown = [[*(table[0] if table else ())], *([_cell(cell) for cell in row.values()] for row in table[:ROWS_SHOWN])]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    numeric = [not isinstance(cell, str) for cell in (table[0].values() if table else ())]
+    for row in shown:
+        cells = [
+            f"{cell:{'>' if right else '<'}{wide}}" for cell, wide, right in zip(row, widths, numeric, strict=True)
+        ]
+        print("  " + "  ".join(cells).rstrip())
+    if len(table) > ROWS_SHOWN:
+        print(f"  … and {len(table) - ROWS_SHOWN:,} more; --json has them")
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.5f}" if abs(value) <= 1 else f"{value:g}"
+    return printable(str(value))
 
 
 def _distinct(report: Report) -> dict[str, SplitReport]:
@@ -38,8 +71,11 @@ def _names(report: Report, headline: str) -> list[str]:
     return sorted(report.splits["all"].metrics, key=lambda name: name != headline)
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.5f}"
+def _score(part: SplitReport, name: str) -> str:
+    value, interval = part.metrics[name], part.intervals.get(name)
+    if value is None:
+        return "–"
+    return f"{value:.5f} [{interval[0]:.5f}, {interval[1]:.5f}]" if interval else f"{value:.5f}"
 
 
 def _classes(part: SplitReport, column: str) -> str:

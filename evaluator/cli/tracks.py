@@ -36,11 +36,9 @@ def described(track: Track) -> dict[str, Any]:
             for each in track.parameters
         ],
         "truth_files": [asdict(file) for file in track.truth_files],
-        "submission": {
-            "kaggle": {"columns": list(track.kaggle_header), "tokens": [asdict(token) for token in track.tokens]},
-            "long": {"columns": [asdict(column) for column in track.long_columns]},
-        },
-        "class_columns": list(track.class_columns),
+        "submission": {"format": track.form.suffix, "shapes": [asdict(shape) for shape in track.form.shapes]},
+        "class_columns": [asdict(column) for column in track.class_columns],
+        "tables": [asdict(table) for table in track.tables],
     }
 
 
@@ -49,16 +47,16 @@ def _text(track: Track) -> Iterator[str]:
     yield f"  {track.title}. {track.summary}"
     yield "  Metrics, the first one is the headline:"
     yield from _table((metric.name, metric.meaning) for metric in track.metrics)
-    yield "  Parameters (--set NAME=VALUE):"
-    yield from _table((f"{each.name}={_shown(each)}", each.meaning) for each in track.parameters)
+    if track.parameters:
+        yield "  Parameters (--set NAME=VALUE):"
+        yield from _table((f"{each.name}={_shown(each)}", each.meaning) for each in track.parameters)
     yield "  Truth folder:"
     yield from _table(
         (file.name, f"{file.meaning}{'' if file.required else ' (optional)'}") for file in track.truth_files
     )
-    yield "  Submission, in either shape:"
-    yield f"    {','.join(track.kaggle_header)}"
-    yield f"      ({' '.join(token.name for token in track.tokens)})*"
-    yield f"    {','.join(track.long_header)}"
+    for shape in track.form.shapes:
+        yield f"  Submission, {shape.name[0].lower()}{shape.name[1:]}:"
+        yield from (f"    {line}" for line in shape.example.splitlines())
 
 
 def _shown(parameter: Parameter) -> str:

@@ -120,8 +120,20 @@ def add_set(parser: Parser) -> None:
     )
 
 
+def add_threads(parser: Parser) -> None:
+    """Add --threads."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        default=cores,
+        metavar="N",
+        help="cores to use (default all); the answer is the same",
+    )
+
+
 def add_halves(parser: Parser) -> None:
-    """Add the two ways to say which images are public."""
+    """Add the two ways to say which images are public, and the seed that goes with drawing them."""
     halves = parser.add_mutually_exclusive_group()
     halves.add_argument(
         "--usage", type=existing_file, metavar="FILE", help="CSV of ImageID,Usage: Public, Private or Ignored"
@@ -129,7 +141,7 @@ def add_halves(parser: Parser) -> None:
     halves.add_argument(
         "--split", type=fraction, metavar="P", help="draw the public share P of the images, the rest is private"
     )
-    parser.add_argument("--seed", type=seed, metavar="S", help="of the draw of --split (default 0)")
+    parser.add_argument("--seed", type=seed, metavar="S", help="of what is drawn (default 0)")
 
 
 def parameters(arguments: Namespace) -> dict[str, Any]:
@@ -150,18 +162,19 @@ def parameters(arguments: Namespace) -> dict[str, Any]:
 
 
 def split(arguments: Namespace) -> tuple[float, int] | None:
-    """Return the public share and its seed, where --split was given.
+    """Return the public share and its seed, where --split was given."""
+    return None if arguments.split is None else (arguments.split, arguments.seed or 0)
+
+
+def refuse_idle_seed(arguments: Namespace, *draws: str) -> None:
+    """Refuse a seed where nothing is drawn.
 
     Raises
     ------
     WrongUsage
-        --seed without --split.
     """
-    if arguments.split is None:
-        if arguments.seed is not None:
-            raise WrongUsage("--seed goes with --split")
-        return None
-    return arguments.split, arguments.seed or 0
+    if arguments.seed is not None and all(getattr(arguments, name) is None for name in draws):
+        raise WrongUsage(f"--seed goes with {' or '.join(f'--{name}' for name in draws)}")
 
 
 def _readable(path: Path, *, wanted: str) -> Path:

@@ -1,7 +1,7 @@
 """A submission's bytes in blocks of whole lines, for kernels; many threads may take from one file."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -63,14 +63,18 @@ class Blocks:
         with self.lock:
             self.closed = True
             self.file.close()
+            if self.inflated:
+                self.inflated.parts.close()
 
     def _note(self, fraction: float) -> None:
         self.fraction = fraction
 
     def header(self) -> str:
         """Return the first line; asked for once, before anything is taken."""
-        buffer = bytearray(CHUNK_BYTES)
-        size = self._read(memoryview(buffer))
+        buffer, size = bytearray(CHUNK_BYTES), 0
+        with memoryview(buffer) as view:
+            while buffer.find(b"\n", 0, size) < 0 and (count := self._read(view[size:])):
+                size += count
         line, newline, self.rest = bytes(buffer[:size]).removeprefix(UTF8_BOM).partition(b"\n")
         if not newline and size == CHUNK_BYTES:
             raise Unreadable("the header has no end")
@@ -120,7 +124,7 @@ class Blocks:
 class _Inflated:
     """Decompressed chunks as a file that can be read into a buffer."""
 
-    def __init__(self, parts: Iterator[bytes]) -> None:
+    def __init__(self, parts: Generator[bytes, None, None]) -> None:
         self.parts = parts
         self.part = io.BytesIO()
 

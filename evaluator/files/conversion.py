@@ -8,7 +8,7 @@ from typing import TextIO
 from evaluator.catalog import TRACKS, Limits
 from evaluator.files.lines import Stop
 from evaluator.files.rows import Row, RowReader
-from evaluator.problems import Findings, InvalidSubmission, Problem
+from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, Problem
 
 
 def convert(track: str, to: str, source: Path, out: TextIO) -> None:
@@ -18,26 +18,30 @@ def convert(track: str, to: str, source: Path, out: TextIO) -> None:
 
     Raises
     ------
+    InvalidParameters
+        A submission to this track has one shape only.
     InvalidSubmission
         Where a row is not sound, or a label holds a blank and cannot be a token.
     """
-    declared = TRACKS[track]
+    form = TRACKS[track].form
+    if not form.tokens:
+        raise InvalidParameters(f"a submission to {track} has one shape only; there is nothing to convert")
     findings = Findings()
-    reader = RowReader(declared, Limits(), findings)
+    reader = RowReader(form, Limits(), findings)
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(declared.kaggle_header if to == "kaggle" else declared.long_header)
+    writer.writerow(form.kaggle_header if to == "kaggle" else form.long_header)
     if to == "long":
         for row in _sound(reader, source):
-            for texts in _ordered(row, reader, [column.name for column in declared.long_columns[1:]]):
-                writer.writerow((row.image, *texts))
+            for texts in _ordered(row, reader, [column.name for column in form.predicted]):
+                writer.writerow((row.image, *row.beside, *texts))
     else:
-        strings: dict[str, list[str]] = {}
+        strings: dict[tuple[str, ...], list[str]] = {}
         for row in _sound(reader, source):
-            words = strings.setdefault(row.image, [])
-            for texts in _ordered(row, reader, [column.name for column in declared.tokens]):
+            words = strings.setdefault((row.image, *row.beside), [])
+            for texts in _ordered(row, reader, [column.name for column in form.tokens]):
                 _check_tokens(texts, row, findings)
                 words.extend(texts)
-        writer.writerows((image, " ".join(words)) for image, words in strings.items())
+        writer.writerows((*image, " ".join(words)) for image, words in strings.items())
     if findings.total:
         raise InvalidSubmission(findings)
 

@@ -1,7 +1,7 @@
 """Bytes of a submission as numbered lines: gzip, encoding and line ends, within limits."""
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 from evaluator.catalog import Limits
@@ -9,6 +9,7 @@ from evaluator.problems import Findings, Problem
 
 CHUNK_BYTES = 1 << 20
 RATIO_COUNTS_FROM_BYTES = 1 << 20  # a short file of repeated words compresses well and harms nobody
+RECOGNISED_BYTES = 64
 GZIP_MAGIC = b"\x1f\x8b"
 FOREIGN_MAGIC = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
@@ -35,14 +36,14 @@ UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 Progress = Callable[[float], None]
-Line = str | None
+Line = str | Problem  # what stands there, or why that is no text
 
 
 class Stop(Exception):
     """The rest of the file will not be read; why is in the findings."""
 
 
-def chunks(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Iterator[bytes]:
+def chunks(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Generator[bytes, None, None]:
     """Yield the decompressed bytes of a file, at most :data:`CHUNK_BYTES` at a time.
 
     Raises
@@ -103,62 +104,79 @@ def _stop(findings: Findings, code: str, message: str, line: int | None = None) 
 def batches(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Iterator[tuple[int, list[Line]]]:
     r"""Yield (number of the first line, lines) without line ends.
 
-    Lines end with ``\n``, ``\r\n`` or ``\r``. A line that cannot be text is None; its defect
-    (``encoding``, ``bad_byte``) is in the findings. A UTF-8 byte order mark is dropped.
+    Where a batch ends changes no line and no defect. Lines end with ``\n``, ``\r\n`` or ``\r``. A line that cannot be
+    text is its defect (``encoding``, ``bad_byte``). A UTF-8 byte order mark is dropped.
 
     Raises
     ------
     Stop
-        After a defect that makes the rest unreadable.
+        After a defect that makes the rest unreadable; it is in the findings.
     """
-    number, rest, first = 1, b"", True
-    for data in chunks(path, limits, findings, progress):
-        if first:
-            data, first = _opened(data, findings), False
+    number, rest = 1, b""
+    for data in opened(chunks(path, limits, findings, progress), findings, "CSV"):
         data = rest + data
         held = data[-1:] == b"\r"  # its \n may be in the next chunk
         complete, end, rest = data[: len(data) - held].replace(b"\r\n", b"\n").replace(b"\r", b"\n").rpartition(b"\n")
-        rest += b"\r" * held
         if end:
             lines = complete.split(b"\n")
-            yield number, _decoded(number, lines, limits, findings)
+            yield from _text(number, lines, limits, findings)
             number += len(lines)
         if len(rest) > limits.line_bytes:
-            raise _stop(findings, "line_too_long", f"the line is over {limits.line_bytes:,} bytes", number)
+            raise _too_long(findings, limits, number)
+        rest += b"\r" * held
     if rest:
-        lines = rest.removesuffix(b"\r").split(b"\n")
-        yield number, _decoded(number, lines, limits, findings)
+        yield from _text(number, [rest.removesuffix(b"\r")], limits, findings)
 
 
-def _opened(data: bytes, findings: Findings) -> bytes:
-    """Look at the first bytes: other formats are named, a byte order mark is dropped."""
+def opened(parts: Iterator[bytes], findings: Findings, wanted: str) -> Iterator[bytes]:
+    """Yield the parts behind the byte order mark, once the first bytes have been looked at: other formats are named.
+
+    Raises
+    ------
+    Stop
+        After ``not_csv`` (where JSON is ``wanted``: ``bad_json``) or ``encoding``.
+    """
+    data = b""
+    while len(data) < RECOGNISED_BYTES and (part := next(parts, b"")):
+        data += part
     for magic, name in FOREIGN_MAGIC.items():
         if data.startswith(magic):
-            raise _stop(findings, "not_csv", f"this is {name}, not a CSV file")
-    if data.startswith(UTF16_BOMS) or (len(data) > 1 and any(data[:64:2]) != any(data[1:64:2])):
+            code = "bad_json" if wanted == "JSON" else "not_csv"
+            raise _stop(findings, code, f"this is {name}, not a {wanted} file")
+    first = data[:RECOGNISED_BYTES]
+    if data.startswith(UTF16_BOMS) or (len(data) > 1 and any(first[::2]) != any(first[1::2])):
         raise _stop(findings, "encoding", "the file is UTF-16; save it as UTF-8", 1)
-    return data.removeprefix(UTF8_BOM)
+    yield data.removeprefix(UTF8_BOM)
+    yield from parts
 
 
-def _decoded(number: int, lines: list[bytes], limits: Limits, findings: Findings) -> list[Line]:
+def _text(number: int, lines: list[bytes], limits: Limits, findings: Findings) -> Iterator[tuple[int, list[Line]]]:
+    """Yield the lines up to one that is too long."""
+    long = next((place for place, line in enumerate(lines) if len(line) > limits.line_bytes), None)
+    yield number, _decoded(number, lines[:long])
+    if long is not None:
+        raise _too_long(findings, limits, number + long)
+
+
+def _decoded(number: int, lines: list[bytes]) -> list[Line]:
     whole = b"\n".join(lines)
-    if b"\0" not in whole and len(whole) <= limits.line_bytes:
+    if b"\0" not in whole:
         try:
             return [*whole.decode("utf-8").split("\n")]
         except UnicodeDecodeError:
             pass  # find the line below
-    return [_decoded_line(number + place, line, limits, findings) for place, line in enumerate(lines)]
+    return [_decoded_line(number + place, line) for place, line in enumerate(lines)]
 
 
-def _decoded_line(number: int, line: bytes, limits: Limits, findings: Findings) -> Line:
-    if len(line) > limits.line_bytes:
-        raise _stop(findings, "line_too_long", f"the line is over {limits.line_bytes:,} bytes", number)
+def _decoded_line(number: int, line: bytes) -> Line:
     if b"\0" in line:
-        findings.add(Problem("bad_byte", "a NUL byte; the file is damaged or not text", line=number))
-        return None
+        return Problem("bad_byte", "a NUL byte; the file is damaged or not text", line=number)
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         byte = line[error.start]
-        findings.add(Problem("encoding", f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8", line=number))
-        return None
+        return Problem("encoding", f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8", line=number)
+
+
+def _too_long(findings: Findings, limits: Limits, number: int) -> Stop:
+    return _stop(findings, "line_too_long", f"the line is over {limits.line_bytes:,} bytes", number)

@@ -11,7 +11,9 @@ from evaluator.catalog import Limits
 from evaluator.files.cells import shortened
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-ONLY_NUMBER_CHARACTERS = re.compile(r"[0-9.eE+\- ]*")
+SIZE = re.compile(r"[1-9][0-9]{0,4}")
+MOST_PIXELS_A_SIDE = 2**14
+NUMBER_CHARACTERS = b"0123456789.eE+- "
 NOT_FINITE_WORDS = frozenset({"nan", "inf", "infinity"})
 
 
@@ -38,13 +40,26 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
     """
     if max(map(len, texts), default=0) > limits.number_characters:
         return None
-    if not ONLY_NUMBER_CHARACTERS.fullmatch(" ".join(texts)):
+    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):  # something else is left
         return None
     try:
         numbers = np.fromiter(map(float, texts), np.float64, len(texts))
     except ValueError:
         return None
     return numbers if np.isfinite(numbers).all() else None
+
+
+def size_fault(text: str) -> tuple[str, str] | None:
+    """Return (code, message) where ``text`` is no whole number of pixels that a side of an image may have.
+
+    >>> size_fault("640") is None
+    True
+    """
+    if not text:
+        return "missing_value", "a size is missing"
+    if SIZE.fullmatch(text) and int(text) <= MOST_PIXELS_A_SIDE:
+        return None
+    return "not_a_number", f"{shortened(text)} is not a size; allowed are whole numbers from 1 to {MOST_PIXELS_A_SIDE}"
 
 
 def fault(text: str, limits: Limits) -> tuple[str, str] | None:

@@ -1,10 +1,12 @@
 """A submission's lines as rows: the header tells the shape, each row has as many cells and tokens as it must."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
-from evaluator.catalog import Column, Limits, Track
+from evaluator.catalog import Column, Form, Limits
 from evaluator.files.cells import shortened, split_cells
 from evaluator.files.lines import Line, Progress, Stop, batches
 from evaluator.problems import Findings, Problem
@@ -13,32 +15,45 @@ BLANKS = " \t"
 STRING_COLUMN = "PredictionString"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line that has the right number of cells: its image, and its predictions as texts one after another."""
+class Row(NamedTuple):
+    """One line that has the right number of cells.
+
+    Attributes
+    ----------
+    line : int
+    image : str
+    beside : sequence of str
+        What else is said of the image, in the order of the declaration.
+    texts : sequence of str
+        The predictions, one after another.
+    """
 
     line: int
     image: str
-    texts: list[str]
+    beside: Sequence[str]
+    texts: Sequence[str]
 
 
 @dataclass(slots=True)
 class RowReader:
     """Reads one file; holds what has been seen so far."""
 
-    track: Track
+    form: Form
     limits: Limits
     findings: Findings
     layout: Sequence[Column] = ()
     positions: list[int] = field(default_factory=list)
+    in_order: Callable[[list[str]], Sequence[str]] = tuple
     kaggle: bool = False
     predictions: int = 0
     seen: set[str] = field(default_factory=set)
+    blank: list[int] = field(default_factory=list)
+    begun: bool = False
 
     @property
     def image_column(self) -> Column:
         """The column that names the image, in the file's shape."""
-        return self.track.row_columns[0] if self.kaggle else self.track.long_columns[0]
+        return self.form.of_image[0] if self.kaggle else self.form.columns[0]
 
     def rows(self, path: Path, progress: Progress) -> Iterator[list[Row]]:
         """Yield the sound rows, batch by batch.
@@ -48,37 +63,47 @@ class RowReader:
         Stop
             Where the rest cannot be read; the defect is in the findings.
         """
-        blank: list[int] = []
-        header_read = False
+        if self.form.kind == "rows":
+            self._lay_out([column.name.lower() for column in self.form.columns])
         for first, lines in batches(path, self.limits, self.findings, progress):
-            rows = []
-            for number, line in enumerate(lines, first):
-                if line is not None and not line.strip(BLANKS):
-                    blank.append(number)
-                    continue
-                for place in blank:  # blank lines at the end are no defect
-                    self.findings.add(Problem("bad_row", "a blank line between rows; remove it", line=place))
-                blank.clear()
-                if not header_read:
-                    self.read_header(number, line)
-                    header_read = True
-                elif (row := self.read_row(number, line)) is not None:
-                    rows.append(row)
+            rows: list[Row] = []
+            try:
+                for number, line in enumerate(lines, first):
+                    self._read_line(number, line, rows)
+            except Stop:
+                yield rows  # what stands before it is told as well
+                raise
             yield rows
-        if not header_read and not self.findings.total:
-            self.findings.add(Problem("empty", "the file is empty; the first line must be the header"))
+        if not self.begun and not self.findings.total:
+            first_line = "the header" if self.form.kind == "table" else ",".join(self.form.long_header)
+            self.findings.add(Problem("empty", f"the file is empty; the first line must be {first_line}"))
 
-    def read_header(self, number: int, line: Line) -> None:
+    def _read_line(self, number: int, line: Line, rows: list[Row]) -> None:
+        if isinstance(line, str) and not line.strip(BLANKS):
+            self.blank.append(number)
+            return
+        for place in self.blank:  # blank lines at the end are no defect
+            self.findings.add(Problem("bad_row", "a blank line between rows; remove it", line=place))
+        self.blank.clear()
+        is_header, self.begun = not self.begun and self.form.kind == "table", True
+        if isinstance(line, Problem):
+            self.findings.add(line)
+            if is_header:
+                raise Stop("unreadable header")
+        elif is_header:
+            self.read_header(number, line)
+        elif (row := self.read_row(number, line)) is not None:
+            rows.append(row)
+
+    def read_header(self, number: int, line: str) -> None:
         """Find out the shape and where its columns stand; columns are found by name in any letter case."""
-        if line is None:
-            raise Stop("unreadable header")
         cells = [cell.strip(BLANKS) for cell in split_cells(line) or []]
         given = [cell.lower() for cell in cells]
-        self.kaggle = STRING_COLUMN.lower() in given
-        expected = self.track.kaggle_header if self.kaggle else self.track.long_header
+        self.kaggle = bool(self.form.tokens) and STRING_COLUMN.lower() in given
+        expected = self.form.kaggle_header if self.kaggle else self.form.long_header
         wanted = [name.lower() for name in expected]
         if not set(given) & set(wanted):
-            shapes = " or ".join(",".join(names) for names in (self.track.kaggle_header, self.track.long_header))
+            shapes = " or ".join(shape.header for shape in self.form.shapes)
             self._refuse_header(number, None, f"the first line must be {shapes}; it is {shortened(line)}")
         for name, low in zip(expected, wanted, strict=True):
             if given.count(low) != 1:
@@ -91,41 +116,56 @@ class RowReader:
                 )
         if self.findings.counts.get("bad_header"):
             raise Stop("bad_header")
-        self.positions = [given.index(low) for low in wanted]
-        self.layout = self.track.tokens if self.kaggle else self.track.long_columns[1:]
+        self._lay_out(given)
+
+    def _lay_out(self, given: list[str]) -> None:
+        """Find where each column of the declaration stands among the given ones."""
+        expected = self.form.kaggle_header if self.kaggle else self.form.long_header
+        self.positions = [given.index(name.lower()) for name in expected]
+        self.in_order = itemgetter(*self.positions)
+        self.layout = self.form.tokens if self.kaggle else self.form.predicted
 
     def _refuse_header(self, number: int, column: str | None, message: str) -> None:
         if column is None:
-            self.findings.add(Problem("bad_header", message, line=number, column=self.track.long_header[0]))
+            self.findings.add(Problem("bad_header", message, line=number, column=self.form.long_header[0]))
             raise Stop("bad_header")
         self.findings.add(Problem("bad_header", message, line=number, column=column))
 
-    def read_row(self, number: int, line: Line) -> Row | None:
+    def read_row(self, number: int, line: str) -> Row | None:
         """Return the row of a line, or None after a defect."""
-        if line is None:
-            return None
         cells = split_cells(line)
         if cells is None:
             message = "quotes do not match, or a quoted cell holds a line break; quote a whole cell on one line"
             self.findings.add(Problem("bad_quote", message, line=number))
             return None
         if len(cells) != len(self.positions):
-            message = f"{len(cells)} cells where the header has {len(self.positions)}"
+            message = f"{len(cells)} cells; every line must have {len(self.positions)}"
             self.findings.add(Problem("bad_width", message, line=number))
             return None
-        image, *rest = (cells[position] for position in self.positions)
-        texts = self.read_tokens(number, image, rest[-1]) if self.kaggle else self.read_cells(rest)
+        ordered = self.in_order(cells)
+        width = len(self.form.of_image)
+        image, beside = ordered[0], ordered[1:width]
+        if self.image_column.kind == "file":
+            image = image.rpartition("/")[2]
+        texts: Sequence[str] | None = ordered[width:]
         if self.kaggle:
+            texts = self.read_tokens(number, image, ordered[-1])
+        elif " " in line or "\t" in line:
+            texts = self.read_cells(ordered[width:])
+        if self.kaggle or self.form.one_each:
             self._refuse_duplicate(number, image)
         self.seen.add(image)
         if texts is None:
             return None
-        self.predictions += len(texts) // len(self.layout)
+        self._count(number, len(texts) // len(self.layout))
+        return Row(number, image, beside, texts)
+
+    def _count(self, number: int, predictions: int) -> None:
+        self.predictions += predictions
         if self.predictions > self.limits.boxes or len(self.seen) > self.limits.images:
             message = f"more than {self.limits.boxes:,} predictions or {self.limits.images:,} images"
             self.findings.add(Problem("too_many_rows", message, line=number))
             raise Stop("too_many_rows")
-        return Row(number, image, texts)
 
     def read_tokens(self, number: int, image: str, string: str) -> list[str] | None:
         """Return the tokens of a prediction string, parted by spaces or tabs, or None after a defect."""
@@ -140,7 +180,7 @@ class RowReader:
             return None
         return tokens
 
-    def read_cells(self, cells: list[str]) -> list[str]:
+    def read_cells(self, cells: Sequence[str]) -> list[str]:
         """Return the cells of a long row; numbers without the blanks around them."""
         return [
             cell.strip(BLANKS) if column.kind == "number" else cell
@@ -149,7 +189,7 @@ class RowReader:
 
     def _refuse_duplicate(self, number: int, image: str) -> None:
         if image in self.seen:
-            message = f"image {shortened(image)} has a row already; put all its predictions into one string"
+            message = f"image {shortened(image)} has a row already; it may have one"
             self.findings.add(
                 Problem(
                     "duplicate_image", message, line=number, column=self.image_column.name, image=shortened_id(image)

@@ -2,18 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.catalog import Column, Limits, Track
+from evaluator.catalog import Column, Form
 from evaluator.files import numbers
 from evaluator.files.cells import shortened
-from evaluator.files.lines import Progress, Stop
+from evaluator.files.lines import Stop
+from evaluator.files.masks import MASK, mask_fault, read_masks
 from evaluator.files.notices import notice_unknown_images
-from evaluator.files.rows import STRING_COLUMN, Row, RowReader, shortened_id
-from evaluator.problems import Findings, Problem
+from evaluator.files.rows import BLANKS, STRING_COLUMN, Row, RowReader, shortened_id
+from evaluator.files.source import Source
+from evaluator.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,11 @@ class Vocabulary:
     closed: bool
 
 
+CODES = np.dtype(np.int32)
+TYPES = {"number": np.dtype(np.float64), "mask": MASK}
 Vocabularies = Mapping[str, Vocabulary]
+Sizes = Mapping[str, NDArray[np.int64]]
+"""``width`` and ``height`` of the truth's images, shape (images,), 0 where nothing is known of it."""
 
 
 @dataclass(slots=True)
@@ -38,12 +45,13 @@ class Table:
     ----------
     columns : dict of name to array of shape (N,)
         int32 codes for images (``image``), labels and relations, -1 where the truth does not know them; float64 for
-        numbers. Predictions of images that the truth does not know are left out.
+        numbers; :data:`evaluator.files.masks.MASK` for masks. Predictions of images that the truth does not know are
+        left out.
     named : set of int
         Codes of the images that the file names, with predictions or without.
     """
 
-    columns: dict[str, NDArray[np.generic]]
+    columns: dict[str, NDArray[Any]]
     named: set[int]
 
     def numbers(self, *names: str) -> NDArray[np.float64]:
@@ -61,6 +69,7 @@ class Batch:
 
     reader: RowReader
     vocabularies: Vocabularies
+    sizes: Sizes
     rows: list[Row]
     defects: list[Problem] = field(default_factory=list)
 
@@ -69,20 +78,43 @@ class Batch:
         """Number of predictions of each row, shape (rows,)."""
         return np.array([len(row.texts) for row in self.rows], np.int64) // len(self.reader.layout)
 
-    def columns(self) -> tuple[NDArray[np.int32], dict[str, NDArray[np.generic]]]:
+    def columns(self) -> tuple[NDArray[np.int32], dict[str, NDArray[Any]]]:
         """Return the rows' image codes, shape (rows,), and the predictions' columns, each of shape (N,)."""
         layout = self.reader.layout
         images = self._codes([row.image for row in self.rows], self.reader.image_column, step=0)
-        columns: dict[str, NDArray[np.generic]] = {"image": np.repeat(images, self.counts)}
+        columns: dict[str, NDArray[Any]] = {"image": np.repeat(images, self.counts)}
+        if len(self.reader.form.of_image) > 1:
+            columns |= self._sizes(images)
         texts = [text for row in self.rows for text in row.texts]
         for step, column in enumerate(layout, 1):
             part = texts[step - 1 :: len(layout)]
-            read = self._numbers if column.kind == "number" else self._codes
-            columns[column.name] = read(part, column, step=step)
+            if column.kind == "mask":
+                masks, faults = read_masks(part, columns["height"], columns["width"])
+                self._add({index: mask_fault(fault) for index, fault in faults.items()}, column, step=step)
+                columns[column.name] = masks
+            elif column.kind != "unread":
+                read = self._numbers if column.kind == "number" else self._codes
+                columns[column.name] = read(part, column, step=step)
         self.defects.sort(key=lambda problem: (problem.line or 0, problem.token or 0))
         for problem in self.defects:
             self.reader.findings.add(problem)
         return images, columns
+
+    def _sizes(self, images: NDArray[np.int32]) -> dict[str, NDArray[np.int64]]:
+        """Return the width and height of each prediction's image, shape (N,); note sizes that are not the truth's."""
+        sizes: dict[str, NDArray[np.int64]] = {}
+        for place, column in enumerate(self.reader.form.of_image[1:]):
+            texts = [row.beside[place].strip(BLANKS) for row in self.rows]
+            faults = {index: fault for index, text in enumerate(texts) if (fault := numbers.size_fault(text))}
+            self._add(faults, column, step=0)
+            read = np.array([1 if index in faults else int(text) for index, text in enumerate(texts)], np.int64)
+            truth = self.sizes[column.kind][images] if self.sizes else np.zeros_like(read)
+            wrong = (truth > 0) & (truth != read) & (images >= 0)
+            message = "masks of this image must have a {} of {} pixels"
+            others = np.flatnonzero(wrong).tolist()
+            self._add({each: mask_fault(message.format(column.kind, truth[each])) for each in others}, column, step=0)
+            sizes[column.kind] = np.repeat(read, self.counts)
+        return sizes
 
     def _numbers(self, texts: list[str], column: Column, *, step: int) -> NDArray[np.float64]:
         values = numbers.parse(texts, self.reader.limits)
@@ -93,14 +125,13 @@ class Batch:
         return np.zeros(len(texts))
 
     def _codes(self, texts: list[str], column: Column, *, step: int) -> NDArray[np.int32]:
-        vocabulary = self.vocabularies.get(column.kind)
+        vocabulary = self.vocabularies.get("image" if column.kind == "file" else column.kind)
         known = vocabulary.index if vocabulary else {}
-        codes = np.fromiter((known.get(text, -1) for text in texts), np.int32, len(texts))
-        faults = {}
-        for index in np.flatnonzero(codes < 0).tolist():
-            wrong = self._text_fault(texts[index], column, closed=vocabulary is not None and vocabulary.closed)
-            if wrong is not None:
-                faults[index] = wrong
+        codes = np.fromiter(map(known.get, texts, repeat(-1)), np.int32, len(texts))
+        closed = vocabulary is not None and vocabulary.closed
+        unknown = np.flatnonzero(codes < 0).tolist()
+        wrong = {text: self._text_fault(text, column, closed=closed) for text in {texts[index] for index in unknown}}
+        faults = {index: fault for index in unknown if (fault := wrong[texts[index]]) is not None}
         self._add(faults, column, step=step)
         return codes
 
@@ -111,7 +142,7 @@ class Batch:
         if len(text) > most:
             return "field_too_long", f"{shortened(text)} has {len(text)} characters; at most {most} are allowed"
         if closed:
-            code = "unknown_image" if column.kind == "image" else "unknown_label"
+            code = "unknown_image" if column.kind in ("image", "file") else "unknown_label"
             return code, f"{shortened(text)} is not in this challenge's list of {column.kind}s"
         return None
 
@@ -129,42 +160,34 @@ class Batch:
             self.defects.append(Problem(code, text, line=row.line, column=name, image=image, token=token))
 
 
-def read(
-    path: Path,
-    track: Track,
-    *,
-    vocabularies: Vocabularies,
-    limits: Limits,
-    findings: Findings,
-    progress: Progress,
-) -> Table:
-    """Read a submission of either shape.
+def read_table(source: Source, form: Form, vocabularies: Vocabularies, sizes: Sizes | None = None) -> Table:
+    """Read a CSV submission of any shape of its form.
 
     Parameters
     ----------
-    path : Path
-        CSV, gzipped or not.
-    track : Track
+    source : Source
+        Its findings receive every defect, and the notice ``unknown_image``.
+    form : Form
         What its columns are called.
     vocabularies : mapping of ``image``, ``label``, ``relation`` to Vocabulary
-        What the truth knows; empty: only the form is checked.
-    limits : Limits
-    findings : Findings
-        Receives every defect, and the notice ``unknown_image``.
-    progress : callable
-        Called with the fraction of bytes read.
+        What is known; of the others only the form is checked.
+    sizes : Sizes, optional
+        What masks must fit to.
 
     Returns
     -------
-    Table; of use only where ``findings.total`` is 0.
+    Table; of use only where the findings hold no defect.
     """
-    reader = RowReader(track, limits, findings)
-    parts: list[dict[str, NDArray[np.generic]]] = []
+    findings = source.findings
+    reader = RowReader(form, source.limits, findings)
+    parts: list[dict[str, NDArray[Any]]] = []
     named: set[int] = set()
     unknown_rows = 0
     try:
-        for rows in filter(None, reader.rows(path, progress)):
-            images, part = Batch(reader, vocabularies, rows).columns()
+        for rows in filter(None, reader.rows(source.path, source.progress)):
+            images, part = Batch(reader, vocabularies, sizes or {}, rows).columns()
+            if findings.total:
+                parts.clear()  # it will not be scored; only its defects are wanted
             named.update(images.tolist())
             unknown_rows += int(np.count_nonzero(images < 0))
             kept = np.repeat(images, [len(row.texts) // len(reader.layout) for row in rows]) >= 0
@@ -172,16 +195,14 @@ def read(
     except Stop:
         pass  # why is in the findings
     findings.errors.sort(key=lambda problem: problem.line or 0)
-    if vocabularies and not vocabularies["image"].closed:
+    if "image" in vocabularies and not vocabularies["image"].closed:
         notice_unknown_images(findings, unknown_rows)
-    return Table(_joined(parts, track), named - {-1})
+    return Table(_joined(parts, form), named - {-1})
 
 
-def _joined(parts: list[dict[str, NDArray[np.generic]]], track: Track) -> dict[str, NDArray[np.generic]]:
-    kinds = {"image": "image", **{column.name: column.kind for column in track.tokens}}
+def _joined(parts: list[dict[str, NDArray[Any]]], form: Form) -> dict[str, NDArray[Any]]:
+    kinds = {"image": "image", **{column.name: column.kind for column in form.predicted if column.kind != "unread"}}
     return {
-        name: np.concatenate([part[name] for part in parts] or [np.zeros(0)]).astype(
-            np.float64 if kind == "number" else np.int32, copy=False
-        )
+        name: np.concatenate([np.zeros(0, TYPES.get(kind, CODES)), *(part[name] for part in parts)])
         for name, kind in kinds.items()
     }

@@ -208,7 +208,7 @@ def number_at(data, at):
     Parameters
     ----------
     data : uint8 array
-        Readable for 16 bytes beyond the first byte that cannot belong to a number.
+        Readable for 24 bytes beyond the first byte that cannot belong to a number.
     at : int64
 
     Returns

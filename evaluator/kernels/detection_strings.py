@@ -123,7 +123,7 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
     Parameters
     ----------
     data : uint8 array
-        Readable for 16 bytes beyond ``stop``; stays the caller's.
+        Readable for 24 bytes beyond ``stop``; stays the caller's.
     at, stop : int64
         The lines; the last one ends with a line feed at ``stop - 1``.
     truth, state

@@ -50,7 +50,7 @@ def index_of(texts: Sequence[str]) -> TextIndex:
     sizes = np.array([-(-len(text) // 16) * 2 for text in encoded], np.int64)
     starts = np.r_[0, np.cumsum(sizes)].astype(np.int32)
     words = np.frombuffer(b"".join(text + bytes(-len(text) % 16) for text in encoded), np.uint64)
-    plain = np.array([not any(byte <= 0x22 or byte == 0x2C for byte in text) for text in encoded], np.bool_)
+    plain = np.array([not any(byte <= 0x20 or byte in b'",' for byte in text) for text in encoded], np.bool_)
     slots = np.full(1 << max(len(texts) * SLOTS_PER_TEXT - 1, 1).bit_length(), FREE, np.int32)
     _fill(slots, starts, words, plain)
     for array in (slots, starts, words):
@@ -137,7 +137,7 @@ def text_at(data, at, index):
     Parameters
     ----------
     data : uint8 array
-        Readable for at least 8 bytes beyond the text's end.
+        Readable for 16 bytes beyond the text's end.
     at : int64
     index : TextIndex
 

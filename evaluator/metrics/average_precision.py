@@ -1,9 +1,13 @@
 """Average precision, the area under a precision/recall curve."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+Area = Callable[[NDArray[np.float64], NDArray[np.float64], float], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,79 @@ def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.floa
     steps = np.diff(curve.recalls, prepend=0.0)
     # Added one after another, surest first: an order that any implementation can repeat to the last bit.
     return float(np.cumsum(steps * envelope)[-1])
+
+
+def stepwise_average_precision(confidences: NDArray[np.float64], weights: NDArray[np.float64], truths: float) -> float:
+    """Return the area under the precision/recall curve as it is: a step at each threshold, no envelope.
+
+    Parameters
+    ----------
+    confidences, weights, truths
+        As for :func:`precision_recall`.
+
+    Returns
+    -------
+    float in [0, 1]; 0 without entries; NaN where ``truths`` is 0.
+
+    Notes
+    -----
+    What image-level classification uses; not the interpolated area of detection. Source: Open Images V4, 5.1.
+
+    Examples
+    --------
+    >>> stepwise_average_precision(np.array([0.9, 0.8, 0.7]), np.array([0.0, 1.0, 1.0]), 2)
+    0.5833333333333333
+    """
+    if truths <= 0:
+        return float("nan")
+    if len(confidences) == 0:
+        return 0.0
+    curve = precision_recall(confidences, weights, truths)
+    return float(np.cumsum(np.diff(curve.recalls, prepend=0.0) * curve.precisions)[-1])
+
+
+def average_precisions(
+    curves: NDArray[np.int64],
+    confidences: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    truths: NDArray[np.float64],
+    area: Area = average_precision,
+) -> NDArray[np.float64]:
+    """Return the area under each of C curves, NaN where it is undefined.
+
+    Parameters
+    ----------
+    curves : int64 array of shape (N,)
+        Curve of each entry; entries of a curve from C are left out.
+    confidences, weights : float64 arrays of shape (N,)
+        As for :func:`precision_recall`.
+    truths : float64 array of shape (C,)
+    area : callable
+        :func:`average_precision` or :func:`stepwise_average_precision`.
+
+    Examples
+    --------
+    >>> average_precisions(np.array([1, 1]), np.array([0.9, 0.8]), np.array([0.0, 1.0]), np.array([3.0, 1.0]))
+    array([0. , 0.5])
+    """
+    return np.array(
+        [
+            area(confidences[members], weights[members], total)
+            for members, total in zip(members_of(curves, len(truths)), truths.tolist(), strict=True)
+        ],
+        np.float64,
+    )
+
+
+def members_of(groups: NDArray[np.int64], count: int) -> Iterator[NDArray[np.int64]]:
+    """Yield which elements belong to each of ``count`` groups, in order.
+
+    >>> list(members_of(np.array([1, 0, 1]), 2))
+    [array([1]), array([0, 2])]
+    """
+    order = np.argsort(groups, kind="stable")
+    ends = np.searchsorted(groups[order], np.arange(count + 1))
+    return (order[start:end] for start, end in pairwise(ends.tolist()))
 
 
 def mean_defined(values: NDArray[np.float64]) -> float:

@@ -1,6 +1,6 @@
 """Who hits what: each prediction looks at its best object only, each object takes its best suitor only."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,35 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[N
     (array([ 1, -1]), array([0.6, 0. ]))
     """
     best, most = np.full(len(keys), -1, np.int64), np.zeros(len(keys))
+    for ours, theirs in pairs(keys, object_keys):
+        found = overlap(ours, theirs)
+        begins = np.flatnonzero(np.r_[True, ours[1:] != ours[:-1]])
+        highest = np.maximum.reduceat(found, begins)
+        sizes = np.diff(begins, append=len(ours))
+        is_highest = np.where(found == np.repeat(highest, sizes), theirs, len(object_keys))
+        best[ours[begins]] = np.minimum.reduceat(is_highest, begins)
+        most[ours[begins]] = highest
+    return best, most
+
+
+def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield predictions and objects of equal keys, pair by pair, in portions of bounded size.
+
+    Parameters
+    ----------
+    keys, object_keys
+        As for :func:`best_objects`.
+
+    Yields
+    ------
+    ours, theirs : int64 arrays of shape (P,), P > 0
+        Indices; predictions in order, the pairs of one together, its objects in order.
+
+    Examples
+    --------
+    >>> list(pairs(np.array([7, 8]), np.array([7, 7])))
+    [(array([0, 0]), array([0, 1]))]
+    """
     first = np.searchsorted(object_keys, keys, side="left")
     counts = np.searchsorted(object_keys, keys, side="right") - first
     candidates = np.flatnonzero(counts)
@@ -50,14 +79,8 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[N
         sizes = counts[chosen]
         begins = np.cumsum(sizes) - sizes
         place = np.arange(int(sizes.sum())) - np.repeat(begins, sizes)
-        ours, theirs = np.repeat(chosen, sizes), np.repeat(first[chosen], sizes) + place  # (P,)
-        found = overlap(ours, theirs)
-        highest = np.maximum.reduceat(found, begins)
-        is_highest = np.where(found == np.repeat(highest, sizes), place, len(object_keys))
-        best[chosen] = first[chosen] + np.minimum.reduceat(is_highest, begins)
-        most[chosen] = highest
+        yield np.repeat(chosen, sizes), np.repeat(first[chosen], sizes) + place
         start = stop
-    return best, most
 
 
 def takers(

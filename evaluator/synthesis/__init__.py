@@ -2,30 +2,35 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from evaluator import __version__
-from evaluator.catalog import TRACKS
-from evaluator.synthesis import detection, relationships
+from evaluator.catalog import TRACKS, Track
+from evaluator.synthesis import answers
 from evaluator.synthesis.draws import Stream
 from evaluator.synthesis.folder import OccupiedFolder, read_manifest, replacing
 from evaluator.synthesis.scene import Scene, World
 
-__all__ = ["QUALITIES", "WORLDS", "OccupiedFolder", "synthesize"]
+__all__ = ["QUALITIES", "OccupiedFolder", "synthesize", "world_of"]
 
-WORLDS: dict[str, World] = {
-    "openimages-detection": detection.WORLD,
-    "openimages-relationships": relationships.WORLD,
-}
 QUALITIES = (0.3, 0.6, 0.9)
 IMAGES_PER_BLOCK = 2_000
 """Pictures are made a block at a time, each with streams of its own: memory does not grow with their number."""
 
 # First words of a stream's key. A truth's key names no submission, so no submission can change it.
 _IDS, _TRUTH, _SUBMISSION = range(3)
+
+
+def world_of(track: Track) -> World:
+    """Return the pictures that a track declares, or what its columns suggest."""
+    if not track.world:
+        return answers.world(track)
+    world: World = import_module(track.world).WORLD
+    return world
 
 
 def synthesize(
@@ -39,7 +44,7 @@ def synthesize(
     submission_seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
 ) -> dict[str, Any]:
-    """Write ``out/truth`` and two shapes of a submission for each quality to ``out/submissions``.
+    """Write ``out/truth`` and every shape of a submission for each quality to ``out/submissions``.
 
     Parameters
     ----------
@@ -71,36 +76,40 @@ def synthesize(
         "submission_seed": submission_seed,
         "evaluator": __version__,
     }
+    declared = TRACKS[track]
+    world = world_of(declared)
     with replacing(out, manifest) as folder, ExitStack() as stack:
-        files = _opened(stack, folder, track=track, qualities=qualities)
-        for first, scene in _scenes(WORLDS[track], images=images, boxes_per_image=boxes_per_image, seed=seed):
+        files = _opened(stack, folder, world, track=declared, qualities=qualities)
+        for first, scene in _scenes(world, images=images, boxes_per_image=boxes_per_image, seed=seed):
             for name, text in scene.truth().items():
                 files[f"truth/{name}"].write(text)
             for quality in qualities:
                 stream = Stream(_SUBMISSION, seed, submission_seed, _hundredths(quality), first)
-                strings, long = scene.predictions(stream, quality=quality)
-                files[f"submissions/{_name(quality)}.csv"].write(strings)
-                files[f"submissions/{_name(quality)}-long.csv"].write(long)
+                shapes = scene.predictions(stream, quality=quality)
+                for name, text in zip(_names(declared, quality), shapes, strict=True):
+                    files[name].write(text)
             if progress:
                 progress("drawing", min(1.0, (first + IMAGES_PER_BLOCK) / images))
     return read_manifest(out)
 
 
 def _scenes(world: World, *, images: int, boxes_per_image: int, seed: int) -> Iterator[tuple[int, Scene]]:
-    for first in range(0, images, IMAGES_PER_BLOCK):
-        ids = Stream(_IDS, seed, 0, 0, first).identifiers(min(IMAGES_PER_BLOCK, images - first))
+    step = images if world.whole else IMAGES_PER_BLOCK
+    for first in range(0, images, step):
+        ids = Stream(_IDS, seed, 0, 0, first).identifiers(min(step, images - first))
         yield first, world.scene(Stream(_TRUTH, seed, 0, 0, first), np.sort(ids), boxes_per_image)
 
 
-def _opened(stack: ExitStack, folder: Path, *, track: str, qualities: Sequence[float]) -> dict[str, BinaryIO]:
+def _opened(
+    stack: ExitStack, folder: Path, world: World, *, track: Track, qualities: Sequence[float]
+) -> dict[str, BinaryIO]:
     """Open every file with its header; those that hold no pictures are complete with it."""
-    starts = {f"truth/{name}": text for name, text in WORLDS[track].still.items()}
-    for file in TRACKS[track].truth_files:
-        if file.name in ("image_labels.csv", "images.csv") or file.required:
-            starts[f"truth/{file.name}"] = ",".join(file.columns) + "\n"
+    headers = {file.name: ",".join(file.columns) + "\n" if file.columns else "" for file in track.truth_files}
+    starts = {f"truth/{name}": headers[name] for name in world.files}
+    starts |= {f"truth/{name}": text for name, text in world.still.items()}
     for quality in qualities:
-        starts[f"submissions/{_name(quality)}.csv"] = ",".join(TRACKS[track].kaggle_header) + "\n"
-        starts[f"submissions/{_name(quality)}-long.csv"] = ",".join(TRACKS[track].long_header) + "\n"
+        for name, shape in zip(_names(track, quality), track.form.shapes, strict=True):
+            starts[name] = f"{shape.header}\n" if shape.header else ""
     files: dict[str, BinaryIO] = {}
     for name, start in starts.items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -113,5 +122,7 @@ def _hundredths(quality: float) -> int:
     return round(quality * 100)
 
 
-def _name(quality: float) -> str:
-    return f"quality-{quality:.2f}"
+def _names(track: Track, quality: float) -> list[str]:
+    """Return a submission's file names, one for each shape of the form."""
+    endings = ("", "-long")[: len(track.form.shapes)]
+    return [f"submissions/quality-{quality:.2f}{ending}.{track.form.suffix}" for ending in endings]

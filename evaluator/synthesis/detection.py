@@ -56,7 +56,15 @@ class DetectionScene:
         return {"boxes.csv": boxes, "image_labels.csv": labels, "images.csv": lines(self.ids)}
 
     def predictions(self, stream: Stream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return what a detector of this quality reports; it names the ancestors of what it sees, too."""
+        """Return what a detector of this quality reports."""
+        image, label, box, confidence = self.reported(stream, quality=quality)
+        cells = (_LABEL_CELLS[label], decimals(confidence))
+        x_min, x_max, y_min, y_max = (decimals(box[:, edge]) for edge in range(4))
+        strings = prediction_strings(self.ids, image, *cells, x_min, y_min, x_max, y_max)
+        return strings, lines(self.ids[image], *cells, x_min, x_max, y_min, y_max)
+
+    def reported(self, stream: Stream, *, quality: float) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return image (ascending), label, box and confidence of what is seen; its ancestors are named, too."""
         flaw = 1.0 - quality
         image, label, box, right = (
             np.concatenate(parts)
@@ -68,10 +76,7 @@ class DetectionScene:
         order = np.argsort(image, kind="stable")
         row, named = np.nonzero(LINEAGE[label[order]])
         row = order[row]
-        cells = (_LABEL_CELLS[named], decimals(confidence[row]))
-        x_min, x_max, y_min, y_max = (decimals(box[row, edge]) for edge in range(4))
-        strings = prediction_strings(self.ids, image[row], *cells, x_min, y_min, x_max, y_max)
-        return strings, lines(self.ids[image[row]], *cells, x_min, x_max, y_min, y_max)
+        return image[row], named, box[row], confidence[row]
 
     def _seen(self, stream: Stream, flaw: float) -> tuple[Ints, Ints, Ints, Ints]:
         """Single objects: missed, misplaced, misnamed or reported twice, the more the larger the flaw."""
@@ -146,6 +151,7 @@ def _verified(stream: Stream, *, image: Ints, label: Ints, denied: Ints) -> tupl
 
 
 WORLD = World(
+    files=("boxes.csv", "image_labels.csv", "images.csv"),
     still={"hierarchy.json": HIERARCHY, "classes.csv": "".join(f"{label},{name}\n" for label, name in NAMES.items())},
     scene=scene,
 )

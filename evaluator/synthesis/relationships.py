@@ -205,6 +205,7 @@ def scene(stream: Stream, ids: Text, boxes_per_image: int) -> RelationshipScene:
 
 
 WORLD = World(
+    files=("relationships.csv", "image_labels.csv", "images.csv"),
     still={
         "classes.csv": "".join(f"{label},{name}\n" for label, name in _NAMES.items()),
         "relations.csv": "".join(f"{relation},{name}\n" for relation, name in _RELATIONS.items()),

@@ -1,7 +1,7 @@
 """What a track's file of this package offers: made-up pictures, their truth, and what a detector would say."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from evaluator.synthesis.draws import Stream
@@ -14,8 +14,8 @@ class Scene(Protocol):
     def truth(self) -> Mapping[str, bytes]:
         """Return the lines that these pictures add to each truth file."""
 
-    def predictions(self, stream: Stream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return the lines of a submission, as prediction strings and in the long shape."""
+    def predictions(self, stream: Stream, *, quality: float) -> Sequence[bytes]:
+        """Return the lines of a submission, once for each shape of the track's form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,13 @@ class World:
 
     Attributes
     ----------
-    still : files of the truth that do not depend on the pictures
+    files : names of the truth files that grow with the pictures; below the header where they have one
     scene : makes pictures from a stream, their ids, and the mean number of objects
+    still : files of the truth that do not depend on the pictures
+    whole : whether all pictures are one scene, as JSON and rankings want it, and not made a block at a time
     """
 
-    still: Mapping[str, str]
+    files: Sequence[str]
     scene: Callable[[Stream, Text, int], Scene]
+    still: Mapping[str, str] = field(default_factory=dict)
+    whole: bool = False

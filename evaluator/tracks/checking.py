@@ -1,16 +1,20 @@
 """What the compilers of all tracks check and count alike."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.files.tables import Faults, TruthFolder, TruthTable, coded
+from evaluator.files.faults import Faults
+from evaluator.files.folder import TruthFolder, coded
 from evaluator.truth import Truth
 
+if TYPE_CHECKING:
+    from evaluator.files.tables import TruthTable
 
-def image_names(folder: TruthFolder, tables: Mapping[str, TruthTable]) -> list[str]:
+
+def image_names(folder: TruthFolder, tables: Mapping[str, "TruthTable"]) -> list[str]:
     """Return every image of a truth, sorted: of ``images.csv`` where it is there, else of all tables together."""
     if "images.csv" not in folder:
         return sorted({image for table in tables.values() for image in table.texts("ImageID")})
@@ -22,13 +26,24 @@ def image_names(folder: TruthFolder, tables: Mapping[str, TruthTable]) -> list[s
     return sorted(images)
 
 
-def check_labels(table: TruthTable, column: str, known: Mapping[str, Any], listing: str) -> None:
+def listed_images(folder: TruthFolder, named: Sequence[str], file: str) -> list[str]:
+    """Return every image of a truth that is no table, sorted: of ``images.csv``, which must list all, or ``named``."""
+    if "images.csv" not in folder:
+        return sorted(set(named))
+    images = set(folder.table("images.csv").texts("ImageID"))
+    for image in named:
+        if image not in images:
+            folder.faults.add("truth_bad_value", file, f"image {image} is not in images.csv")
+    return sorted(images)
+
+
+def check_labels(table: "TruthTable", column: str, known: Mapping[str, Any], listing: str) -> None:
     """Note every label that the class list does not hold."""
     outside = coded(table.texts(column), dict.fromkeys(known, 0)) < 0
     table.mark(column, outside, "truth_unknown_label", f"is not in {listing}")
 
 
-def check_boxes(table: TruthTable, boxes: NDArray[np.float64], suffix: str = "") -> None:
+def check_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
     """Note every inverted box; a box without area may stand, it just cannot be reached."""
     for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
         inverted = boxes[:, low] > boxes[:, high]

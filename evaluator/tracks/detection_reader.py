@@ -48,14 +48,18 @@ def truth_of(truth: Truth) -> DetectionTruth:
 class DetectionReader:
     """What one thread has read: the state of its kernels, and the entries that they have filled."""
 
-    def __init__(self, truth: DetectionTruth, heading: Heading, parameters: Mapping[str, Any]) -> None:
+    def __init__(
+        self, truth: DetectionTruth, heading: Heading, parameters: Mapping[str, Any], keeps_images: bool
+    ) -> None:
         self.truth = truth
         self.heading = heading
         self.threshold: float = parameters["iou_threshold"]
         self.groups_count: bool = parameters["group_of_weight"] == 1
         self.order = np.argsort(heading.positions).astype(np.int64)
         self.numbers = np.zeros(5)
+        self.keeps_images = keeps_images
         self.filled: Entries = []
+        self.filled_images: list[NDArray[np.int32]] = []
         self.strangers: list[NDArray[np.uint64]] = []
         self.state = self._new_state()
 
@@ -111,9 +115,13 @@ class DetectionReader:
         """Begin a new segment where the current one may not hold so many more entries."""
         used = int(self.state.counts[kernels.ENTRIES])
         if used + entries > len(self.state.codes):
-            self.filled.append((self.state.confidences[:used], self.state.codes[:used]))
+            self.filled, self.filled_images = self.entries(), self.entry_images()
             size = max(entries, ENTRIES_PER_SEGMENT)
-            self.state = self.state._replace(confidences=np.empty(size), codes=np.empty(size, np.uint32))
+            self.state = self.state._replace(
+                confidences=np.empty(size),
+                codes=np.empty(size, np.uint32),
+                entry_images=np.empty(size if self.keeps_images else 0, np.int32),
+            )
             self.state.counts[kernels.ENTRIES] = 0
         if self.heading.kaggle and lines > len(self.state.strangers):
             self.state = self.state._replace(strangers=np.empty(lines, np.uint64))
@@ -132,6 +140,10 @@ class DetectionReader:
         """Return (confidences, codes), segment by segment."""
         used = int(self.state.counts[kernels.ENTRIES])
         return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]
+
+    def entry_images(self) -> list[NDArray[np.int32]]:
+        """Return the image of each entry, segment by segment; nothing where images are not kept."""
+        return [*self.filled_images, self.state.entry_images[: self.state.counts[kernels.ENTRIES]]]
 
 
 def _accept(status: int) -> None:

@@ -12,6 +12,17 @@ USAGES = {"all": [PUBLIC, PRIVATE], "public": [PUBLIC], "private": [PRIVATE]}
 assert IGNORED not in USAGES["all"]
 
 
+def count_objects(
+    boxes: NDArray[np.int64], groups: NDArray[np.int64], usage: NDArray[np.int8], labels: int
+) -> NDArray[np.int64]:
+    """Return how many ordinary and group-of boxes each class has in images of each usage, shape (3, 2, labels)."""
+    counts = []
+    for keys in (boxes, groups):
+        images, codes = np.divmod(keys, max(labels, 1))
+        counts.append(np.bincount(usage[images].astype(np.int64) * labels + codes, minlength=3 * labels))
+    return np.stack([count.reshape(3, labels) for count in counts], axis=1)
+
+
 def objects(truth: Truth, split: str, weight: float) -> NDArray[np.float64]:
     """Return the weight of the objects of each class in a split, shape (classes,)."""
     ordinary, grouped = truth.arrays["objects"][USAGES[split]].sum(axis=0)

@@ -1,23 +1,18 @@
-"""A truth folder compiled. It takes pandas, so this module is imported where a folder is given, and only there."""
+"""A truth folder compiled by its track."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from evaluator.catalog import DETECTION, RELATIONSHIPS, Track
-from evaluator.files.tables import TruthFolder
+from evaluator.files.folder import TruthFolder
 from evaluator.problems import InvalidParameters
-from evaluator.tracks import detection_truth, relationships_truth
+from evaluator.tracks.contest import Contest
 from evaluator.truth import Truth, drawn_usage
-
-COMPILERS: dict[str, Callable[[TruthFolder, Mapping[str, Any]], Truth]] = {
-    DETECTION.name: detection_truth.compile_truth,
-    RELATIONSHIPS.name: relationships_truth.compile_truth,
-}
 
 
 def compile_folder(
-    track: Track,
+    contest: Contest,
     path: Path,
     parameters: Mapping[str, Any],
     *,
@@ -37,11 +32,12 @@ def compile_folder(
     ------
     InvalidTruth, InvalidParameters
     """
-    compiled = COMPILERS[track.name]
-    folder = TruthFolder(path, track, usage.read_bytes() if usage is not None else None)
+    compiler = import_module(contest.compiler)
+    folder = TruthFolder(path, contest.track, usage.read_bytes() if usage is not None else None)
     if split is not None and split[0] < 1.0:
         if "usage.csv" in folder:
             raise InvalidParameters("either a usage file or a split by share and seed, not both")
-        images = compiled(folder, parameters).texts["images"]
-        folder = TruthFolder(path, track, drawn_usage(images, *split))
-    return compiled(folder, parameters)
+        images = compiler.compile_truth(folder, parameters).texts["images"]
+        folder = TruthFolder(path, contest.track, drawn_usage(images, *split))
+    compiled: Truth = compiler.compile_truth(folder, parameters)
+    return compiled

@@ -1,167 +1,112 @@
 """Open Images object detection: truth with a hierarchy, group-of boxes, labels that are not exhaustive."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
-from evaluator.files.submission import Table
-from evaluator.metrics.average_precision import average_precision
+from evaluator.files.source import Source
+from evaluator.files.submission import Table, read_table
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
-from evaluator.metrics.matching import best_objects, precedence, ranks_in_groups, takers
-from evaluator.problems import Findings
-from evaluator.report import SplitReport
-from evaluator.tracks.contest import Contest, Progress, contains, notice_boxes, vocabularies_of
-from evaluator.tracks.detection_report import objects, summary
+from evaluator.metrics.matching import best_objects, takers
+from evaluator.tracks import detection_fiftyone
+from evaluator.tracks.contest import (
+    Contest,
+    Outcome,
+    Progress,
+    blank_strings,
+    csv_text,
+    notice_boxes,
+    require_all_images,
+    vocabularies_of,
+)
+from evaluator.tracks.detection_matches import Detections, Matches
+from evaluator.tracks.detections import evaluated, most_confident, outcome_of, reached
 from evaluator.truth import Truth
 
 CORNERS = ("XMin", "XMax", "YMin", "YMax")
-LOWEST_CONFIDENCE = -10.0  # the official code's threshold: at or below it a detection is dropped
-MOST_PER_IMAGE_AND_CLASS = 10_000
 
 
-@dataclass(slots=True)
-class Detections:
-    """Detections of verified classes; arrays of shape (N,), boxes (N, 4)."""
-
-    images: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    confidences: NDArray[np.float64]
-    boxes: NDArray[np.float64]
-
-    def __getitem__(self, chosen: NDArray[Any]) -> "Detections":
-        """Return the chosen ones, by mask or by index."""
-        return Detections(self.images[chosen], self.labels[chosen], self.confidences[chosen], self.boxes[chosen])
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.images)
-
-    @property
-    def corners(self) -> list[NDArray[np.float64]]:
-        """The coordinates, one array each, the weightiest for ties first."""
-        return [self.boxes[:, place] for place in range(4)]
+def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> Table:
+    """Read a submission, and notice what was hardly meant."""
+    table = read_table(source, DETECTION.form, vocabularies_of(truth))
+    if truth is not None and parameters["require_all_images"] and not source.findings.total:
+        require_all_images(truth, table, source.findings)
+    if not source.findings.total:
+        unknown = table.codes("LabelName") < 0
+        notice_boxes(source.findings, table.numbers("Score")[:, 0], [table.numbers(*CORNERS)], unknown)
+    return table
 
 
-@dataclass(slots=True)
-class Entries:
-    """What goes into the curves; arrays of shape (N,). A group that was found is one entry of its weight."""
-
-    images: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    confidences: NDArray[np.float64]
-    weights: NDArray[np.float64]
-
-
-def inspect(table: Table, findings: Findings) -> None:
-    """Add the notices of a submission."""
-    notice_boxes(findings, table.numbers("Score")[:, 0], [table.numbers(*CORNERS)], table.codes("LabelName") < 0)
-
-
-def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> dict[str, SplitReport]:
+def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> Outcome:
     """Score the detections on every split."""
     progress("matching", 0.0)
-    entries = match(truth, evaluated(truth, table, parameters), parameters)
+    truth, matches = matched(truth, table, parameters)
     progress("scoring", 0.0)
-    reports: dict[str, SplitReport] = {}
-    for name, in_split in truth.splits.items():
-        twin = reports.get("all") if np.array_equal(in_split, truth.splits["all"]) else None
-        reports[name] = twin or fold(truth, entries, name, parameters["group_of_weight"])
-    return reports
+    weight = parameters["group_of_weight"]
+    outcome = outcome_of(truth, matches.entries(truth, weight), weight)
+    if parameters["protocol"] == "fiftyone":
+        splits = detection_fiftyone.completed(truth, matches, outcome.splits, parameters)
+        outcome = replace(outcome, splits=splits)
+    return outcome
 
 
-def evaluated(truth: Truth, table: Table, parameters: Mapping[str, Any]) -> Detections:
-    """Return the detections that count: sound boxes of classes verified in their image."""
-    found = Detections(
-        table.codes("image"), table.codes("LabelName"), table.numbers("Score")[:, 0], table.numbers(*CORNERS)
-    )
-    found = found[found.labels >= 0]
-    if parameters["expand_predictions"]:
-        found = with_ancestors(truth, found)
-    sound = (found.boxes[:, 0] < found.boxes[:, 1]) & (found.boxes[:, 2] < found.boxes[:, 3])
-    keys = found.images * len(truth.texts["labels"]) + found.labels
-    return found[sound & (found.confidences > LOWEST_CONFIDENCE) & contains(truth.arrays["verified"], keys)]
+def matched(truth: Truth, table: Table, parameters: Mapping[str, Any]) -> tuple[Truth, Matches]:
+    """Return what of the truth counts by the protocol, and what the detections met there."""
+    by_official_code = parameters["protocol"] == "tfod"
+    if not by_official_code:
+        truth = detection_fiftyone.counted(truth, parameters)
+    found = evaluated(truth, table, table.numbers(*CORNERS), parameters)
+    return truth, (match if by_official_code else detection_fiftyone.match)(truth, found, parameters)
 
 
-def with_ancestors(truth: Truth, found: Detections) -> Detections:
-    """Return the detections and a copy of each for every ancestor of its class."""
-    ends, ancestors = truth.arrays["ancestor_ends"], truth.arrays["ancestors"]
-    starts = np.r_[0, ends[:-1]]
-    counts = (ends - starts)[found.labels]
-    origin = np.repeat(np.arange(len(found)), counts)
-    copies = found[origin]
-    copies.labels = ancestors[np.repeat(starts[found.labels], counts) + ranks_in_groups(origin)]
-    return Detections(
-        *(
-            np.concatenate([getattr(found, name), getattr(copies, name)])
-            for name in ("images", "labels", "confidences", "boxes")
-        )
-    )
-
-
-def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Entries:
+def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Matches:
     """Match detections with ordinary boxes, then what is left with group-of boxes.
 
     A detection looks at one ordinary box only, the one of highest IoU; if a better detection holds it, it is a false
     positive, unless it lies in a group-of box, which absorbs it. Source: the official code, see ``metrics``.
     """
-    threshold, labels = parameters["iou_threshold"], len(truth.texts["labels"])
+    threshold = parameters["iou_threshold"]
     boxes, group_boxes = truth.arrays["boxes"], truth.arrays["group_boxes"]
+    keys = found.keys(truth)
     best, iou = best_objects(
-        found.images * labels + found.labels,
+        keys,
         truth.arrays["box_keys"],
         lambda ours, theirs: intersection_over_union(found.boxes[ours], boxes[theirs]),
     )
-    kept = most_confident(found, iou, labels)
-    found, best, iou = found[kept], best[kept], iou[kept]
+    kept = most_confident(found, keys, iou, found.corners)
+    found, keys, best, iou = found[kept], keys[kept], best[kept], iou[kept]
     hits = takers(np.where(iou >= threshold, best, -1), found.confidences, iou, found.corners)
     group, share = best_objects(
-        found.images * labels + found.labels,
+        keys,
         truth.arrays["group_keys"],
         lambda ours, theirs: intersection_over_area(found.boxes[ours], group_boxes[theirs]),
     )
     absorbed = ~hits & (share >= threshold)
-    left = found[~absorbed]
-    highest = np.full(len(group_boxes), -np.inf)
-    np.maximum.at(highest, group[absorbed], found.confidences[absorbed])
-    reached = np.flatnonzero((highest > 0) & (parameters["group_of_weight"] > 0))
-    group_images, group_labels = np.divmod(truth.arrays["group_keys"][reached], labels)
-    return Entries(
-        np.concatenate([left.images, group_images]),
-        np.concatenate([left.labels, group_labels]),
-        np.concatenate([left.confidences, highest[reached]]),
-        np.concatenate([hits[~absorbed].astype(float), np.full(len(reached), parameters["group_of_weight"])]),
+    found_at = reached(group[absorbed], found.confidences[absorbed], len(group_boxes), parameters["group_of_weight"])
+    return Matches(found, best, iou, hits, group, share, absorbed, found_at, found.labels)
+
+
+def ceiling(truth: Truth, parameters: Mapping[str, Any]) -> str:
+    """Write every box of the truth, those of ancestors included, as a sure detection."""
+    images, labels = truth.texts["images"], truth.texts["labels"]
+    rows = (
+        (images[key // len(labels)], labels[key % len(labels)], 1, *box)
+        for keys, boxes in (("box_keys", "boxes"), ("group_keys", "group_boxes"))
+        for key, box in zip(truth.arrays[keys].tolist(), truth.arrays[boxes].tolist(), strict=True)
     )
+    return csv_text(DETECTION.form.long_header, rows)
 
 
-def most_confident(found: Detections, overlaps: NDArray[np.float64], labels: int) -> NDArray[np.bool_]:
-    """Tell which detections are among the 10,000 surest of their image and class, shape (N,)."""
-    keys = found.images * labels + found.labels
-    order = precedence(keys, found.confidences, overlaps, found.corners)
-    kept = np.zeros(len(found), bool)
-    kept[order] = ranks_in_groups(keys[order]) < MOST_PER_IMAGE_AND_CLASS
-    return kept
-
-
-def fold(truth: Truth, entries: Entries, split: str, weight: float) -> SplitReport:
-    """Sum up one split: AP of each class, and their mean."""
-    count, in_split = len(truth.texts["labels"]), truth.splits[split]
-    truths = objects(truth, split, weight)
-    chosen = in_split[entries.images]
-    labels, confidences, weights = entries.labels[chosen], entries.confidences[chosen], entries.weights[chosen]
-    order = np.argsort(labels, kind="stable")
-    ends = np.searchsorted(labels[order], np.arange(count + 1))
-    values = np.empty(count)
-    for label in range(count):
-        members = order[ends[label] : ends[label + 1]]
-        values[label] = average_precision(confidences[members], weights[members], truths[label])
-    full = np.bincount(labels[weights == 1], minlength=count)
-    part = np.bincount(labels[(weights > 0) & (weights < 1)], minlength=count)
-    scored = np.bincount(labels, minlength=count)
-    return summary(truth, values, truths, scored=scored, true=full + weight * part, false=scored - full - part)
-
-
-CONTEST = Contest(DETECTION, vocabularies_of, inspect, evaluate, "evaluator.tracks.detection_streaming")
+CONTEST = Contest(
+    DETECTION,
+    compiler="evaluator.tracks.detection_truth",
+    read=read,
+    evaluate=evaluate,
+    blank=blank_strings(DETECTION),
+    ceiling=ceiling,
+    streaming="evaluator.tracks.detection_streaming",
+    explaining="evaluator.tracks.detection_explanation",
+)

@@ -1,7 +1,8 @@
 """Open Images visual relationships: triplets of two boxes, and phrases, the one box around both."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,22 +10,36 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import RELATIONSHIPS
 from evaluator.files.notices import notice_unknown_relations
-from evaluator.files.submission import Table, Vocabularies, Vocabulary
+from evaluator.files.source import Source
+from evaluator.files.submission import Table, Vocabulary, read_table
 from evaluator.metrics.average_precision import average_precision
 from evaluator.metrics.boxes import enclosing, pair_overlap
 from evaluator.metrics.matching import best_objects, takers
 from evaluator.metrics.recall import hits_at
-from evaluator.problems import Findings
 from evaluator.report import SplitReport
-from evaluator.tracks.contest import Contest, Progress, contains, notice_boxes, vocabularies_of
+from evaluator.tracks.contest import (
+    Contest,
+    Outcome,
+    Progress,
+    blank_strings,
+    contains,
+    csv_text,
+    notice_boxes,
+    on_every_split,
+    vocabularies_of,
+)
 from evaluator.tracks.relationships_report import RECALL_AT, objects, summary
-from evaluator.tracks.triplets import FIRST, SECOND, triplet_keys
+from evaluator.tracks.relationships_sample import PairEntries
+from evaluator.tracks.triplets import FIRST, SECOND, classes_of, triplet_keys
 from evaluator.truth import Truth
 
 
 @dataclass(slots=True)
 class Pairs:
-    """Predicted pairs that count; arrays of shape (N,), boxes (N, 4) in single precision."""
+    """Predicted pairs that count; arrays of shape (N,), boxes (N, 4) in single precision.
+
+    ``places``: which predictions of the file these are.
+    """
 
     images: NDArray[np.int64]
     relations: NDArray[np.int64]
@@ -33,36 +48,40 @@ class Pairs:
     first: NDArray[np.float32]
     second: NDArray[np.float32]
     corners: list[NDArray[np.float64]]
+    places: NDArray[np.int64]
 
 
-def vocabularies(truth: Truth) -> Vocabularies:
-    """Return what a truth knows: images, labels, relations."""
-    relations = {relation: code for code, relation in enumerate(truth.texts["relations"])}
-    return {**vocabularies_of(truth), "relation": Vocabulary(relations, closed=truth.flags["relations_listed"])}
+def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> Table:
+    """Read a submission, and notice what was hardly meant."""
+    vocabularies = vocabularies_of(truth)
+    if truth is not None:
+        relations = {relation: code for code, relation in enumerate(truth.texts["relations"])}
+        vocabularies["relation"] = Vocabulary(relations, closed=truth.flags["relations_listed"])
+    table, findings = read_table(source, RELATIONSHIPS.form, vocabularies), source.findings
+    if not findings.total:
+        unknown = (table.codes("LabelName1") < 0) | (table.codes("LabelName2") < 0)
+        boxes = [table.numbers(*FIRST), table.numbers(*SECOND)]
+        notice_boxes(findings, table.numbers("Score")[:, 0], boxes, unknown)
+        notice_unknown_relations(findings, int(np.count_nonzero(table.codes("RelationshipLabel") < 0)))
+    return table
 
 
-def inspect(table: Table, findings: Findings) -> None:
-    """Add the notices of a submission."""
-    unknown = (table.codes("LabelName1") < 0) | (table.codes("LabelName2") < 0)
-    boxes = [table.numbers(*FIRST), table.numbers(*SECOND)]
-    notice_boxes(findings, table.numbers("Score")[:, 0], boxes, unknown)
-    notice_unknown_relations(findings, int(np.count_nonzero(table.codes("RelationshipLabel") < 0)))
-
-
-def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> dict[str, SplitReport]:
+def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> Outcome:
     """Score the pairs on every split."""
     progress("matching", 0.0)
     pairs = evaluated(truth, table)
-    threshold = parameters["iou_threshold"]
+    threshold, weights = parameters["iou_threshold"], parameters["weights"]
     related = match_relationships(truth, pairs, threshold)
     progress("matching", 0.5)
     phrases = match_phrases(truth, pairs, threshold)
     progress("scoring", 0.0)
-    reports: dict[str, SplitReport] = {}
-    for name, in_split in truth.splits.items():
-        twin = reports.get("all") if np.array_equal(in_split, truth.splits["all"]) else None
-        reports[name] = twin or fold(truth, pairs, (related, phrases), in_split, parameters["weights"])
-    return reports
+    recalled = [hits_at(limit, pairs.images, pairs.confidences, related) for limit in RECALL_AT]
+    reports = on_every_split(
+        truth, lambda split: fold(truth, pairs, (related, phrases), recalled, truth.splits[split], weights)
+    )
+    entries = PairEntries(pairs.images, pairs.relations, pairs.confidences, [~related, ~phrases])
+    found = [pairs.images[hits] for hits in recalled]
+    return Outcome(reports, partial(entries.sample, truth, found, weights), partial(entries.curves, truth))
 
 
 def evaluated(truth: Truth, table: Table) -> Pairs:
@@ -87,6 +106,7 @@ def evaluated(truth: Truth, table: Table) -> Pairs:
         first=boxes[0],
         second=boxes[1],
         corners=[*first.T, *second.T],
+        places=np.flatnonzero(kept),
     )
 
 
@@ -116,6 +136,7 @@ def fold(
     truth: Truth,
     pairs: Pairs,
     hits: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    recalled: Sequence[NDArray[np.bool_]],
     in_split: NDArray[np.bool_],
     weights: tuple[float, float, float],
 ) -> SplitReport:
@@ -135,11 +156,30 @@ def fold(
         for hit in hits
     ]
     pooled = [average_precision(confidences, hit[chosen].astype(float), total) for hit in hits]
-    recalls = [
-        hits_at(limit, pairs.images[chosen], confidences, hits[0][chosen]) / total if total else float("nan")
-        for limit in RECALL_AT
-    ]
+    recalls = [np.count_nonzero(found[chosen]) / total if total else float("nan") for found in recalled]
     return summary(truth, truths, by_relation, pooled=pooled, recalls=recalls, weights=weights)
 
 
-CONTEST = Contest(RELATIONSHIPS, vocabularies, inspect, evaluate, "evaluator.tracks.relationships_streaming")
+def ceiling(truth: Truth, parameters: Mapping[str, Any]) -> str:
+    """Write every triplet of the truth as a sure pair."""
+    labels, relations, arrays = truth.texts["labels"], truth.texts["relations"], truth.arrays
+    images = [truth.texts["images"][image] for image in arrays["images"].tolist()]
+    one, two, related = (codes.tolist() for codes in classes_of(truth.texts, arrays["triplets"]))
+    columns = images, one, two, related, arrays["first"].tolist(), arrays["second"].tolist()
+    rows = (
+        (image, labels[first], labels[second], relations[relation], 1, *first_box, *second_box)
+        for image, first, second, relation, first_box, second_box in zip(*columns, strict=True)
+    )
+    return csv_text(RELATIONSHIPS.form.long_header, rows)
+
+
+CONTEST = Contest(
+    RELATIONSHIPS,
+    compiler="evaluator.tracks.relationships_truth",
+    read=read,
+    evaluate=evaluate,
+    blank=blank_strings(RELATIONSHIPS),
+    ceiling=ceiling,
+    streaming="evaluator.tracks.relationships_streaming",
+    explaining="evaluator.tracks.relationships_explanation",
+)

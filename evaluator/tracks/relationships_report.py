@@ -1,6 +1,7 @@
 """A relationships split summed up, whichever way its curves were made."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,28 @@ from evaluator.report import ClassRow, SplitReport, finite
 from evaluator.truth import Truth
 
 RECALL_AT = (50, 100)
+Number = TypeVar("Number", float, NDArray[np.float64])
 
 
 def objects(truth: Truth, in_split: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the number of triplets of each relation in a split, shape (relations,)."""
     chosen = truth.arrays["relations"][in_split[truth.arrays["images"]]]
     return np.bincount(chosen, minlength=len(truth.texts["relations"]))
+
+
+def combined(
+    means: Sequence[Number], *, pooled: Sequence[Number], recalls: Sequence[Number], weights: tuple[float, float, float]
+) -> dict[str, Number]:
+    """Return every metric of a split, or of many replicates of it; see :func:`summary`."""
+    return {
+        "score": weights[0] * means[0] + weights[1] * recalls[0] + weights[2] * means[1],
+        "mAP_relationships": means[0],
+        "mAP_phrases": means[1],
+        "recall@50": recalls[0],
+        "recall@100": recalls[1],
+        "weighted_ap_relationships": pooled[0],
+        "weighted_ap_phrases": pooled[1],
+    }
 
 
 def summary(
@@ -43,15 +60,7 @@ def summary(
     weights : of the two means and, in the middle, the first recall
     """
     means = [mean_defined(values) for values in by_relation]
-    metrics = {
-        "score": weights[0] * means[0] + weights[1] * recalls[0] + weights[2] * means[1],
-        "mAP_relationships": means[0],
-        "mAP_phrases": means[1],
-        "recall@50": recalls[0],
-        "recall@100": recalls[1],
-        "weighted_ap_relationships": pooled[0],
-        "weighted_ap_phrases": pooled[1],
-    }
+    metrics = combined(means, pooled=pooled, recalls=recalls, weights=weights)
     rows: list[ClassRow] = [
         {
             "label": label,

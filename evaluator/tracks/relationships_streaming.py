@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,16 @@ from evaluator.kernels import relationships
 from evaluator.kernels.relationships import merge
 from evaluator.problems import Findings
 from evaluator.report import SplitReport
-from evaluator.tracks.contest import Streaming
+from evaluator.tracks.contest import Outcome, Streaming, on_every_split
 from evaluator.tracks.curves import HALVES, Curves
 from evaluator.tracks.relationships_reader import RelationshipReader, truth_of
 from evaluator.tracks.relationships_report import RECALL_AT, objects, summary
+from evaluator.tracks.relationships_sample import PairEntries
 from evaluator.tracks.streaming import note, read_all, refuse_duplicates
 from evaluator.truth import PRIVATE, Truth
 
 
-def stream(
-    truth: Truth, submission: Streaming, parameters: Mapping[str, Any], findings: Findings
-) -> dict[str, SplitReport]:
+def stream(truth: Truth, submission: Streaming, parameters: Mapping[str, Any], findings: Findings) -> Outcome:
     """Score a submission on every split while it is read.
 
     Raises
@@ -39,15 +39,27 @@ def stream(
     submission.progress("matching", 0.0)
     if readers[0].heading.kaggle:
         refuse_duplicates(readers)
-    curves = AllCurves.of(truth, readers)
+    entries = gathered(readers)
+    curves = AllCurves.of(truth, entries)
     counts = note(truth, readers, findings)
     notice_unknown_relations(findings, counts[relationships.UNKNOWN_RELATIONS])
     submission.progress("scoring", 0.0)
-    reports: dict[str, SplitReport] = {}
-    for name, in_split in truth.splits.items():
-        twin = reports.get("all") if np.array_equal(in_split, truth.splits["all"]) else None
-        reports[name] = twin or fold(truth, curves, name, parameters["weights"])
-    return reports
+    return Outcome(
+        on_every_split(truth, lambda split: fold(truth, curves, split, parameters["weights"])),
+        partial(entries.sample, truth, curves.recalled, parameters["weights"]),
+        partial(entries.curves, truth),
+    )
+
+
+def gathered(readers: Sequence[RelationshipReader]) -> PairEntries:
+    """Put together what the threads have found, the least sure first: all curves keep the order of their entries."""
+    misses = misses_of(readers)
+    confidences, images, relations = (
+        np.concatenate([getattr(reader.state, name)[: reader.entries] for reader in readers])
+        for name in ("confidences", "images", "relations")
+    )
+    order = np.argsort(confidences.view(np.uint64) << np.uint64(1) | misses[0])
+    return PairEntries(images[order], relations[order], confidences[order], [missing[order] for missing in misses])
 
 
 def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:
@@ -68,54 +80,48 @@ def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:
 class AllCurves:
     """What a split is summed up from: of relationships and of phrases the curves by relation and of all together.
 
-    ``images``: those of each image's relationships, for recall.
+    ``recalled``: for each limit of recall the image of every relationship that was found.
     """
 
     by_relation: list[Curves]
     pooled: list[Curves]
-    images: Curves
+    recalled: list[NDArray[np.int64]]
 
     @classmethod
-    def of(cls, truth: Truth, readers: Sequence[RelationshipReader]) -> "AllCurves":
-        """Put together what the threads have found; sorted once, for all curves keep the order of their entries."""
-        misses = misses_of(readers)
-        confidences, images, relations = (
-            np.concatenate([getattr(reader.state, name)[: reader.entries] for reader in readers])
-            for name in ("confidences", "images", "relations")
-        )
-        order = np.argsort(confidences.view(np.uint64) << np.uint64(1) | misses[0])
-        confidences, images, relations = confidences[order], images[order], relations[order]
-        private = (truth.arrays["usage"][images] == PRIVATE) * np.uint32(2)
+    def of(cls, truth: Truth, entries: PairEntries) -> "AllCurves":
+        """Give each curve its entries."""
+        private = (truth.arrays["usage"][entries.images] == PRIVATE) * np.uint32(2)
 
         def curves(members: NDArray[np.uint32], missing: NDArray[np.bool_], count: int) -> Curves:
-            return Curves.of([(confidences, members * np.uint32(4) + private + missing[order])], count)
+            return Curves.of([(entries.confidences, members * np.uint32(4) + private + missing)], count)
 
-        kinds, together = relations.astype(np.uint32), np.zeros(len(relations), np.uint32)
+        kinds, together = entries.relations.astype(np.uint32), np.zeros(len(entries.relations), np.uint32)
+        by_image = curves(entries.images.astype(np.uint32), entries.misses[0], len(truth.texts["images"]))
         return cls(
-            [curves(kinds, missing, len(truth.texts["relations"]) + 1) for missing in misses],
-            [curves(together, missing, 1) for missing in misses],
-            curves(images.astype(np.uint32), misses[0], len(truth.texts["images"])),
+            [curves(kinds, missing, len(truth.texts["relations"]) + 1) for missing in entries.misses],
+            [curves(together, missing, 1) for missing in entries.misses],
+            images_of_hits(by_image),
         )
 
 
-def hits_among(curves: Curves, limit: int, halves: Sequence[int]) -> int:
-    """Return how many hits are among the ``limit`` surest of each image; of equals the false positives come first."""
-    sizes = np.diff(curves.ends)
-    from_top = np.repeat(curves.ends[1:], sizes) - np.arange(len(curves.keys))
-    half = np.repeat(np.arange(len(sizes)) % 2, sizes)
-    is_hit = curves.keys & np.uint64(1) == 0
-    return int(np.count_nonzero(is_hit & (from_top <= limit) & np.isin(half, halves)))
+def images_of_hits(by_image: Curves) -> list[NDArray[np.int64]]:
+    """Return for each limit of recall the image of every hit among its surest; of equals false positives come first."""
+    hits = np.flatnonzero(by_image.keys & np.uint64(1) == 0)
+    after = np.searchsorted(by_image.ends, hits, side="right")
+    from_top = by_image.ends[after] - hits
+    return [(after[from_top <= limit] - 1) // 2 for limit in RECALL_AT]
 
 
 def fold(truth: Truth, curves: AllCurves, split: str, weights: tuple[float, float, float]) -> SplitReport:
     """Sum up one split: AP of each relation, their means, recall, and the weighted score."""
-    truths, halves = objects(truth, truth.splits[split]), HALVES[split]
+    in_split, halves = truth.splits[split], HALVES[split]
+    truths = objects(truth, in_split)
     total, counts = int(truths.sum()), truths.astype(float)
     return summary(
         truth,
         truths,
         [np.fromiter(kind.values(np.append(counts, 0.0), halves), float)[:-1] for kind in curves.by_relation],
         pooled=[next(kind.values(np.array([float(total)]), halves)) for kind in curves.pooled],
-        recalls=[hits_among(curves.images, limit, halves) / total if total else float("nan") for limit in RECALL_AT],
+        recalls=[np.count_nonzero(in_split[hits]) / total if total else float("nan") for hits in curves.recalled],
         weights=weights,
     )

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.files.tables import TruthFolder, TruthTable, coded
+from evaluator.files.folder import TruthFolder, coded
+from evaluator.files.tables import TruthTable
 from evaluator.kernels.texts import kept_index
 from evaluator.tracks.checking import check_boxes, check_labels, checked, distinct_keys, image_names
 from evaluator.tracks.triplets import FIRST, SECOND, triplet_keys
@@ -20,8 +21,9 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     """Return the prepared truth of a folder.
 
     Its arrays: ``known`` and ``negative`` (sorted image × label keys); the triplets, sorted by key and then in file
-    order: ``triplets`` (keys), ``images``, ``relations``, ``first`` and ``second`` (float32, (M, 4)); ``usage``; for
-    the kernels ``told`` (2 × label + 1 where it is negative) and where those and the triplets of each image begin.
+    order: ``triplets`` (keys), ``images``, ``relations``, ``rows`` of relationships.csv, ``first`` and ``second``
+    (float32, (M, 4)); ``usage``; for the kernels ``told`` (2 × label + 1 where it is negative) and where those and the
+    triplets of each image begin.
 
     Raises
     ------
@@ -81,6 +83,7 @@ def _triplets(
         "triplets": keys[order],
         "images": codes[order],
         "relations": relations[order],
+        "rows": order.astype(np.int32),
         "first": boxes[0][order].astype(np.float32),
         "second": boxes[1][order].astype(np.float32),
     }

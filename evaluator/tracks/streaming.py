@@ -81,11 +81,13 @@ class Heading:
 
 def heading_of(header: str, track: Track) -> Heading:
     """Read the first line as the readable reader does, and refuse what only that one can answer."""
-    reader = RowReader(track, Limits(), Findings())
+    reader = RowReader(track.form, Limits(), Findings())
     try:
         reader.read_header(1, header)
     except Stop:
         raise ReadableWay("the header") from None
+    if reader.kaggle and reader.positions != sorted(reader.positions):
+        raise ReadableWay("a prediction string before its image")
     return Heading(reader.kaggle, reader.positions)
 
 
@@ -99,7 +101,7 @@ def read_all(stream: Streaming, track: Track, readers: Callable[[Heading], Seque
     limits = stream.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MOST_CHARACTERS):
         raise ReadableWay("limits of its own")
-    if limits.line_bytes < CHUNK_BYTES:
+    if limits.line_bytes < 2 * CHUNK_BYTES:  # so that only the first line of a block can be too long
         raise ReadableWay("limits of its own")
     try:
         with Blocks(stream.path, limits) as blocks, ThreadPoolExecutor(max(stream.threads - 1, 1)) as pool:

@@ -19,3 +19,13 @@ def triplet_keys(
     """Return one number for image, label, label and relation, shape (N,)."""
     labels = len(texts["labels"])
     return ((images * labels + first) * labels + second) * (len(texts["relations"]) + 1) + relations
+
+
+def classes_of(
+    texts: Mapping[str, Sequence[str]], keys: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the two labels and the relation of triplet keys, each of shape (N,)."""
+    labels = max(len(texts["labels"]), 1)
+    rest, relations = np.divmod(keys, len(texts["relations"]) + 1)
+    rest, second = np.divmod(rest, labels)
+    return rest % labels, second, relations

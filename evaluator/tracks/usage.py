@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.files.tables import TruthFolder, coded
+from evaluator.files.folder import TruthFolder, coded
 from evaluator.truth import IGNORED, PUBLIC, USAGES
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +13,8 @@ from server.accounts.models import ApiToken, User
 from server.accounts.services import record_password, revoke_token
 from server.audit.admin import Audited, ReadOnly
 
+ROLES = ("is_active", "is_staff", "is_superuser")
+admin.site.unregister(Group)  # two roles are enough, and a change of theirs is logged
 PASSWORD_PAGE = "auth_user_password_change"
 
 
@@ -19,6 +22,13 @@ PASSWORD_PAGE = "auth_user_password_change"
 class PersonAdmin(Audited, UserAdmin):
     list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
     list_filter = ("is_active", "is_staff", "is_superuser", "date_joined")
+    told = ROLES
+    fieldsets = (
+        (None, {"fields": ("username", "password", "email", "first_name", "last_name")}),
+        ("Roles", {"fields": ROLES}),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
+    )
+    filter_horizontal = ()
     add_fieldsets = (
         (None, {"classes": ("wide",), "fields": ("username", "email", "usable_password", "password1", "password2")}),
     )

@@ -1,6 +1,7 @@
-"""Wrong passwords, counted by minute in a cache that all web processes share: by name and address, and by address.
+"""What one could try again and again, counted by minute in a cache that all web processes share.
 
-The name alone is not counted: a stranger's wrong passwords would lock its owner out.
+Wrong passwords, sign-ups and mails for new passwords: by name and address, and by address. The name alone is not
+counted: a stranger's wrong passwords would lock its owner out.
 """
 
 import logging
@@ -14,6 +15,7 @@ from redis.exceptions import RedisError
 
 from server.accounts.names import same_name
 from server.accounts.requests import address_of
+from server.errors import Refused
 
 MINUTE = 60
 # Few wrong passwords for each of many names: a classroom behind one address still logs in, a list of names does not.
@@ -30,9 +32,15 @@ def limits_of(request: HttpRequest, username: str) -> dict[str, int]:
     return {f"login:{sha256(who.encode()).hexdigest()[:32]}:{minute}": most for who, most in kinds.items()}
 
 
-def too_many(request: HttpRequest, username: str) -> bool:
-    """Tell whether this name, or this address, was tried too often this minute. Without its cache all may try."""
-    limits = limits_of(request, username)
+def refusal(request: HttpRequest, username: str) -> Refused | None:
+    """Return the refusal if this name, or this address, was tried too often this minute. Without its cache all may."""
+    if not too_many(limits_of(request, username)):
+        return None
+    rest = MINUTE - int(time() % MINUTE)
+    return Refused("rate_limited", "Too many attempts. Wait a minute, then try again.", retry_after=rest)
+
+
+def too_many(limits: dict[str, int]) -> bool:
     try:
         counts = cache.get_many(limits)
     except RedisError as error:
@@ -42,7 +50,7 @@ def too_many(request: HttpRequest, username: str) -> bool:
 
 
 def count(request: HttpRequest, username: str) -> None:
-    """Count one wrong password."""
+    """Count one attempt."""
     try:
         for key in limits_of(request, username):
             cache.add(key, 0, timeout=2 * MINUTE)
@@ -51,6 +59,8 @@ def count(request: HttpRequest, username: str) -> None:
         log.warning("logins are not counted: %s", error)
 
 
-def seconds_left() -> int:
-    """Whole seconds until the next minute, when the counts start anew."""
-    return MINUTE - int(time() % MINUTE)
+def limit(request: HttpRequest, name: str) -> None:
+    """Count this attempt, whatever becomes of it; refuse it where there were too many."""
+    if refused := refusal(request, name):
+        raise refused
+    count(request, name)

@@ -5,6 +5,8 @@ from django.http import HttpRequest
 
 from server.accounts.models import User
 
+READ_AND_SEND = ("GET", "HEAD", "POST")  # what an address with a form takes
+
 
 class PersonRequest(HttpRequest):
     user: User

@@ -13,13 +13,13 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from server.accounts import attempts
 from server.accounts.forms import LogInForm, SignUpForm, TokenForm
 from server.accounts.models import ApiToken
 from server.accounts.registration import sign_up
-from server.accounts.requests import PersonRequest
+from server.accounts.requests import READ_AND_SEND, PersonRequest
 from server.accounts.services import issue_token, revoke_token
 from server.clock import database_now
 from server.errors import Refused
@@ -35,9 +35,7 @@ class LogIn(views.LoginView):
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if attempts.too_many(request, request.POST.get("username", "")):
-            detail = "Too many wrong passwords. Wait a minute, then try again."
-            refusal = Refused("rate_limited", detail, retry_after=attempts.seconds_left())
+        if refusal := attempts.refusal(request, request.POST.get("username", "")):
             context = self.get_context_data(form=self.get_form_class()(), refusal=refusal)
             return self.render_to_response(context, status=refusal.status, headers=refusal.headers)
         return super().post(request, *args, **kwargs)
@@ -47,6 +45,7 @@ class LogIn(views.LoginView):
         return super().form_invalid(form)
 
 
+@require_http_methods(READ_AND_SEND)
 @never_cache
 @sensitive_post_parameters("password")
 def signup(request: HttpRequest) -> HttpResponse:
@@ -54,6 +53,8 @@ def signup(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return redirect(target)
     form = SignUpForm(request.POST or None)
+    if request.method == "POST":
+        attempts.limit(request, form.data.get("username", ""))
     if not form.is_valid():
         status = UNPROCESSABLE if request.method == "POST" else 200
         return render(request, "accounts/signup.html", {"form": form, "next": target}, status=status)
@@ -76,6 +77,7 @@ def wanted(request: HttpRequest) -> str:
     return target if here else reverse("home")
 
 
+@require_safe
 @login_required
 def account(request: PersonRequest) -> HttpResponse:
     return show_account(request, TokenForm())

@@ -57,12 +57,14 @@ class PersonRequest(Request):
 
 
 class TokenMay(BasePermission):
-    """Reading needs any token, writing one that may submit. A session may do what its person may."""
+    """Reading needs any token, writing one that may submit, or what the view's `scope` says. A session may do what its
+    person may."""
 
-    message = "This token may only read. Make one that may submit on your account page."
+    message = "This token may not do this. Make one that may on your account page: to submit, or to organize."
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        needed = ApiToken.Scope.READ if request.method in SAFE_METHODS else ApiToken.Scope.SUBMIT
+        usual = ApiToken.Scope.READ if request.method in SAFE_METHODS else ApiToken.Scope.SUBMIT
+        needed = getattr(view, "scope", usual)
         token = request.auth
         return not isinstance(token, ApiToken) or SCOPES.index(token.scope) >= SCOPES.index(needed)
 

@@ -25,6 +25,13 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
     return found
 
 
+def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
+    found = phase_at(request, slug, phase)
+    if not found.challenge.is_organized_by(request.user):
+        raise Refused("forbidden", "Only those who organize the challenge may do this.")
+    return found
+
+
 def submission_at(request: Request, submission_id: UUID) -> Submission:
     visible = Submission.objects.visible_to(request.user)
     submission = with_scores(visible).filter(pk=submission_id).first()

@@ -12,7 +12,7 @@ from server.pages.answers import answer
 
 # What a form may weigh beside its file: boundaries, headers, the note.
 FORM_BYTES = 64 * 2**10
-TAKE_A_FILE = frozenset({"submit", "api_submissions"})  # names of addresses
+TAKE_A_FILE = frozenset({"submit", "api_submissions", "api_truths"})  # names of addresses
 API = "/api/v1/"
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -40,7 +40,8 @@ def refusal_of(request: HttpRequest) -> Refused | None:
     """Say why the body may not be read; by its headers alone."""
     if "Transfer-Encoding" in request.headers:
         return Refused("invalid", "The body came in chunks, without its length. Send a file rather than a pipe.")
-    if request.resolver_match and request.resolver_match.url_name in TAKE_A_FILE:
+    address = request.resolver_match.url_name if request.resolver_match else None
+    if address in TAKE_A_FILE:
         allowed, beside = settings.UPLOAD_MAX_BYTES, FORM_BYTES
         detail = f"A file may have {allowed:,} bytes. Compress it with gzip, or drop predictions of low confidence."
     else:

@@ -6,6 +6,7 @@ from typing import Any
 from django.http import Http404
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 
 from server.errors import Refused
 
@@ -20,7 +21,16 @@ class Csv(BaseRenderer):
 
 
 class ToldOrAccepted(DefaultContentNegotiation):
-    """As Django REST framework does it, but a format that does not exist is wrong input, not a missing page."""
+    """As Django REST framework does it, but a format that does not exist is wrong input, not a missing page.
+
+    What an address can (OPTIONS) is told in its first format only: the others are for its own content.
+    """
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        offered = list(renderers)[:1] if request.method == "OPTIONS" else renderers
+        return super().select_renderer(request, offered, format_suffix)
 
     def filter_renderers(self, renderers: Iterable[BaseRenderer], format: str) -> list[BaseRenderer]:
         offered = list(renderers)

@@ -3,10 +3,11 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from server.api.views.challenges import ChallengeDetail, ChallengeList, Join, Quota
+from server.api.views.challenges import ChallengeDetail, ChallengeList, Join, Quota, Statement
 from server.api.views.docs import Docs
 from server.api.views.leaderboard import Leaderboard
 from server.api.views.missing import Missing
+from server.api.views.organizing import Apply, Rescore, Truths
 from server.api.views.submissions import Cancel, OwnSubmissions, Report, SubmissionDetail
 
 PHASE = "challenges/<slug:slug>/phases/<slug:phase>"
@@ -17,8 +18,12 @@ urlpatterns = [
     path("challenges/<slug:slug>", ChallengeDetail.as_view()),
     path("challenges/<slug:slug>/join", Join.as_view()),
     path(f"{PHASE}/quota", Quota.as_view()),
+    path(f"{PHASE}/quota/statement", Statement.as_view()),
     path(f"{PHASE}/submissions", OwnSubmissions.as_view(), name="api_submissions"),
     path(f"{PHASE}/leaderboard", Leaderboard.as_view()),
+    path(f"{PHASE}/truths", Truths.as_view(), name="api_truths"),
+    path(f"{PHASE}/rescore", Rescore.as_view()),
+    path(f"{PHASE}/rescore/apply", Apply.as_view()),
     path(SUBMISSION, SubmissionDetail.as_view()),
     path(f"{SUBMISSION}/report", Report.as_view()),
     path(f"{SUBMISSION}/cancel", Cancel.as_view()),

@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from server.audit.models import Entry
 from server.audit.services import record
+
+VALUE_CHARACTERS = 200
 
 
 class ReadOnly:
@@ -23,8 +25,19 @@ class ReadOnly:
         return False
 
 
+def in_words(value: Any) -> str:
+    """Write the beginning of a value as one reads it; several, such as people, by their names."""
+    words = ", ".join(sorted(map(str, value))) if isinstance(value, list | QuerySet) else str(value)
+    return words[:VALUE_CHARACTERS]
+
+
 class Audited(admin.ModelAdmin):
-    """Rows that staff may edit: every change is logged, and nothing is deleted, for half the site hangs on it."""
+    """Rows that staff may edit: every change is logged, and nothing is deleted, for half the site hangs on it.
+
+    `told` names the fields whose old and new values stand in the log; None: all of them.
+    """
+
+    told: tuple[str, ...] | None = None
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -35,8 +48,13 @@ class Audited(admin.ModelAdmin):
             actor=request.user,
             action=f"{obj._meta.model_name}.{'changed' if change else 'added'}",
             subject=f"{obj._meta.model_name} {obj.pk}",
-            detail={"fields": sorted(form.changed_data)},
+            detail={"fields": sorted(form.changed_data), "values": self.values(form)},
         )
+
+    def values(self, form: Any) -> dict[str, list[str]]:
+        """Old and new value of what was changed, in words."""
+        names = [name for name in form.changed_data if self.told is None or name in self.told]
+        return {name: [in_words(form.initial.get(name)), in_words(form.cleaned_data[name])] for name in names}
 
 
 @admin.register(Entry)

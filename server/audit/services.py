@@ -1,15 +1,26 @@
 """Write and verify the audit log."""
 
 import json
-from collections.abc import Iterator
+import logging
+import re
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 
 from server.audit.models import Entry, Head
 from server.clock import database_now
+
+log = logging.getLogger(__name__)
+
+# Whoever can write to the database can also write a shorter log with an end of its own. What processes have logged lies
+# elsewhere, and can be sent elsewhere still.
+SAID = "entry %d %s"
+HEARD = re.compile(rf"\S+ \S+ INFO {re.escape(__name__)} entry (\d+) ([0-9a-f]{{64}})")
 
 
 def digest(
@@ -26,7 +37,8 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
 
     Locks are taken in this order everywhere, or two transactions wait for each other for ever: challenge, phase,
     team, submission, and the head of the log last. Whoever needs one of the others after an entry takes it before.
-    Lock with `no_key=True` what other tables refer to, else a mere reference, a ledger's to its team, waits too.
+    Lock with `no_key=True` what other tables refer to, else a mere reference, a ledger's to its team, waits too, and
+    that at its commit: PostgreSQL checks references last, when the head of the log is locked.
     """
     Head.objects.get_or_create(pk=1)
     head = Head.objects.select_for_update().get(pk=1)
@@ -41,6 +53,7 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
     head_hash = digest(previous=head.hash, actor=who, **fields)
     entry = Entry.objects.create(previous=head.hash, hash=head_hash, actor_id=who[0], actor_name=who[1], **fields)
     Head.objects.filter(pk=1).update(number=entry.number, hash=entry.hash)
+    transaction.on_commit(partial(log.info, SAID, entry.number, entry.hash))
     return entry
 
 
@@ -61,3 +74,21 @@ def faults() -> Iterator[str]:
         yield "where the log ends is not on record"
     elif head is not None and (head.number, head.hash) != (expected - 1, previous):
         yield f"the log ends at entry {expected - 1}, but {head.number} were written"
+
+
+def heard(paths: Iterable[Path]) -> Iterator[tuple[Path, int, str]]:
+    """Yield number and hash of every entry that these log files say was written, with the file that says so."""
+    for path in paths:
+        with path.open(errors="replace") as lines:
+            for line in lines:
+                if said := HEARD.match(line):
+                    yield path, int(said[1]), said[2]
+
+
+def contradictions(paths: Iterable[Path]) -> Iterator[str]:
+    """Yield one sentence for every entry that a log file tells of and that is not there, or is another one."""
+    told = {(number, hashed): path for path, number, hashed in heard(paths)}
+    for one in Entry.objects.values_list("number", "hash").iterator():
+        told.pop(one, None)
+    for (number, hashed), path in sorted(told.items()):
+        yield f"entry {number} is not there as {path} tells of it ({hashed[:12]}…)"

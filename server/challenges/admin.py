@@ -11,6 +11,7 @@ from django.http import HttpRequest
 
 from server.audit.admin import Audited, ReadOnly
 from server.challenges.models import Challenge, Membership, Phase, Team, Truth
+from server.challenges.revealed import PER_CLASS, in_words
 
 
 class Imported(Audited):
@@ -35,7 +36,7 @@ class PhaseAdmin(Imported):
     list_filter = ("track", "feedback", "challenge")
     list_select_related = ("challenge",)
     search_fields = ("title", "slug", "challenge__slug")
-    readonly_fields = ("challenge", "slug", "track", "parameters", "public_share", "split_seed", "signature")
+    readonly_fields = ("challenge", "slug", "track", "parameters", "public_share", "split_seed", "signature", "reveals")
     exclude = ("sample_submission",)
 
     def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
@@ -43,6 +44,13 @@ class PhaseAdmin(Imported):
         if db_field.name == "feedback":
             options["choices"] = [choice for choice in db_field.choices if choice[0] != Phase.Feedback.LADDER]
         return super().formfield_for_choice_field(db_field, request, **options)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        return super().get_form(request, obj, change, help_texts={"feedback_classes": PER_CLASS}, **options)
+
+    @admin.display(description="reveals")
+    def reveals(self, phase: Phase) -> str:
+        return in_words(phase)
 
 
 @admin.register(Truth)

@@ -175,6 +175,11 @@ class Truth(models.Model):
     def __str__(self) -> str:
         return f"{self.phase} v{self.version}"
 
+    @property
+    def draws(self) -> Path:
+        """The folder where a worker keeps what it draws of this truth for intervals; swept when the truth is gone."""
+        return Path(self.prepared.path).with_suffix(".draws")
+
 
 class Team(models.Model):
     """Who submits. A person who joins alone is a team of one; a baseline is a team of nobody."""

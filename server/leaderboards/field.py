@@ -52,25 +52,30 @@ class Field:
         return Counter(one.team_id for one in self.candidates)
 
 
-def read_field(phase: Phase, *, split: str, at: datetime | None = None) -> Field:
-    """Read the headline of everything scored in the phase's current way. An undefined score takes no place."""
-    headlines = _headlines(phase, split=split).filter(value__isnull=False)
+def read_field(phase: Phase, *, split: str, at: datetime | None = None, signature: str | None = None) -> Field:
+    """Read the headline of everything scored in the phase's current way, or in that of a `signature`.
+
+    An undefined score takes no place.
+    """
+    kind = phase.signature if signature is None else signature
+    headlines = _headlines(phase, split=split, signature=kind).filter(value__isnull=False)
     if at is not None:
         headlines = headlines.filter(evaluation__submission__received_at__lte=at)
     public: dict[int, float | None] = {}
     if split != "public":
-        public = dict(_headlines(phase, split="public").values_list("evaluation_id", "value"))
+        public = dict(_headlines(phase, split="public", signature=kind).values_list("evaluation_id", "value"))
     return Field(split, phase.finals, [_candidate(*row, public=public) for row in headlines.values_list(*COLUMNS)])
 
 
-def _headlines(phase: Phase, *, split: str) -> QuerySet[Score]:
-    """Headline scores of finished submissions against the active truth, made as the phase's signature says."""
+def _headlines(phase: Phase, *, split: str, signature: str) -> QuerySet[Score]:
+    """Headline scores of finished submissions of one signature, which names the truth, too.
+
+    Which truth is active is not asked: a board whose phase was read before it changed is the old one, whole.
+    """
     return Score.objects.filter(
         split=split,
         metric=phase.declared_track.headline,
-        evaluation__signature=phase.signature,
-        evaluation__truth__phase=phase,
-        evaluation__truth__active=True,
+        evaluation__signature=signature,
         evaluation__submission__phase=phase,
         evaluation__submission__status=Status.SCORED,
     )

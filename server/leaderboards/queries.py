@@ -19,7 +19,7 @@ UNSCORED = {
     Status.RUNNING: "It is being scored.",
     Status.REJECTED: "The file was rejected. Mend what is listed and submit again.",
     Status.FAILED: "It could not be scored, through no fault of the file. Submit it again.",
-    Status.CANCELLED: "It was cancelled.",
+    Status.CANCELLED: "It was cancelled. Submit the file again to have it scored.",
 }
 
 
@@ -37,6 +37,8 @@ class Row:
     submitted_at: datetime
     baseline: bool
     submission_id: UUID
+    evaluation_id: int
+    tied: bool = False  # with the row before, where `ties` was asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,9 @@ class Board:
     at: datetime
     rows: list[Row]
 
-    def row_of(self, team_id: int | None) -> Row | None:
-        return next((row for row in self.rows if row.team_id == team_id), None)
+    def place_of(self, team_id: int | None) -> int | None:
+        """Where a team's line is, from 0."""
+        return next((place for place, row in enumerate(self.rows) if row.team_id == team_id), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ def _why_not(submission: Submission, *, scored: bool, counting: bool) -> str:
     if submission.status != Status.SCORED:
         return UNSCORED[Status(submission.status)]
     evaluation = current_evaluation(submission)
-    if evaluation is not None and evaluation.truth.active and evaluation.signature == submission.phase.signature:
+    if evaluation is not None and evaluation.signature == submission.phase.signature:
         return "Its score is undefined: the truth of this split holds nothing to find."
     return "It was scored against another truth or by another version, and scores of two kinds never share a board."
 
@@ -138,4 +141,5 @@ def _row(
         submitted_at=entry.submitted_at,
         baseline=entry.baseline,
         submission_id=entry.submission_id,
+        evaluation_id=entry.evaluation_id,
     )

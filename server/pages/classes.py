@@ -6,21 +6,10 @@ from typing import Any
 
 from django.utils.http import urlencode
 
-from evaluator.catalog import Track
+from evaluator.catalog import Heading, Track
 from server.pages.choices import Choice
 from server.pages.results import SPLITS
 
-TITLES = {
-    "name": "Class",
-    "ap": "AP",
-    "ap_relationships": "AP relationships",
-    "ap_phrases": "AP phrases",
-    "truths": "Objects",
-    "scored": "Scored",
-    "true_positives": "True positives",
-    "false_positives": "False positives",
-}
-FRACTIONS = frozenset({"ap", "ap_relationships", "ap_phrases"})
 Row = Mapping[str, Any]
 
 
@@ -46,27 +35,28 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: how it is called, whether its numbers are fractions, and what sorts the table by it."""
+    """One column: how it is called, what kind of thing stands in it, and what sorts the table by it."""
 
     name: str
     title: str
-    fraction: bool
+    kind: str
     sorted: str
     query: str
 
 
 def columns_of(track: Track, wish: Wish) -> list[Column]:
-    return [column(name, wish) for name in ("name", *track.class_columns)]
+    names = Heading("name", track.class_word.capitalize(), "text")
+    return [column(heading, wish) for heading in (names, *track.class_columns)]
 
 
-def column(name: str, wish: Wish) -> Column:
+def column(heading: Heading, wish: Wish) -> Column:
     """Numbers are sorted the largest first, names from A, and the other way on the second click."""
+    name = heading.name
     current = wish.sort == name
     turned = name if current == wish.descending else f"-{name}"
     first = name if name == "name" else f"-{name}"
     way = ("descending" if wish.descending else "ascending") if current else ""
-    title = TITLES.get(name, name.replace("_", " "))
-    return Column(name, title, name in FRACTIONS, way, wish.query(sort=turned if current else first))
+    return Column(name, heading.title, heading.kind, way, wish.query(sort=turned if current else first))
 
 
 def choices_of(splits: Sequence[str], wish: Wish, current: str) -> list[Choice]:

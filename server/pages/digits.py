@@ -30,9 +30,23 @@ def honest(value: float, interval: tuple[float, float] | None = None, *, decimal
     text = f"{value:.{shown}f}"
     if interval is None:
         return Digits(text, "", repr(value))
-    supported = min(shown, supported_decimals((interval[1] - interval[0]) / 2))
+    supported = supported_of(interval, shown)
     cut = len(text) - (shown - supported)
     return Digits(text[:cut], text[cut:], repr(value))
+
+
+def ends(interval: tuple[float, float], *, decimals: int | None = None) -> str:
+    """Print both ends with the decimals that the interval itself supports.
+
+    >>> ends((0.60012, 0.60612))
+    '0.600 to 0.606'
+    """
+    supported = supported_of(interval, SHOWN if decimals is None else min(SHOWN, decimals))
+    return " to ".join(f"{end:.{supported}f}" for end in interval)
+
+
+def supported_of(interval: tuple[float, float], shown: int) -> int:
+    return min(shown, supported_decimals((interval[1] - interval[0]) / 2))
 
 
 def supported_decimals(half_width: float) -> int:

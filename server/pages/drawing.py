@@ -25,12 +25,16 @@ def range_of(intervals: Iterable[Interval | None]) -> Interval | None:
     return (min(low for low, _ in known), max(high for _, high in known)) if known else None
 
 
-def band(score: float, interval: Interval, within: Interval) -> Band:
-    """Place an interval on a track over a range; what lies outside is cut at the track's ends.
+def band(score: float, interval: Interval, within: Interval) -> Band | None:
+    """Place an interval on a track over a range, cut at the track's ends; None where all of it lies outside.
 
     >>> band(0.5, (0.4, 0.6), (0.0, 1.0))
     Band(left=40.0, width=20.0, dot=50.0)
+    >>> band(0.1, (0.0, 0.2), (0.3, 1.0)) is None
+    True
     """
+    if interval[1] < within[0] or interval[0] > within[1]:
+        return None
 
     def place(value: float) -> float:
         share = (value - within[0]) / (within[1] - within[0]) if within[1] > within[0] else 0.5

@@ -18,16 +18,20 @@ def sentence(submission: Submission) -> str:
         return submission.failure
     if submission.status == Status.CANCELLED:
         return "Cancelled before it was scored. Send the file again when you want it scored."
+    if not submission.is_settled:
+        return "Scored. How much the score would vary on other images is being worked out; it stays as it is."
     return "Scored. The result stays here."
 
 
 def whose_fault(submission: Submission) -> str:
-    """Say who has to act on a failure; nothing for other states."""
-    if submission.status != Status.FAILED:
-        return ""
+    """Say who has to act, where there is no score; what to do says the sentence before."""
+    if submission.fault == Fault.PARTICIPANT:
+        return "This is about your file. It costs no quota; it counts as an attempt."
     if submission.fault == Fault.ORGANIZER:
         return "This is not about your file: the organizers of the challenge have to mend it."
-    return "This is our fault, not your file's. Send it again; if it fails again, tell us the id below."
+    if submission.fault == Fault.PLATFORM:
+        return "This is our fault, not your file's. If it fails again, tell us the id below."
+    return ""
 
 
 def time_left(submission: Submission, now: datetime) -> str:
@@ -43,4 +47,4 @@ def time_left(submission: Submission, now: datetime) -> str:
 
 def state_of(submission: Submission) -> str:
     """Return a word that changes when there is something new to announce."""
-    return f"{submission.status}-{submission.stage}" if submission.status == Status.RUNNING else submission.status
+    return f"{submission.status}-{submission.stage}" if submission.stage else submission.status

@@ -30,11 +30,8 @@ def occupy() -> IO[str]:
 
 
 def whereabouts() -> str:
-    try:
-        note = json.loads(settings.RUNTIME_FILE.read_text())
-    except (FileNotFoundError, ValueError):
-        return ""
-    return f": {note['url']} (process {note['pid']})"
+    url, process = (settings.RUNNING.get(name) for name in ("url", "pid"))
+    return f": {url} (process {process})" if url else ""
 
 
 def announce(*, redis_url: str) -> None:

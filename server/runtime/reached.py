@@ -12,6 +12,7 @@ from server.runtime.home import NotStarted
 
 PATIENCE_SECONDS = 5.0  # for one that is starting, too
 LOOK_SECONDS = 0.25
+UNDEFINED = ("42P01", "42703")  # a table, a column: PostgreSQL's names for what SQLite says in words
 
 
 def refuse_silent_database() -> None:
@@ -19,11 +20,27 @@ def refuse_silent_database() -> None:
     try:
         connections["default"].ensure_connection()
     except DatabaseError as error:
-        told = os.environ.get("DATABASE_URL")
-        shown = f"DATABASE_URL={without_password(told)}" if told else f"PODIUM_HOME={settings.PODIUM_HOME}"
-        reason = " ".join(str(error).split())
-        advice = "create it, or correct the setting" if told else "set it to a folder that this user may write to"
-        raise NotStarted(f"{shown}: the database cannot be used ({reason}): {advice}.") from error
+        raise NotStarted(unusable_database(error)) from error
+
+
+def unusable_database(error: DatabaseError) -> str:
+    """Say in a sentence which database cannot be used, why, and what to do."""
+    told = os.environ.get("DATABASE_URL")
+    shown = f"DATABASE_URL={without_password(told)}" if told else f"PODIUM_HOME={settings.PODIUM_HOME}"
+    reason = " ".join(str(error).split())
+    if lacks_tables(error):
+        advice = "start the service once, or run `manage.py migrate`: that makes its tables"
+    elif told:
+        advice = "start it, create it, or correct the setting"
+    else:
+        advice = "set it to a folder that this user may write to"
+    return f"{shown}: the database cannot be used ({reason}): {advice}."
+
+
+def lacks_tables(error: DatabaseError) -> bool:
+    """Whether the database answers, but is not one of ours, or not of this version."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    return state in UNDEFINED or str(error).startswith(("no such table", "no such column"))
 
 
 def refuse_silent_broker(url: str) -> None:

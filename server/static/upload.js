@@ -70,10 +70,27 @@
     refuse(page.querySelector("#refusal > *") || page.querySelector("main h1") || sentence("The server could not take the file. Try again; nothing was counted."));
   };
 
-  form.addEventListener("submit", (event) => {
+  // Why no file is taken now, asked before the first byte of one is sent: what this page says when it is loaded anew.
+  const reasonAgainst = async () => {
+    try {
+      const page = await (await fetch(location.href)).text();
+      return new DOMParser().parseFromString(page, "text/html").getElementById("not-now");
+    } catch {
+      return null;
+    }
+  };
+
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (request) {
       request.abort();
+      return;
+    }
+    button.disabled = true;
+    const reason = await reasonAgainst();
+    button.disabled = false;
+    if (reason) {
+      refuse(reason);
       return;
     }
     request = new XMLHttpRequest();

@@ -47,15 +47,15 @@ def sight(phase: Phase, *, viewer: Any, now: datetime) -> Sight:
 
 def with_scores(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """Load what this module reads in a constant number of queries; reports are large and stay behind."""
-    evaluations = Evaluation.objects.select_related("truth").defer("report").prefetch_related("scores")
+    evaluations = Evaluation.objects.defer("report").prefetch_related("scores")
     return submissions.select_related("phase__challenge", "team").prefetch_related(Prefetch("evaluations", evaluations))
 
 
 def current_evaluation(submission: Submission) -> Evaluation | None:
-    """The one of the phase's signature and active truth; where there is none, the newest."""
+    """The one of the phase's signature, which names the truth, too; where there is none, the newest."""
     evaluations = sorted(submission.evaluations.all(), key=lambda one: (one.created_at, one.pk))
     signature = submission.phase.signature
-    current = [one for one in evaluations if one.signature == signature and one.truth.active]
+    current = [one for one in evaluations if one.signature == signature]
     return next(reversed(current or evaluations), None)
 
 
@@ -95,7 +95,8 @@ def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dic
         return None
     seen, report = sight(submission.phase, viewer=viewer, now=now), evaluation.report
     scores, intervals = scores_in(submission, seen), intervals_in(submission, seen)
-    classes = class_rows(report, seen)
+    classes = table_rows(report, seen, "classes")
+    tables = {each.name: table_rows(report, seen, each.name) for each in submission.phase.declared_track.tables}
     return {
         "track": submission.phase.track,
         "signature": evaluation.signature,
@@ -106,6 +107,7 @@ def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dic
                 "metrics": metrics,
                 "intervals": intervals.get(split, {}),
                 "classes": classes.get(split, []) if seen.classes else None,
+                "tables": {name: rows[split] for name, rows in tables.items() if rows.get(split)},
             }
             for split, metrics in scores.items()
         },
@@ -114,13 +116,19 @@ def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dic
     }
 
 
-def class_rows(report: Mapping[str, Any], seen: Sight) -> dict[str, list[dict[str, Any]]]:
-    """Rows per class by split, as far as `seen` allows, with its digits: no order tells what they do not."""
+def table_rows(report: Mapping[str, Any], seen: Sight, table: str) -> dict[str, list[dict[str, Any]]]:
+    """Rows of the classes, or of a further table, by split.
+
+    As far as `seen` allows, and with its digits: no order tells what they do not.
+    """
     if not seen.classes:
         return {}
-    splits = {name: split.get("classes", []) for name, split in report.get("splits", {}).items() if name in seen.splits}
-    return {name: [_class_row(row, seen) for row in rows] for name, rows in splits.items()}
+    shown: dict[str, list[dict[str, Any]]] = {}
+    for name, split in report.get("splits", {}).items():
+        if name in seen.splits:
+            shown[name] = [_row(row, seen) for row in split.get(table, [])]
+    return shown
 
 
-def _class_row(row: Mapping[str, Any], seen: Sight) -> dict[str, Any]:
+def _row(row: Mapping[str, Any], seen: Sight) -> dict[str, Any]:
     return {name: seen.rounded(cell) if isinstance(cell, float) else cell for name, cell in row.items()}

@@ -20,7 +20,8 @@ class Status(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
-STAGES = ("checking", "matching", "scoring", "bootstrapping")  # while running
+STAGES = ("checking", "matching", "scoring")  # while running
+BOOTSTRAPPING = "bootstrapping"  # the stage of a scored submission whose intervals are still to come
 FINISHED = (Status.SCORED, Status.REJECTED, Status.FAILED, Status.CANCELLED)
 
 
@@ -29,6 +30,20 @@ class Fault(models.TextChoices):
     PARTICIPANT = "participant", "the file's"
     ORGANIZER = "organizer", "the truth's or the settings'"
     PLATFORM = "platform", "ours"
+
+
+class Failure(models.TextChoices):
+    """Why a file has no score though it has no defect: a code that programs match on."""
+
+    UNUSABLE_TRUTH = "unusable_truth", "the truth or the settings cannot be used"
+    OUT_OF_MEMORY = "out_of_memory", "more memory than a worker has"
+    OUT_OF_TIME = "out_of_time", "more time than a scoring has"
+    WORKER_LOST = "worker_lost", "its worker stopped again and again"
+    ACCIDENT = "accident", "something broke"
+
+    @property
+    def fault(self) -> Fault:
+        return Fault.ORGANIZER if self is Failure.UNUSABLE_TRUTH else Fault.PLATFORM
 
 
 def upload_key(submission: "Submission", name: str) -> str:
@@ -45,6 +60,13 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             return self
         mine = Q(team__memberships__user=user) | Q(phase__challenge__organizers=user)
         return self.filter(mine).distinct()
+
+    def finished(self) -> "SubmissionQuerySet":
+        return self.filter(status__in=FINISHED)
+
+    def settled(self) -> "SubmissionQuerySet":
+        """Those about which nothing will change by itself any more, their intervals included."""
+        return self.finished().filter(stage="")
 
 
 class Submission(models.Model):
@@ -71,6 +93,7 @@ class Submission(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     fault = models.CharField(max_length=12, choices=Fault, default=Fault.NONE, blank=True)
+    failure_code = models.CharField(max_length=20, choices=Failure, blank=True)
     failure = models.CharField(
         max_length=300, blank=True, help_text="what went wrong and what to do, where it was not the file"
     )
@@ -110,6 +133,11 @@ class Submission(models.Model):
     @property
     def is_finished(self) -> bool:
         return self.status in FINISHED
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing about it will change by itself any more, its intervals included."""
+        return self.is_finished and not self.stage
 
     @property
     def scored_at(self) -> datetime | None:
@@ -168,7 +196,9 @@ class Replicates(models.Model):
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="replicates")
     split = models.CharField(max_length=10)
-    values = models.BinaryField(help_text="float64, little-endian")
+    seed = models.BigIntegerField()
+    count = models.PositiveIntegerField()
+    values = models.BinaryField(help_text="float64, little-endian; NaN: undefined in that replicate")
 
     class Meta:
         verbose_name_plural = "replicates"
@@ -176,6 +206,43 @@ class Replicates(models.Model):
 
     def __str__(self) -> str:
         return f"{self.evaluation_id} {self.split}"
+
+
+class RerunQuerySet(models.QuerySet["Rerun"]):
+    def pending(self) -> "RerunQuerySet":
+        """Waiting or running; the others were given up."""
+        return self.filter(failure="")
+
+    def waiting(self) -> "RerunQuerySet":
+        return self.pending().filter(lease_token=None)
+
+
+class Rerun(models.Model):
+    """A scoring that is still to be done beside the first: for the intervals. It is gone when it is done."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="reruns")
+    truth = models.ForeignKey(Truth, on_delete=models.CASCADE, related_name="reruns")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    lease_token = models.UUIDField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    enqueued_at = models.DateTimeField(help_text="when a message was last sent for it")
+    failure = models.CharField(max_length=300, blank=True, help_text="why it was given up; the score stays")
+
+    objects = RerunQuerySet.as_manager()
+
+    class Meta:
+        indexes = (models.Index(fields=("failure", "enqueued_at"), name="rerun_waiting"),)
+        constraints = (
+            models.UniqueConstraint(fields=("submission", "truth"), name="one_rerun_per_submission_and_truth"),
+            models.CheckConstraint(
+                name="rerun_lease_is_whole",
+                condition=Q(lease_token=None, lease_until=None)
+                | Q(lease_token__isnull=False, lease_until__isnull=False, failure=""),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.submission_id} against {self.truth_id}"
 
 
 class QuotaEntry(models.Model):

@@ -1,4 +1,7 @@
-"""Score one file in a process of its own, warm, and print what it took: `measure.py TRACK TRUTH FILE THREADS TIMES`."""
+"""Score one file in a process of its own, warm, and print what it took.
+
+`measure.py TRACK TRUTH FILE THREADS TIMES REPLICATES [DRAWS]`; DRAWS is a folder where drawn weights are kept.
+"""
 
 import json
 import sys
@@ -8,12 +11,13 @@ from time import perf_counter, process_time
 from evaluator.scoring import load_kernels, score
 
 
-def main(track: str, truth: str, file: str, threads: str, times: str) -> None:
+def main(track: str, truth: str, file: str, threads: str, times: str, replicates: str, draws: str = "") -> None:
     load_kernels()
+    bootstrap, kept = int(replicates), Path(draws) if draws else None
     cpu, wall, way = [], [], ""
     for _ in range(int(times)):
         cpu_before, before = process_time(), perf_counter()
-        way = score(track, Path(truth), Path(file), threads=int(threads)).way
+        way = score(track, Path(truth), Path(file), threads=int(threads), bootstrap=bootstrap, draws=kept).way
         cpu.append(process_time() - cpu_before)
         wall.append(perf_counter() - before)
     print(json.dumps({"cpu": min(cpu), "wall": min(wall), "rss": peak(), "way": way}))

@@ -6,15 +6,16 @@ from typing import Any
 import pytest
 
 from server.submissions.models import Submission
-from server.submissions.services import lifecycle
+from server.submissions.services import lifecycle, reruns
 
 pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
 
 FILE = {"name": "run.csv", "mimeType": "text/csv", "buffer": b"ImageId,PredictionString\na,\n"}
-REPORT = {
-    "signature": "s",
-    "splits": {"public": {"headline": "mAP", "metrics": {"mAP": 0.5}, "intervals": {}, "classes": []}},
-}
+
+
+def report(phase: Any, **intervals: list[float]) -> dict[str, Any]:
+    split = {"headline": "mAP", "metrics": {"mAP": 0.5}, "intervals": intervals, "classes": []}
+    return {"signature": phase.signature, "splits": {"public": split}}
 
 
 @pytest.fixture
@@ -29,8 +30,8 @@ def phase(make: Any, member: Any) -> Any:
     return phase
 
 
-def test_a_status_page_follows_to_the_score_and_then_asks_no_more(
-    make: Any, phase: Any, member: Any, visit: Any
+def test_a_status_page_follows_to_the_score_and_its_interval_and_then_asks_no_more(
+    make: Any, phase: Any, member: Any, visit: Any, inline_queue: Any
 ) -> None:
     submission = make.submission(phase, phase.challenge.teams.get())
     page = visit(member).new_page()
@@ -46,10 +47,14 @@ def test_a_status_page_follows_to_the_score_and_then_asks_no_more(
     lifecycle.beat(mine, stage="scoring", progress=0.8)
     page.locator("progress[value='80']").wait_for()
     assert page.evaluate("document.activeElement.id") == "cancel"
-    lifecycle.record(mine, truth=phase.truth, report={**REPORT, "signature": phase.signature}, cpu_seconds=1.0)
+    lifecycle.record(mine, truth=phase.truth, report=report(phase), cpu_seconds=1.0)
     page.locator(".honest-big").wait_for()
     assert page.locator(".honest-big").inner_text() == "0.50000"
     assert "scored" in page.locator("#announcement").inner_text()
+    rerun = reruns.claim(submission.reruns.get().pk)
+    assert rerun is not None
+    reruns.record(rerun, report=report(phase, mAP=[0.4, 0.6]), replicates={}, cpu_seconds=1.0)
+    page.get_by_text("95 %: 0.4 to 0.6").wait_for()
     assert page.evaluate("window.sameWindow")
     before = len(asked)
     page.wait_for_timeout(1500)
@@ -74,10 +79,25 @@ def test_a_refused_file_stays_chosen(phase: Any, member: Any, visit: Any, inline
     page.set_input_files("input[type=file]", FILE)
     phase.closes_at = datetime.now(UTC) - timedelta(minutes=1)
     phase.save()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.method))
     page.click("text=Send file")
     page.locator("#refusal .code").wait_for()
     assert page.locator("#refusal .code").inner_text() == "phase_closed"
+    assert asked == ["GET"]  # before the first byte of the file is sent
     assert page.evaluate("document.querySelector('input[type=file]').files[0].name") == "run.csv"
+
+
+def test_a_file_that_was_sent_before_is_refused_in_place(
+    phase: Any, member: Any, visit: Any, inline_queue: Any
+) -> None:
+    page = visit(member).new_page()
+    for expected in ("h1:has-text('run.csv')", "#refusal .code"):
+        page.goto("/challenges/c/submit")
+        page.set_input_files("input[type=file]", FILE)
+        page.click("text=Send file")
+        page.locator(expected).wait_for()
+    assert page.locator("#refusal .code").inner_text() == "duplicate_file"
 
 
 def test_too_large_a_file_is_told_before_it_is_sent(phase: Any, member: Any, visit: Any, settings: Any) -> None:

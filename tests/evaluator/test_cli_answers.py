@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from evaluator.catalog import TRACKS
 from evaluator.cli import VERBS, main
 from evaluator.cli.output import printable
 
@@ -106,6 +107,24 @@ def test_the_text_has_the_headline_first_and_the_signature_last(run: Run, tiny: 
     assert lines[1].split() == ["classes", "2", "of", "3"]
     assert lines[-2].startswith("notice: unknown_image")
     assert lines[-1].startswith("openimages-detection|")
+
+
+def test_intervals_stand_beside_the_scores(run: Run, tiny: Any) -> None:
+    words = ("--bootstrap", "200", "--seed", "5")
+    answer = scored(run, tiny, *words)
+    low, high = answer["splits"]["all"]["intervals"]["mAP"]
+    assert answer["splits"]["public"]["intervals"] == {"mAP": [low, high]}
+    lines = run("score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long, *words)[1].splitlines()
+    assert lines[0].split() == ["mAP", "0.58333", f"[{low:.5f},", f"{high:.5f}]"]
+    assert "200 bootstrap replicates" in lines[3]
+    assert scored(run, tiny, *words[:3], "6")["splits"]["all"]["intervals"] != {"mAP": [low, high]}
+
+
+def test_an_undefined_score_has_no_interval(run: Run, tiny: Any) -> None:
+    (tiny.truth / "boxes.csv").write_text((tiny.truth / "boxes.csv").read_text().splitlines()[0] + "\n")
+    assert scored(run, tiny, "--bootstrap", "50")["splits"]["all"]["intervals"] == {}
+    words = ("score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long, "--bootstrap", "50")
+    assert run(*words)[1].splitlines()[0].split() == ["mAP", "–"]
 
 
 def test_the_text_has_a_column_a_split(run: Run, tiny: Any) -> None:
@@ -204,7 +223,7 @@ def test_a_device_is_written_and_not_replaced(run: Run, tiny: Any) -> None:
 
 def test_tracks_are_told_to_programs(run: Run) -> None:
     tracks = {track["name"]: track for track in json.loads(run("tracks", "--json")[1])["tracks"]}
-    assert set(tracks) == {"openimages-detection", "openimages-relationships"}
+    assert set(tracks) == set(TRACKS)
     assert tracks["openimages-relationships"]["headline"] == "score"
     assert tracks["openimages-detection"]["parameters"][0]["default"] == 0.5
 
@@ -240,8 +259,10 @@ def test_colour_is_for_terminals_that_want_it(
 
 FLAGS = {
     "tracks": "--json",
-    "check": "--submission --truth --set --json",
-    "score": "--truth --submission --set --usage --split --seed --threads --json --classes",
+    "check": "--submission --truth --set --threads --json",
+    "score": "--truth --submission --set --usage --split --seed --bootstrap --threads --json --classes"
+    " --explain --curves --matches --tf-csv",
+    "compare": "--truth --set --usage --split --seed --bootstrap --threads --json",
     "prepare": "--truth --set --usage --split --seed --out --sample --json",
     "convert": "--to",
     "synthesize": "--out --images --boxes-per-image --seed --quality --submission-seed",

@@ -30,7 +30,8 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold=2"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "protocol=coco"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--split", "1.5"],
-        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],  # without --split
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],  # nothing is drawn
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--bootstrap", "0"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--usage", "u.csv", "--split", "0.5"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--json", "absent/report.json"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--threads", "0"],
@@ -38,6 +39,7 @@ DETECTION = "openimages-detection"
         ["check", DETECTION, "--submission", "-"],
         ["prepare", DETECTION, "--truth", "long.csv", "--out", "t.podium"],
         ["prepare", DETECTION, "--truth", "truth", "--out", "truth"],
+        ["prepare", DETECTION, "--truth", "truth", "--out", "t.podium", "--seed", "1"],
         ["convert", DETECTION, "--to", "pickle", "long.csv"],
         ["convert", DETECTION, "--to", "kaggle", "long.csv", "out.csv.gz"],
         ["synthesize", DETECTION, "--out", "truth"],  # holds files of somebody else

@@ -1,138 +1,214 @@
 """What holds for every track; a new one is tested here before its author writes a test."""
 
 import csv
-import gzip
 import io
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator.catalog import TRACKS
+from evaluator.catalog import TRACKS, Form, Heading
+from evaluator.draws import LANES, Draws
 from evaluator.files.conversion import convert
-from evaluator.scoring import check, prepare, sample, score
+from evaluator.problems import InvalidSubmission
+from evaluator.scoring import ceiling, check, prepare, sample, score
 from evaluator.synthesis import synthesize
-from evaluator.tracks import CONTESTS
+from evaluator.tracks import contest_of
+from tests.evaluator.rewriting import rewritten
 
 IMAGES = 40
 
 
 @dataclass(frozen=True)
 class Made:
-    """A synthesized challenge: its truth folder, a submission in both shapes, and the score of it."""
+    """A synthesized challenge: its truth folder, a submission in every shape, and the score of it."""
 
     track: str
     truth: Path
-    kaggle: Path
-    long: Path
+    submissions: list[Path]
     result: dict[str, Any]
+
+    @property
+    def form(self) -> Form:
+        return TRACKS[self.track].form
+
+    def headline(self, submission: Path) -> float | None:
+        return score(self.track, self.truth, submission).splits["all"].metrics[TRACKS[self.track].headline]
 
 
 @pytest.fixture(scope="module", params=list(TRACKS))
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     out = tmp_path_factory.mktemp("synthesized") / "challenge"
-    synthesize(request.param, out, images=IMAGES, seed=5, qualities=(0.6,))
-    kaggle, long = out / "submissions/quality-0.60.csv", out / "submissions/quality-0.60-long.csv"
-    return Made(request.param, out / "truth", kaggle, long, score(request.param, out / "truth", kaggle).as_dict())
+    files = synthesize(request.param, out, images=IMAGES, seed=5, qualities=(0.6,))["files"]
+    submissions = sorted((out / name for name in files if name.startswith("submissions/")), key=lambda p: len(p.name))
+    return Made(
+        request.param, out / "truth", submissions, score(request.param, out / "truth", submissions[0]).as_dict()
+    )
+
+
+DAMAGE = [
+    b"",
+    b"null",
+    b"1e999",
+    b"NaN",
+    b"[[",
+    b"]}",
+    b'"',
+    b",",
+    b"\n",
+    b"\0",
+    b"\xff",
+    b"1" * 400,
+    b"-1",
+    b"\\ud800",
+]
+WITH_TWO_SHAPES = [name for name, track in TRACKS.items() if track.form.tokens]
+WITH_BOXES = [name for name, track in TRACKS.items() if {"XMin", "XMin1"} & set(track.form.long_header)]
 
 
 def test_every_declared_track_is_computed() -> None:
-    assert list(CONTESTS) == list(TRACKS)
-
-
-def rewritten(made: Made, source: Path, chance: random.Random) -> bytes:
-    """Write the same predictions in another order, dress and letter case."""
-    header, *rows = csv.reader(io.StringIO(source.read_text()))
-    chance.shuffle(rows)
-    if "PredictionString" in header:
-        width = len(TRACKS[made.track].tokens)
-        rows = [[image, shuffled(string, width, chance)] for image, string in rows]
-    columns = chance.sample(range(len(header)), len(header))
-    out = io.StringIO()
-    quoting = chance.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-    writer = csv.writer(out, lineterminator=chance.choice(["\n", "\r\n", "\r"]), quoting=quoting)
-    writer.writerow([chance.choice([header[c], header[c].upper(), header[c].lower()]) for c in columns])
-    writer.writerows([[row[c] for c in columns] for row in rows])
-    content = (chance.choice(["", "\ufeff"]) + out.getvalue()).encode()
-    return gzip.compress(content) if chance.random() < 0.5 else content
-
-
-def shuffled(string: str, width: int, chance: random.Random) -> str:
-    tokens = string.split()
-    predictions = [tokens[start : start + width] for start in range(0, len(tokens), width)]
-    chance.shuffle(predictions)
-    return chance.choice([" ", "  "]).join(token for prediction in predictions for token in prediction)
+    for name, track in TRACKS.items():
+        assert contest_of(name).track is track
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(seed=st.integers(0, 2**32), long=st.booleans())
+@given(data=st.data())
 def test_order_shape_gzip_and_dress_of_a_file_change_not_one_bit(
-    made: Made, seed: int, long: bool, tmp_path: Path
+    made: Made, data: st.DataObject, tmp_path: Path
 ) -> None:
+    source = data.draw(st.sampled_from(made.submissions))
     path = tmp_path / "submission"
-    path.write_bytes(rewritten(made, made.long if long else made.kaggle, random.Random(seed)))
+    path.write_bytes(rewritten(made.form, source.read_text(), random.Random(data.draw(st.integers(0, 2**32)))))
     assert score(made.track, made.truth, path).as_dict() == made.result
 
 
 def test_a_second_run_gives_the_same_bytes(made: Made) -> None:
-    again = score(made.track, made.truth, made.kaggle).as_dict()
+    again = score(made.track, made.truth, made.submissions[0]).as_dict()
     assert json.dumps(again) == json.dumps(made.result)
+
+
+def test_any_threads_shape_and_kept_draws_give_the_same_replicates(made: Made, tmp_path: Path) -> None:
+    files = made.submissions[0], made.submissions[-1]
+    first = score(made.track, made.truth, files[0], bootstrap=100, seed=4, split=(0.4, 1)).splits
+    assert list(first) == ["all", "public", "private"]
+    for file, threads, draws in ((files[1], 1, None), (files[0], 2, tmp_path), (files[1], 3, tmp_path)):
+        again = score(
+            made.track, made.truth, file, bootstrap=100, seed=4, split=(0.4, 1), threads=threads, draws=draws
+        ).splits
+        for name, split in first.items():
+            assert again[name].as_dict() == split.as_dict()
+            assert {m: v.tolist() for m, v in again[name].replicates.items()} == {
+                m: v.tolist() for m, v in split.replicates.items()
+            }
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_every_metric_has_replicates_and_an_interval_around_it(made: Made) -> None:
+    split = score(made.track, made.truth, made.submissions[-1], bootstrap=200).splits["all"]
+    assert set(split.replicates) == set(split.intervals) == {metric.name for metric in TRACKS[made.track].metrics}
+    for name, observed in split.metrics.items():
+        low, high = split.intervals[name]
+        assert observed is not None
+        assert 0 <= low < observed < high <= 1, name
+        assert len(split.replicates[name]) == 200
+
+
+def test_a_replicate_that_draws_every_image_once_is_the_score(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Draws, "block", lambda draws, number: np.ones((draws.images, LANES), np.uint8))
+    for split in score(made.track, made.truth, made.submissions[0], bootstrap=1, split=(0.4, 1)).splits.values():
+        assert {name: float(values[0]) for name, values in split.replicates.items()} == pytest.approx(
+            split.metrics, abs=1e-12
+        )
+
+
+def test_a_replicate_of_the_public_images_alone_is_their_score(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = images_of(made)
+    public = public_images(images, share=0.4, seed=1)
+    drawn = np.repeat(np.array([[image in public] for image in sorted(images)], np.uint8), LANES, axis=1)
+    monkeypatch.setattr(Draws, "block", lambda draws, number: drawn[: draws.images])  # of "all" all of them
+    found = score(made.track, made.truth, made.submissions[0], bootstrap=1, split=(0.4, 1)).splits
+    assert {name: float(each[0]) for name, each in found["all"].replicates.items()} == pytest.approx(
+        found["public"].metrics, abs=1e-12
+    )
 
 
 def test_a_prepared_truth_gives_the_same_bytes(made: Made, tmp_path: Path) -> None:
     prepare(made.track, made.truth, tmp_path / "t.podium")
-    again = score(made.track, tmp_path / "t.podium", made.kaggle).as_dict()
+    again = score(made.track, tmp_path / "t.podium", made.submissions[0]).as_dict()
     assert json.dumps(again) == json.dumps(made.result)
 
 
+def test_a_report_holds_what_is_declared_and_nothing_else(made: Made) -> None:
+    track = TRACKS[made.track]
+    tables = {"classes": ("label", "name", *names(track.class_columns))}
+    tables |= {table.name: names(table.columns) for table in track.tables}
+    for split in made.result["splits"].values():
+        assert list(split["metrics"]) == [metric.name for metric in track.metrics]
+        assert set(split) == {"headline", "metrics", "intervals", *tables}
+        for name, columns in tables.items():
+            assert bool(split[name]) == bool(columns[2:])
+            assert all(tuple(row) == columns for row in split[name])
+
+
+@pytest.mark.parametrize("made", WITH_TWO_SHAPES, indirect=True)
 def test_conversion_there_and_back_keeps_every_prediction(made: Made, tmp_path: Path) -> None:
-    long, back = tmp_path / "long.csv", tmp_path / "kaggle.csv"
+    kaggle, long, back = made.submissions[0], tmp_path / "long.csv", tmp_path / "kaggle.csv"
     with long.open("w") as file:
-        convert(made.track, "long", made.kaggle, file)
+        convert(made.track, "long", kaggle, file)
     with back.open("w") as file:
         convert(made.track, "kaggle", long, file)
-    filled = [row for row in made.kaggle.read_text().splitlines() if not row.endswith(",")]
+    filled = [row for row in kaggle.read_text().splitlines() if not row.endswith(",")]
     assert back.read_text().splitlines() == filled
 
 
-@pytest.mark.parametrize("shape", ["kaggle_header", "long_header"])
-def test_an_empty_file_scores_zero(made: Made, tmp_path: Path, shape: str) -> None:
-    path = tmp_path / "empty.csv"
-    path.write_text(",".join(getattr(TRACKS[made.track], shape)) + "\n")
-    assert score(made.track, made.truth, path).splits["all"].metrics[TRACKS[made.track].headline] == 0.0
+def test_an_empty_file_gets_what_the_track_declares(made: Made, tmp_path: Path) -> None:
+    path = tmp_path / "empty"
+    headers = {shape.header + "\n" for shape in made.form.shapes if shape.header} or {made.form.nothing}
+    for content in headers:
+        path.write_text(content)
+        match TRACKS[made.track].empty:
+            case "zero":
+                assert made.headline(path) == 0.0
+            case "base rate":
+                assert 0.0 < (made.headline(path) or 0.0) < 0.9
+            case "rejected":
+                with pytest.raises(InvalidSubmission):
+                    made.headline(path)
 
 
-def test_the_sample_submission_names_every_image_and_scores_zero(made: Made, tmp_path: Path) -> None:
-    sample(made.track, made.truth, tmp_path / "sample.csv")
-    assert len((tmp_path / "sample.csv").read_text().splitlines()) == IMAGES + 1
-    report = score(made.track, made.truth, tmp_path / "sample.csv")
-    assert report.splits["all"].metrics[TRACKS[made.track].headline] == 0.0
-
-
-TRUTH_FILES = {"openimages-detection": "boxes.csv", "openimages-relationships": "relationships.csv"}
+def test_the_sample_submission_is_complete_and_predicts_nothing(made: Made, tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    sample(made.track, made.truth, path)
+    assert check(made.track, path, truth=made.truth).as_dict() == {
+        "errors": [],
+        "total": 0,
+        "counts": {},
+        "notices": [],
+    }
+    assert all(image in path.read_text() for image in images_of(made))
+    assert (made.headline(path) == 0.0) or TRACKS[made.track].empty == "base rate"
 
 
 def test_the_truth_as_submission_scores_the_ceiling(made: Made, tmp_path: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO((made.truth / TRUTH_FILES[made.track]).read_text())))
-    with (tmp_path / "truth.csv").open("w") as file:
-        writer = csv.DictWriter(file, TRACKS[made.track].long_header, extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows([row | {"Score": 1} for row in rows])
-    parameters = {"expand_predictions": True} if made.track == "openimages-detection" else {}
-    report = score(made.track, made.truth, tmp_path / "truth.csv", parameters=parameters)
-    assert report.splits["all"].metrics[TRACKS[made.track].headline] == pytest.approx(1.0, abs=1e-12)
+    path = tmp_path / "truth"
+    ceiling(made.track, made.truth, path)
+    assert check(made.track, path, truth=made.truth).total == 0
+    assert made.headline(path) == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("made", WITH_BOXES, indirect=True)
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_prediction_that_hits_nothing_never_raises_a_score(made: Made, data: st.DataObject, tmp_path: Path) -> None:
-    header, *rows = csv.reader(io.StringIO(made.long.read_text()))
+    header, *rows = csv.reader(io.StringIO(made.submissions[-1].read_text()))
     extra = data.draw(st.sampled_from(rows)).copy()
     extra = ["7" if "Min" in name else "8" if "Max" in name else cell for name, cell in zip(header, extra, strict=True)]
     extra[header.index("Score")] = str(data.draw(st.floats(0, 1)))
@@ -146,21 +222,52 @@ def test_a_prediction_that_hits_nothing_never_raises_a_score(made: Made, data: s
 
 
 def test_check_says_what_score_says(made: Made, tmp_path: Path) -> None:
-    assert [n.code for n in check(made.track, made.long, truth=made.truth).notices] == [
+    assert [n.code for n in check(made.track, made.submissions[-1], truth=made.truth).notices] == [
         notice["code"] for notice in made.result["notices"]
     ]
+    content = made.submissions[-1].read_bytes()
+    (tmp_path / "broken").write_bytes(content[: len(content) // 2] + b"\0")
+    findings = check(made.track, tmp_path / "broken", truth=made.truth)
+    with pytest.raises(InvalidSubmission) as caught:
+        score(made.track, made.truth, tmp_path / "broken")
+    assert findings.total > 0
+    assert caught.value.findings.as_dict() == findings.as_dict()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_damaged_file_is_scored_or_rejected(made: Made, data: st.DataObject, tmp_path: Path) -> None:
+    content = bytearray(made.submissions[data.draw(st.integers(0, len(made.submissions) - 1))].read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(content)))
+        content[at : at + data.draw(st.integers(0, 20))] = data.draw(st.sampled_from(DAMAGE) | st.binary(max_size=4))
+    (tmp_path / "damaged").write_bytes(content)
+    findings = check(made.track, tmp_path / "damaged", truth=made.truth)
+    if findings.total:
+        assert json.dumps(findings.as_dict())
+    else:
+        assert score(made.track, made.truth, tmp_path / "damaged").splits["all"].metrics
 
 
 def test_the_splits_are_scored_as_if_alone(made: Made, tmp_path: Path) -> None:
     """Public of a split equals a scoring with every other image ignored."""
-    halves = score(made.track, made.truth, made.kaggle, split=(0.5, 3)).splits
-    images = [row["ImageID"] for row in csv.DictReader(io.StringIO((made.truth / "images.csv").read_text()))]
+    submission = made.submissions[0]
+    halves = score(made.track, made.truth, submission, split=(0.5, 3)).splits
+    images = images_of(made)
     usage = tmp_path / "usage.csv"
     public = public_images(images, share=0.5, seed=3)
     usage.write_text("ImageID,Usage\n" + "".join(f"{i},{'Public' if i in public else 'Ignored'}\n" for i in images))
-    alone = score(made.track, made.truth, made.kaggle, usage=usage).splits
+    alone = score(made.track, made.truth, submission, usage=usage).splits
     assert 0 < len(public) < len(images)
     assert halves["public"].as_dict() == alone["all"].as_dict()
+
+
+def names(columns: Sequence[Heading]) -> tuple[str, ...]:
+    return tuple(column.name for column in columns)
+
+
+def images_of(made: Made) -> list[str]:
+    return [row["ImageID"] for row in csv.DictReader(io.StringIO((made.truth / "images.csv").read_text()))]
 
 
 def public_images(images: list[str], *, share: float, seed: int) -> set[str]:

@@ -11,12 +11,15 @@ import subprocess
 import sys
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing, suppress
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.conf import settings
 
 ENOUGH_SECONDS = 40.0
@@ -54,16 +57,18 @@ class Running:
 
     def __init__(self, home: Path, **settings_of_it: Any) -> None:
         self.home, self.port = home, free_port()
+        self.up: tuple[str, ...] = ("manage.py", "up")
         kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
         given = {name: str(value) for name, value in settings_of_it.items()}
-        where = {"PODIUM_HOME": str(home), "PODIUM_PORT": str(self.port)}
+        where = {"PODIUM_HOME": str(home), "PODIUM_PORT": str(self.port), "DJANGO_SETTINGS_MODULE": "server.settings"}
         self.environment = {**kept, **where, "WEB_PROCESSES": "1", "WORKER_PROCESSES": "2", **given}
         self.output = home.parent / f"{home.name}.out"
         self.token = ""
+        self.tokens: list[str] = []
 
     def start(self) -> "Running":
         with self.output.open("wb") as output:
-            self.process = self.popen("manage.py", "up", stdout=output, stderr=output)
+            self.process = self.popen(*self.up, stdout=output, stderr=output)
         wait_for(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None, seconds=START_SECONDS)
         assert self.process.poll() is None, self.said()
         return self
@@ -72,6 +77,7 @@ class Running:
         return self.output.read_text()
 
     def popen(self, *words: str, **options: Any) -> "subprocess.Popen[bytes]":
+        """Start a Python program in the service's environment."""
         return subprocess.Popen([sys.executable, *words], cwd=settings.BASE_DIR, env=self.environment, **options)
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -85,8 +91,13 @@ class Running:
         self.process.wait(ENOUGH_SECONDS)
 
     def stop(self) -> None:
-        if self.process.poll() is None:
-            self.send(signal.SIGTERM)
+        """Stop all of it; what was stopped in the middle goes on first, and what does not end is killed."""
+        try:
+            self.signal_all("", signal.SIGCONT)
+            if self.process.poll() is None:
+                self.send(signal.SIGTERM)
+        finally:
+            self.signal_all("", signal.SIGKILL)
 
     def processes(self, words: str = "") -> list[int]:
         """Every process of this home, supervisor included, whose command line has these words."""
@@ -110,7 +121,20 @@ class Running:
                 os.kill(process, number)
         return found
 
+    def freeze(self, words: str = "celery -A") -> list[int]:
+        """Stop these processes at an instant in which none of them holds the database's one writer's place."""
+        for _ in range(TRIES):
+            frozen = self.signal_all(words, signal.SIGSTOP)
+            if self.can_be_written():
+                return frozen
+            self.signal_all(words, signal.SIGCONT)
+        raise AssertionError(f"each of {TRIES} times the database was being written when {words} was stopped")
+
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Ask the database itself, past the service."""
+        if url := self.environment.get("DATABASE_URL"):
+            with psycopg.connect(url) as connection:
+                return connection.execute(query.replace("?", "%s"), values).fetchall()
         with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=30)) as database:
             return database.execute(query, values).fetchall()
 
@@ -131,11 +155,21 @@ class Running:
         kind = {"Content-Type": f"multipart/form-data; boundary={mark}"}
         return self.ask("POST", "/api/v1/challenges/flows/phases/main/submissions", body, **kind)
 
+    def upload_anew(self, content: bytes) -> tuple[int, Any]:
+        """Upload in a fresh gzip envelope, so that no file is a duplicate."""
+        return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
+
     def submit(self, content: bytes) -> str:
-        """Upload, and return the id; a fresh gzip envelope, so that no file is a duplicate."""
-        status, answer = self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
+        """Upload anew, and return the id."""
+        status, answer = self.upload_anew(content)
         assert status == 201, answer
         return str(answer["id"])
+
+    def asked_by(self, number: int) -> "Running":
+        """The same service, asked by another of its people."""
+        other = copy(self)
+        other.token = self.tokens[number]
+        return other
 
     def submission(self, identifier: str) -> dict[str, Any]:
         status, answer = self.ask("GET", f"/api/v1/submissions/{identifier}")
@@ -154,9 +188,17 @@ class Running:
     def worker(self) -> tuple[int, list[int]]:
         """Celery's first process, and those that score. The numbers wrap around, so their order tells nothing."""
         count = 1 + int(self.environment["WORKER_PROCESSES"])
-        found = wait_for(lambda: len(found := self.processes("celery -A worker")) == count and found)
+        found = wait_for(lambda: len(found := self.processes("celery -A")) == count and found)
         (first,) = [process for process in found if parent_of(process) == self.process.pid]
         return first, [process for process in found if process != first]
+
+    def count(self, table: str) -> int:
+        return int(self.rows(f"SELECT count(*) FROM {table}")[0][0])
+
+    def statuses(self) -> Counter[str]:
+        """How many submissions have which status."""
+        query = "SELECT status, count(*) FROM submissions_submission GROUP BY status"
+        return Counter(dict(self.rows(query)))
 
     def column(self, name: str, identifier: str) -> Any:
         """Read a column of a submission's row."""
@@ -184,7 +226,9 @@ class Running:
         return bool(self.column("stage != '' OR finished_at IS NOT NULL", identifier))
 
     def can_be_written(self) -> bool:
-        """Whether the database's one writer's place is free, and not held by a process that was stopped just then."""
+        """Whether nobody holds the one writer's place of SQLite; PostgreSQL has none."""
+        if "DATABASE_URL" in self.environment:
+            return True
         with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=1)) as database:
             with suppress(sqlite3.OperationalError):
                 database.execute("BEGIN IMMEDIATE")

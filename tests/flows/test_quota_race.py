@@ -4,21 +4,17 @@ import json
 import os
 import subprocess
 import sys
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from django.conf import settings
 
+from tests.flows.postgres import own_database
 from tests.flows.running import NOT_INHERITED
 
 pytestmark = pytest.mark.processes
-
-TOLD = os.environ.get("DATABASE_URL", "")
-SERVER = TOLD if TOLD.startswith("postgres") else "postgres://postgres@127.0.0.1:5432/postgres"
 
 
 def race(program: str, home: Path, **environment: str) -> dict[str, Any]:
@@ -36,19 +32,8 @@ def race(program: str, home: Path, **environment: str) -> dict[str, Any]:
 
 @pytest.fixture
 def postgres() -> Iterator[str]:
-    """The URL of a database of this test's own; a machine without PostgreSQL skips, the one that guards may not."""
-    name = f"podium_race_{uuid.uuid4().hex[:12]}"
-    try:
-        connection = psycopg.connect(SERVER, autocommit=True, connect_timeout=3)
-    except psycopg.OperationalError as error:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"no PostgreSQL at {SERVER}: {error}")
-        pytest.skip(f"NOT TESTED on PostgreSQL: there is none at {SERVER}; DATABASE_URL says where")
-    with connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    yield SERVER.rsplit("/", 1)[0] + f"/{name}"
-    with psycopg.connect(SERVER, autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with own_database() as url:
+        yield url
 
 
 def assert_fair(seen: dict[str, Any]) -> None:
@@ -74,3 +59,9 @@ def test_parallel_uploads_share_the_quota_on_postgresql(tmp_path, postgres):
 def test_uploads_changes_and_cancels_of_a_team_do_not_lock_each_other_out(tmp_path, postgres):
     seen = race("race_locks.py", tmp_path, DATABASE_URL=postgres)
     assert seen == {"taken": 12, "changed": 12, "cancelled": 12, "noted": 12}
+
+
+@pytest.mark.services
+def test_imports_and_the_submissions_of_their_phases_do_not_lock_each_other_out(tmp_path, postgres):
+    seen = race("race_import.py", tmp_path, DATABASE_URL=postgres)
+    assert seen == {"imported": 4, "taken": 20, "ended": 80, "cancelled": 40}

@@ -77,7 +77,7 @@ def test_worker_that_is_killed_while_scoring_leaves_a_score_and_only_one(service
 
 
 def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service, content):
-    service.signal_all("sweep --forever", signal.SIGSTOP)  # it must not be the sweeper that puts it back
+    service.freeze("sweep --forever")  # it must not be the sweeper that puts it back
     submission = service.frozen_while_scoring(content)  # stands for a scoring that takes longer than the grace time
     first, pool = service.worker()
     os.kill(first, signal.SIGTERM)
@@ -93,7 +93,7 @@ def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service,
 
 
 def test_messages_that_the_broker_lost_are_sent_again(service, content):
-    service.signal_all("celery -A worker", signal.SIGSTOP)
+    service.freeze()
     submissions = [service.submit(content) for _ in range(3)]
     with Redis.from_url(json.loads((service.home / "runtime.json").read_text())["redis_url"]) as redis:
         redis.flushall()
@@ -108,7 +108,7 @@ def test_upload_is_taken_while_the_broker_is_away_and_scored_when_it_is_back(ser
 
 
 def test_cancelled_submission_is_not_scored(service, content):
-    service.signal_all("celery -A worker", signal.SIGSTOP)
+    service.freeze()
     submission = service.submit(content)
     before = quota(service)["used"]
     status, answer = service.ask("POST", f"/api/v1/submissions/{submission}/cancel")

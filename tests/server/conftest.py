@@ -1,5 +1,6 @@
 """Scored submissions without scoring: the rows that a worker would have written."""
 
+import struct
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from django.core.cache import cache
 
 from server.challenges.models import Phase, Team
-from server.submissions.models import Evaluation, Score, Status, Submission
+from server.submissions.models import Evaluation, Replicates, Score, Status, Submission
 from tests.server.documented import Api
 
 Number = float | None
@@ -73,3 +74,17 @@ def fresh_counts() -> None:
 def api(db: None) -> Api:
     """`api.get(path, user=…)`: checked against the published schema; see `Api`."""
     return Api()
+
+
+@pytest.fixture
+def replicated(scored: Scored) -> Callable[..., Submission]:
+    """`replicated(phase, [0.4, 0.6])`: scored with their mean, these being its replicates on the public images."""
+
+    def score(phase: Phase, values: list[float], *, seed: int = 0, **fields: Any) -> Submission:
+        submission = scored(phase, sum(values) / len(values), interval=(min(values), max(values)), **fields)
+        packed = struct.pack(f"<{len(values)}d", *values)
+        vector = {"split": "public", "seed": seed, "count": len(values), "values": packed}
+        Replicates.objects.create(evaluation=submission.evaluations.get(), **vector)
+        return submission
+
+    return score

@@ -1,9 +1,11 @@
 """The admin: every list opens, ledgers and logs are read-only, truths stay hidden, changes are logged."""
 
+from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -116,6 +118,38 @@ def test_a_change_is_logged_with_its_fields(staff: Client, rows: Any) -> None:
     entry = Entry.objects.get(action="challenge.changed")
     assert entry.actor_name == "root"
     assert "title" in entry.detail["fields"]
+    assert entry.detail["values"]["title"] == [challenge.title, "New title"]
+
+
+def test_who_organizes_is_logged_by_name(staff: Client, rows: Any, make: Any) -> None:
+    challenge: Challenge = rows.challenge
+    form = {
+        **{"title": challenge.title, "visibility": "public", "opens_at_0": "2026-01-01", "opens_at_1": "00:00:00"},
+        **{"team_max_size": 5, "organizers": [make.user(username="ada").pk, make.user(username="bob").pk]},
+    }
+    assert staff.post(address(Challenge, "change", challenge.pk), form).status_code == 302
+    assert Entry.objects.get(action="challenge.changed").detail["values"]["organizers"] == ["", "ada, bob"]
+
+
+def test_a_role_is_logged_and_no_persons_data(staff: Client, make: Any) -> None:
+    person = make.user(username="ada", email="ada@example.org")
+    form = {
+        **{"username": "ada", "email": "new@example.org", "is_active": "on", "is_staff": "on"},
+        **{"date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"},
+    }
+    answer = staff.post(address(User, "change", person.pk), form)
+    assert answer.status_code == 302, answer.context["adminform"].form.errors
+    detail = Entry.objects.get(action="user.changed").detail
+    assert detail["values"] == {"is_staff": ["False", "True"]}
+    assert "email" in detail["fields"]
+    assert "example.org" not in str(detail)
+
+
+def test_a_superuser_by_command_is_logged(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "another long 7")
+    call_command("createsuperuser", "--noinput", username="root", email="root@example.org", stdout=StringIO())
+    entry = Entry.objects.get(action="account.created")
+    assert (entry.subject, entry.detail) == (f"user {User.objects.get().pk}", {"superuser": True})
 
 
 def test_a_new_password_is_logged(staff: Client, rows: Any, make: Any) -> None:

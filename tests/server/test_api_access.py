@@ -2,16 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.test import Client
-from django.urls import resolve
 from redis.exceptions import ConnectionError as BrokerIsDown
 
 from server.accounts.models import ApiToken
-from server.api import throttling, urls
-from server.api.views.missing import Missing
+from server.api import throttling
 
 NOW = datetime.now(UTC)
 MINE = "challenges/detection/phases/main/submissions"
@@ -77,64 +74,6 @@ class TestToken:
         api.get(MINE, user=user)
         assert (used := ApiToken.objects.get().last_used_at) is not None
         assert used > NOW - timedelta(minutes=1)
-
-
-# address below /api/v1/, method; nobody, a stranger, a member, another team's member, an organizer
-PHASE = "challenges/detection/phases/main"
-TABLE = [
-    ("challenges", "GET", 200, 200, 200, 200, 200),
-    ("challenges/detection", "GET", 200, 200, 200, 200, 200),
-    ("challenges/detection/join", "POST", 401, 201, 200, 200, 201),
-    (f"{PHASE}/quota", "GET", 401, 403, 200, 200, 403),
-    (f"{PHASE}/submissions", "GET", 401, 403, 200, 200, 403),
-    (f"{PHASE}/submissions", "POST", 401, 403, 422, 422, 403),
-    (f"{PHASE}/leaderboard", "GET", 200, 200, 200, 200, 200),
-    (f"{PHASE}/leaderboard?split=private", "GET", 403, 403, 403, 403, 200),
-    ("submissions/{id}", "GET", 401, 404, 200, 404, 200),
-    ("submissions/{id}", "PATCH", 401, 404, 200, 404, 200),
-    ("submissions/{id}/report", "GET", 401, 404, 200, 404, 200),
-    ("submissions/{id}/cancel", "POST", 401, 404, 409, 404, 409),
-    ("schema", "GET", 200, 200, 200, 200, 200),
-    ("docs", "GET", 200, 200, 200, 200, 200),
-    ("nowhere", "GET", 404, 404, 404, 404, 404),
-]
-PEOPLE = ("nobody", "stranger", "member", "rival", "organizer")
-
-
-class TestEveryAddress:
-    @pytest.fixture
-    def people(self, make: Any) -> dict[str, Any]:
-        return {"nobody": None, **{name: make.user(username=name) for name in PEOPLE[1:]}}
-
-    @pytest.fixture
-    def submission(self, make: Any, scored: Any, phase: Any, people: dict[str, Any]) -> Any:
-        phase.challenge.organizers.add(people["organizer"])
-        make.team(phase.challenge, people["rival"])
-        return scored(phase, 0.5, private=0.4, team=make.team(phase.challenge, people["member"]))
-
-    @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row[1]} {row[0]}")
-    @pytest.mark.parametrize("name", PEOPLE)
-    def test_answers_everybody_as_the_table_says(
-        self, row: Any, name: str, api: Any, people: dict[str, Any], submission: Any
-    ) -> None:
-        path, method, *expected = row
-        address, body = f"/api/v1/{path.format(id=submission.pk)}", {"accept_rules": True} if "join" in path else {}
-        if (path, method) == (MINE, "POST"):
-            answer = api.upload(address, file=None, user=people[name])
-        else:
-            answer = api.send(method, address, body if method != "GET" else None, user=people[name])
-        assert answer.status_code == expected[PEOPLE.index(name)]
-
-    def test_the_table_has_every_address_with_every_method(self) -> None:
-        some = uuid4()
-        listed = {(resolve(f"/api/v1/{path.format(id=some)}".partition("?")[0]).route, how) for path, how, *_ in TABLE}
-        every = {
-            (f"api/v1/{route.pattern}", method)
-            for route in urls.urlpatterns
-            for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
-            if hasattr(route.callback.view_class, method.lower()) and route.callback.view_class is not Missing
-        }
-        assert every - listed == set()
 
 
 class TestSession:

@@ -102,6 +102,14 @@ def test_a_list_costs_the_same_queries_for_any_length(api: Any, make: Any, djang
         api.get("challenges")
 
 
+def test_the_limits_of_a_file_are_told(api: Any, phase: Any, settings: Any) -> None:
+    settings.UPLOAD_MAX_BYTES, settings.EVALUATION_SECONDS = 3, 4
+    settings.SUBMISSION_MAX_BOXES, settings.SUBMISSION_MAX_IMAGES = 5, 6
+    (told,) = (one["limits"] for one in api.get("challenges/detection").json()["phases"])
+    assert (told["upload_bytes"], told["scoring_seconds"], told["boxes"], told["images"]) == (3, 4, 5, 6)
+    assert {"decompressed_bytes", "decompressed_ratio", "line_bytes"} < set(told)
+
+
 class TestJoin:
     PATH = "challenges/detection/join"
 
@@ -120,11 +128,17 @@ class TestJoin:
         answer = api.post(self.PATH, {"accept_rules": True, "team": "Other"}, user=user)
         assert (answer.status_code, answer.json()["team"]) == (200, "Foxes")
 
-    @pytest.mark.parametrize("body", [{}, {"accept_rules": False}, None, {"accept_rules": "no"}])
+    @pytest.mark.parametrize("body", [{}, {"accept_rules": False}, None])
     def test_needs_the_rules_accepted(self, api: Any, phase: Any, make: Any, body: Any) -> None:
         answer = api.post(self.PATH, body, user=make.user())
         assert (answer.status_code, answer.json()["code"]) == (403, "rules_not_accepted")
         assert not Membership.objects.exists()
+
+    @pytest.mark.parametrize("wrong", [{"accept_rules": "yes"}, {"accept_rules": 1}, {"team": 7}, {"Team": "Foxes"}])
+    def test_takes_no_guesses(self, api: Any, phase: Any, make: Any, wrong: dict[str, Any]) -> None:
+        answer = api.post(self.PATH, {"accept_rules": True, **wrong}, user=make.user())
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+        assert set(answer.json()["errors"]) == set(wrong)
 
     def test_ends_with_the_registration_deadline(self, api: Any, phase: Any, make: Any) -> None:
         Challenge.objects.update(join_until=NOW - DAY)

@@ -23,6 +23,7 @@ ADDRESSES = (
     "challenges/ü",
     "challenges/" + "x" * 3000,
     "challenges/x/phases/y/leaderboard/",
+    "challenges/x/phases/y/leaderboard?format=csv",
     "challenges/x/join",
     "challenges/x/phases/y/quota",
     "challenges/x/phases/y/submissions",

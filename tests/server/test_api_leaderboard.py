@@ -30,6 +30,17 @@ def test_anybody_reads_the_public_board(api: Any, phase: Any, make: Any, scored:
     assert row["submitted_at"].endswith("Z")
 
 
+def test_ties_are_told_on_every_page_and_of_me(api: Any, phase: Any, make: Any, replicated: Any) -> None:
+    user = make.user()
+    for number in range(101):
+        last = make.team(phase.challenge, user) if number == 0 else None
+        replicated(phase, [number + 2.0, number + 0.5] if number % 2 else [number + 0.5, number + 2.0], team=last)
+    shape = api.get(PATH, user=user).json()
+    assert [row["tied"] for row in shape["results"]] == [False] + [True] * 99
+    assert (shape["me"]["rank"], shape["me"]["tied"]) == (101, True)
+    assert [row["tied"] for row in api.get(f"{PATH}?page=2").json()["results"]] == [True]
+
+
 def test_me_is_my_teams_line_wherever_it_stands(api: Any, phase: Any, make: Any, scored: Any) -> None:
     user = make.user()
     scored(phase, 0.1, team=make.team(phase.challenge, user, name="mine"))

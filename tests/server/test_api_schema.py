@@ -14,6 +14,7 @@ ROUTES = {
     ("get", "/api/v1/challenges/{slug}"),
     ("post", "/api/v1/challenges/{slug}/join"),
     ("get", "/api/v1/challenges/{slug}/phases/{phase}/quota"),
+    ("get", "/api/v1/challenges/{slug}/phases/{phase}/quota/statement"),
     ("get", "/api/v1/challenges/{slug}/phases/{phase}/submissions"),
     ("post", "/api/v1/challenges/{slug}/phases/{phase}/submissions"),
     ("get", "/api/v1/submissions/{submission_id}"),
@@ -21,6 +22,10 @@ ROUTES = {
     ("get", "/api/v1/submissions/{submission_id}/report"),
     ("post", "/api/v1/submissions/{submission_id}/cancel"),
     ("get", "/api/v1/challenges/{slug}/phases/{phase}/leaderboard"),
+    ("post", "/api/v1/challenges/{slug}/phases/{phase}/truths"),
+    ("get", "/api/v1/challenges/{slug}/phases/{phase}/rescore"),
+    ("post", "/api/v1/challenges/{slug}/phases/{phase}/rescore"),
+    ("post", "/api/v1/challenges/{slug}/phases/{phase}/rescore/apply"),
 }
 OPERATIONS = [
     (path, method, body) for path, methods in schema().get("paths", {}).items() for method, body in methods.items()
@@ -47,6 +52,11 @@ def test_every_refusal_is_a_problem_document(path: str, method: str, operation: 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
 def test_every_operation_says_what_it_does(path: str, method: str, operation: dict[str, Any]) -> None:
     assert operation["description"]
+
+
+def test_a_file_to_send_is_bytes() -> None:
+    sent = schema()["components"]["schemas"]["UploadInputRequest"]["properties"]["file"]
+    assert sent["format"] == "binary"
 
 
 def test_what_anybody_may_read_says_so() -> None:

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from server.pages.defects import ADVICE
 from server.submissions.models import Submission
 from server.submissions.services import lifecycle
 
@@ -158,7 +159,7 @@ class TestRead:
             phase, team, status="rejected", finished_at=NOW, fault="participant", problems=problems
         )
         shape = api.get(f"submissions/{submission.pk}", user=user).json()
-        assert shape["problems"] == problems
+        assert shape["problems"] == {**problems, "advice": {"not_finite": ADVICE["not_finite"]}}
         assert (shape["status"], shape["fault"]) == ("rejected", "participant")
 
     def test_a_scored_one_tells_what_its_author_may_not_have_meant(
@@ -170,7 +171,7 @@ class TestRead:
         report = {"signature": phase.signature, "splits": {}, "notices": [notice]}
         lifecycle.record(claimed, truth=phase.truth, report=report, cpu_seconds=0.1)
         problems = api.get(f"submissions/{claimed.pk}", user=user).json()["problems"]
-        assert problems == {"errors": [], "total": 0, "counts": {}, "notices": [notice]}
+        assert problems == {"errors": [], "total": 0, "counts": {}, "notices": [notice], "advice": {}}
 
     def test_a_running_one_tells_how_far_it_is(self, api: Any, user: Any, phase: Any, team: Any, make: Any) -> None:
         lease = {"lease_token": uuid4(), "lease_until": NOW}
@@ -278,6 +279,8 @@ class TestChange:
             {"finale": True},  # misspelt
             {"status": "scored"},  # not theirs to change
             {"final": "perhaps"},
+            {"final": 1},
+            {"note": 7},
             {"final": None},
             {"final": [True]},
             {"note": None},

@@ -1,14 +1,17 @@
 """The audit log: every change of a row, every missing one and a cut-off tail is found."""
 
+import logging
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from server.audit.models import Entry, Head
-from server.audit.services import faults, record
+from server.audit.services import digest, faults, record
 
 
 @pytest.fixture
@@ -53,6 +56,81 @@ def test_an_entry_changed_with_a_matching_hash_breaks_the_chain(log: list[Entry]
     assert "entry 3 does not follow entry 2" in list(faults())
 
 
+def test_two_entries_that_changed_places_are_found(log: list[Entry]) -> None:
+    Entry.objects.filter(number=2).update(number=9)
+    Entry.objects.filter(number=3).update(number=2)
+    Entry.objects.filter(number=9).update(number=3)
+    assert {"entry 2 was changed", "entry 3 was changed"} <= set(faults())
+
+
+def test_an_entry_that_was_slipped_in_is_found(log: list[Entry]) -> None:
+    last = Entry.objects.get(number=4)
+    Entry.objects.create(number=5, at=last.at, action="test.forged", subject="x", previous=last.hash, hash="f" * 64)
+    assert "entry 5 was changed" in list(faults())
+
+
+class TestWitness:
+    """The database alone cannot tell that its log was shortened by whoever may write to it; the processes' logs can."""
+
+    @pytest.fixture
+    def witness(
+        self,
+        log: list[Entry],
+        tmp_path: Path,
+        caplog: pytest.LogCaptureFixture,
+        django_capture_on_commit_callbacks: Any,
+    ) -> Path:
+        """What a web process logs while four more entries are written."""
+        with caplog.at_level(logging.INFO, "server.audit"), django_capture_on_commit_callbacks(execute=True):
+            for number in range(5, 9):
+                record(actor=None, action="test.done", subject=f"thing {number}")
+        line = logging.Formatter(settings.LOGGING["formatters"]["line"]["format"])
+        file = tmp_path / "web.log"
+        file.write_text("started\n" + "".join(f"{line.format(one)}\n" for one in caplog.records))
+        return file
+
+    def verify(self, witness: Path) -> str:
+        out = StringIO()
+        call_command("verify_audit", str(witness), stdout=out)
+        return out.getvalue()
+
+    def test_that_agrees_is_counted(self, witness: Path) -> None:
+        assert self.verify(witness) == "8 entries, all in place; 4 of them also in the logs\n"
+
+    def test_finds_a_log_that_was_shortened_together_with_its_end(self, witness: Path) -> None:
+        Entry.objects.filter(number__gt=6).delete()
+        last = Entry.objects.get(number=6)
+        Head.objects.update(number=last.number, hash=last.hash)
+        assert list(faults()) == []
+        with pytest.raises(CommandError, match=r"entry 7 is not there as .*web\.log.*\nentry 8 is not there"):
+            self.verify(witness)
+
+    def test_finds_a_log_that_was_hashed_anew(self, witness: Path) -> None:
+        previous = Entry.objects.get(number=6).hash
+        for entry in Entry.objects.filter(number__gt=6).order_by("number"):
+            entry.subject, entry.previous = "forged", previous
+            fields = {name: getattr(entry, name) for name in ("number", "at", "action", "subject", "detail")}
+            entry.hash = previous = digest(previous=previous, actor=("", ""), **fields)
+            entry.save()
+        Head.objects.update(hash=previous)
+        assert list(faults()) == []
+        with pytest.raises(CommandError, match="entry 7 is not there"):
+            self.verify(witness)
+
+    def test_is_looked_for_among_the_services_own_logs(self, witness: Path, settings: Any, tmp_path: Path) -> None:
+        settings.PODIUM_HOME = tmp_path
+        (tmp_path / "logs").mkdir()
+        witness.rename(tmp_path / "logs" / "web.log")
+        out = StringIO()
+        call_command("verify_audit", stdout=out)
+        assert "4 of them also in the logs" in out.getvalue()
+
+    def test_hears_of_committed_entries_only(self, log: list[Entry], caplog: pytest.LogCaptureFixture) -> None:
+        with caplog.at_level(logging.INFO, "server.audit"):
+            record(actor=None, action="test.done", subject="thing")
+        assert caplog.records == []
+
+
 def test_what_is_rolled_back_was_never_logged(db: None) -> None:
     class Stop(Exception):
         pass
@@ -80,7 +158,7 @@ class TestCommand:
     def test_says_that_all_is_in_place(self, log: list[Entry]) -> None:
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert out.getvalue() == "4 entries, all in place\n"
+        assert out.getvalue() == "4 entries, all in place; 0 of them also in the logs\n"
 
     def test_fails_with_every_fault(self, log: list[Entry]) -> None:
         Entry.objects.filter(number__in=(1, 3)).update(subject="x")

@@ -67,6 +67,17 @@ def test_staff_sees_every_split(phase: Any, make: Any, scored: Any) -> None:
     assert "private" in scores_seen(submission, viewer=make.user(is_staff=True), now=NOW)
 
 
+def test_an_interval_is_as_secret_as_its_score(make: Any, scored: Any) -> None:
+    phase = make.phase(closes_at=NOW + timedelta(days=1))
+    submission = scored(phase, 0.5, private=0.4, interval=(0.3, 0.6))
+    assert set(intervals_seen(submission, viewer=submission.user, now=NOW)) == {"public"}
+    assert set(intervals_seen(submission, viewer=submission.user, now=NOW + timedelta(days=2))) == {
+        "public",
+        "private",
+        "all",
+    }
+
+
 def test_scores_are_rounded_for_participants_and_exact_for_organizers(make: Any, scored: Any) -> None:
     phase = make.phase(feedback="rounded", feedback_decimals=3)
     organizer = make.user()

@@ -17,7 +17,14 @@ def row(team: str, score: float, **fields: object) -> Row:
     return Row(
         **{  # type: ignore[arg-type]
             **{"rank": 1, "team": team, "team_id": 1, "score": score, "interval": None, "scores": {"score": score}},
-            **{"entries": 3, "submitted_at": AT, "baseline": False, "submission_id": uuid4(), **fields},
+            **{
+                "entries": 3,
+                "submitted_at": AT,
+                "baseline": False,
+                "submission_id": uuid4(),
+                "evaluation_id": 1,
+                **fields,
+            },
         }
     )
 

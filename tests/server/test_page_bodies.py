@@ -69,6 +69,11 @@ def test_what_takes_a_file_takes_a_large_one(make: Any, phase: Any, client: Clie
     assert client.post("/challenges/c/submit", {"file": a_file(2 * MEGABYTE)}).status_code == 302
 
 
+@pytest.mark.parametrize(("path", "status"), [("/challenges/c/submit", 302), (SUBMISSIONS, 401)])
+def test_a_stranger_uploads_nothing_large(path: str, status: int, phase: Any, nothing_is_written: None) -> None:
+    assert Client().post(path, {"file": a_file(2 * MEGABYTE)}).status_code == status
+
+
 @pytest.mark.parametrize("path", ["/accounts/login", "/challenges/c/submit", SUBMISSIONS, "/api/v1/challenges"])
 def test_a_body_without_its_length_is_refused(path: str, phase: Any) -> None:
     response = Client().post(path, {"note": "x"}, headers={"Transfer-Encoding": "chunked"})

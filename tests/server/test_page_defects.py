@@ -8,7 +8,7 @@ import evaluator
 from server.pages.defects import ADVICE
 
 ROOT = Path(evaluator.__file__).parent
-FILES = [*(ROOT / "files").glob("*.py"), ROOT / "scoring.py"]
+FILES = [*(ROOT / "files").glob("*.py"), *(ROOT / "tracks").glob("*.py")]
 
 
 def texts(node: ast.AST) -> Iterator[str]:
@@ -29,17 +29,26 @@ def codes_in(node: ast.AST) -> Iterator[str]:
             yield from texts(code)
         case ast.Return(value=ast.Tuple(elts=[code, _])):
             yield from texts(code)
-        case ast.Assign(targets=[ast.Name(id="code")], value=code):
+        case ast.Assign(targets=[ast.Name(id="code")], value=code) | ast.keyword(arg="code", value=code):
             yield from texts(code)
 
 
 def emitted() -> set[str]:
     nodes = [node for file in FILES for node in ast.walk(ast.parse(file.read_text()))]
-    return {code for node in nodes for code in codes_in(node) if not code.startswith("truth_")}
+    return {code for node in nodes for code in codes_in(node) if code and not code.startswith("truth_")}
 
 
 def test_the_search_finds_codes_of_every_kind() -> None:
-    assert {"empty", "line_too_long", "missing_image", "not_a_number", "unknown_label", "unknown_image"} <= emitted()
+    assert {
+        "empty",
+        "line_too_long",
+        "missing_image",
+        "not_a_number",
+        "unknown_label",
+        "unknown_image",
+        "bad_mask",
+        "bad_json",
+    } <= emitted()
 
 
 def test_every_code_has_its_advice() -> None:

@@ -69,6 +69,16 @@ def test_baselines_do_not_widen_the_range(phase: Any, make: Any, scored: Any) ->
     assert visit().all("rect", class_="band", x="0.0%", width="100.0%")
 
 
+def test_a_tie_is_a_bracket_and_words(phase: Any, make: Any, replicated: Any) -> None:
+    replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
+    assert "cannot tell apart" not in visit().words
+    replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
+    page = visit()
+    assert len(page.all("tr", class_="tied")) == 1
+    assert "2 , not told apart from the row above B" in page.words
+    assert "whom a paired test over resampled images cannot tell apart" in page.words
+
+
 def test_an_empty_board_says_what_to_do(phase: Any) -> None:
     assert "Nobody has a score yet." in visit().words
 

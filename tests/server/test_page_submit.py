@@ -13,6 +13,12 @@ from tests.server.page import Page
 HOUR = timedelta(hours=1)
 NOW = datetime.now(UTC)
 ADDRESS = "/challenges/c/submit"
+# what the phase is like, the code and the status of the refusal
+REFUSED = [
+    ({"opens_at": NOW + HOUR}, "phase_not_open", 409),
+    ({"closes_at": NOW - HOUR}, "phase_closed", 409),
+    ({"quota_per_day": 0}, "quota_exhausted", 429),
+]
 
 
 @pytest.fixture
@@ -40,23 +46,42 @@ def test_a_file_is_taken_and_followed(make: Any, member: Any, client: Client, in
     assert (submission.note, submission.file_name, submission.status) == ("first", "run.csv", "queued")
 
 
-@pytest.mark.parametrize(
-    ("dates", "code", "status"),
-    [
-        ({"opens_at": NOW + HOUR}, "phase_not_open", 409),
-        ({"closes_at": NOW - HOUR}, "phase_closed", 409),
-        ({"quota_per_day": 0}, "quota_exhausted", 429),
-    ],
-)
+@pytest.mark.parametrize(("fields", "code", "status"), REFUSED)
 def test_policy_refuses_with_its_code(
-    dates: Any, code: str, status: int, make: Any, member: Any, client: Client, inline_queue: Any
+    fields: Any, code: str, status: int, make: Any, member: Any, client: Client, inline_queue: Any
 ) -> None:
-    a_phase(make, member, **dates)
-    page = Page(client.post(ADDRESS, {"file": a_file(), "note": "kept"}))
+    a_phase(make, member, **fields)
+    page = Page(client.post(ADDRESS, {"file": a_file()}))
     assert page.status == status
     assert code in page.words
-    assert page.all("input", name="note")[0]["value"] == "kept"
     assert page.all("div", id="refusal")
+    assert not Submission.objects.exists()
+
+
+@pytest.mark.parametrize(("fields", "code", "status"), REFUSED)
+def test_the_form_says_beforehand_what_would_refuse_a_file(
+    fields: Any, code: str, status: int, make: Any, member: Any, client: Client
+) -> None:
+    a_phase(make, member, **fields)
+    page = Page(client.get(ADDRESS))
+    assert page.status == 200
+    assert page.all("div", id="not-now")
+    assert code in page.words
+
+
+def test_what_was_typed_is_kept_beside_a_refusal(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+    a_phase(make, member)
+    client.post(ADDRESS, {"file": a_file()})
+    page = Page(client.post(ADDRESS, {"file": a_file(), "note": "kept"}))
+    assert page.status == 409
+    assert page.all("input", name="note")[0]["value"] == "kept"
+
+
+def test_a_forged_form_is_not_taken(make: Any, member: Any) -> None:
+    a_phase(make, member)
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(member)
+    assert browser.post(ADDRESS, {"file": a_file()}).status_code == 403
     assert not Submission.objects.exists()
 
 
@@ -99,7 +124,7 @@ def test_the_page_says_quota_and_deadline(make: Any, member: Any, client: Client
     a_phase(make, member, closes_at=NOW + 30 * HOUR)
     client.post(ADDRESS, {"file": a_file()})
     page = Page(client.get(ADDRESS))
-    assert "4 of 5 left today" in page.words
+    assert "4 of 5 left today (UTC)" in page.words
     assert "Closes in 1 d 5 h" in page.words
     assert (len(page.all("rect", class_="used")), len(page.all("rect", class_="left"))) == (1, 4)
 
@@ -108,7 +133,15 @@ def test_a_used_up_quota_says_when_the_next_comes(make: Any, member: Any, client
     a_phase(make, member, quota_per_day=1)
     client.post(ADDRESS, {"file": a_file()})
     words = Page(client.get(ADDRESS)).words
-    assert "0 of 1 left today next in" in words
+    assert "0 of 1 left today (UTC) next in" in words
+
+
+def test_the_form_tells_every_limit_of_a_file(make: Any, member: Any, client: Client, settings: Any) -> None:
+    settings.UPLOAD_MAX_BYTES, settings.DECOMPRESSED_MAX_BYTES = 3 * 2**20, 5 * 2**20
+    settings.SUBMISSION_MAX_BOXES, settings.SUBMISSION_MAX_IMAGES = 7_000, 8_000
+    a_phase(make, member)
+    words = Page(client.get(ADDRESS)).words
+    assert "at most 3 MiB as sent, 5 MiB unpacked, 7,000 predictions, 8,000 images" in words
 
 
 def test_the_form_tells_scripts_the_limit(make: Any, member: Any, client: Client, settings: Any) -> None:

@@ -16,9 +16,13 @@ from server.runtime.home import NotStarted
 
 
 def up(*words: str, **environment: str) -> str:
-    """Return the one line that a refused start says."""
+    return refused("up", *words, **environment)
+
+
+def refused(*words: str, **environment: str) -> str:
+    """Return the one line that a command says where it cannot work."""
     told = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
-    command = [sys.executable, "manage.py", "up", *words]
+    command = [sys.executable, "manage.py", *words]
     done = subprocess.run(
         command, cwd=podium.BASE_DIR, env={**told, **environment}, capture_output=True, text=True, timeout=60
     )
@@ -113,6 +117,28 @@ def test_missing_database_is_told_in_one_line(monkeypatch):
     assert said.startswith("DATABASE_URL=postgres://db/podium: ")
     assert 'database "podium" does not exist' in said
     assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    "command", [("token", "ada"), ("verify_audit",), ("sweep",), ("import_challenge", ".", "--organizer", "ada")]
+)
+def test_command_without_its_database_says_so_in_one_line(command, tmp_path):
+    away = "postgres://podium:hunter2@127.0.0.1:1/podium"
+    said = refused(*command, PODIUM_HOME=str(tmp_path), DATABASE_URL=away)
+    assert said.startswith("DATABASE_URL=postgres://127.0.0.1:1/podium: the database cannot be used")
+
+
+def test_command_before_the_first_start_says_what_makes_the_tables(tmp_path):
+    assert "run `manage.py migrate`" in refused("token", "ada", PODIUM_HOME=str(tmp_path))
+
+
+@pytest.mark.parametrize("note", ["", "{", "[]", "{}", "5", '{"url": null}', "\xff"])
+def test_damaged_note_of_a_running_service_stops_nobody(note, tmp_path):
+    (tmp_path / "runtime.json").write_bytes(note.encode("latin-1"))
+    environment = {**os.environ, "PODIUM_HOME": str(tmp_path), "DJANGO_SETTINGS_MODULE": "server.settings"}
+    command = [sys.executable, "manage.py", "check"]
+    done = subprocess.run(command, cwd=podium.BASE_DIR, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

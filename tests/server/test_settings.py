@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -23,9 +25,30 @@ def test_the_example_can_be_used_with_every_line_uncommented(tmp_path: Path) -> 
     assert done.stdout == "127.0.0.1 2 0\n", done.stderr
 
 
-def test_production_settings_pass_the_deployment_check(tmp_path: Path) -> None:
-    environment = {**os.environ, "PODIUM_HOME": str(tmp_path), "PODIUM_URL": "https://podium.example.org"}
+def deployment_check(home: Path, **told: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "PODIUM_HOME": str(home), "PODIUM_URL": "https://podium.example.org", **told}
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("redis", ["", "unix:///run/redis.sock", "rediss://:secret@redis.example.org:6379/0"])
+def test_production_settings_pass_the_deployment_check(redis: str, tmp_path: Path) -> None:
+    done = deployment_check(tmp_path, REDIS_URL=redis)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_broker_that_is_open_to_all_fails_the_deployment_check(tmp_path: Path) -> None:
+    done = deployment_check(tmp_path, REDIS_URL="redis://redis.example.org:6379/0")
+    assert done.returncode == 1
+    assert "podium.W001" in done.stderr
+
+
+@pytest.mark.parametrize(("url", "secure"), [("https://podium.example.org", True), ("http://localhost:8000", False)])
+def test_cookies_are_for_https_where_the_site_is(url: str, secure: bool, tmp_path: Path) -> None:
+    environment = {**os.environ, "PODIUM_HOME": str(tmp_path), "PODIUM_URL": url}
+    code = (
+        "from server import settings as s; print(s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE, s.SECURE_SSL_REDIRECT)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.stdout == f"{secure} {secure} {secure}\n", done.stderr

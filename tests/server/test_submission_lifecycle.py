@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from server.errors import Refused
-from server.submissions.models import Evaluation, QuotaEntry, Score, Status, Submission
+from server.submissions.models import Evaluation, Failure, QuotaEntry, Score, Status, Submission
 from server.submissions.services import lifecycle, quota
 
 FINDINGS = {"errors": [{"code": "not_finite", "line": 3}], "total": 1, "counts": {"not_finite": 1}, "notices": []}
@@ -57,7 +57,7 @@ def reject(submission: Submission) -> bool:
 
 
 def fail(submission: Submission, *, final: bool = True) -> bool:
-    return lifecycle.fail(submission, fault="platform", sentence="MemoryError", final=final)
+    return lifecycle.fail(submission, code=Failure.OUT_OF_MEMORY, sentence="MemoryError", final=final)
 
 
 def now_of(submission: Submission) -> Submission:
@@ -130,8 +130,15 @@ def test_record_keeps_classes_and_notices_but_no_number_twice(running):
 def test_record_ends_the_run(running):
     record(running)
     row = now_of(running)
-    assert (row.status, row.progress, row.stage, row.lease_token) == (Status.SCORED, 1.0, "", None)
+    assert (row.status, row.progress, row.lease_token) == (Status.SCORED, 1.0, None)
     assert row.scored_at == row.finished_at is not None
+
+
+@pytest.mark.parametrize(("replicates", "stage", "asked"), [(1000, "bootstrapping", 1), (0, "", 0)])
+def test_record_asks_for_intervals_where_there_are_to_be_any(running, settings, replicates, stage, asked):
+    settings.INTERVAL_REPLICATES = replicates
+    record(running)
+    assert (now_of(running).stage, running.reruns.filter(truth=running.phase.truth).count()) == (stage, asked)
 
 
 def test_scored_submission_keeps_its_charge(running):
@@ -201,7 +208,7 @@ def test_failure_raises_an_alarm_in_the_log(running, caplog):
 
 
 def test_long_reason_of_a_failure_is_cut_to_its_column(running):
-    lifecycle.fail(running, fault="platform", sentence="x" * 1000, final=True)
+    lifecycle.fail(running, code=Failure.ACCIDENT, sentence="x" * 1000, final=True)
     assert len(now_of(running).failure) == 300
 
 

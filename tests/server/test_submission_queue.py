@@ -4,7 +4,8 @@ from uuid import UUID
 
 import pytest
 from celery import current_app
-from kombu.exceptions import OperationalError
+from kombu.exceptions import ContentDisallowed, OperationalError
+from kombu.serialization import dumps, loads, prepare_accept_content
 
 from server.submissions import queue
 from worker import tasks
@@ -12,15 +13,28 @@ from worker import tasks
 SUBMISSION = UUID(int=7)
 
 
-def test_name_on_the_queue_is_a_task_of_the_worker():
-    assert current_app.tasks[queue.EVALUATE].name == tasks.evaluate.name == queue.EVALUATE
+@pytest.mark.parametrize(("name", "task"), [(queue.EVALUATE, tasks.evaluate), (queue.RERUN, tasks.rerun)])
+def test_name_on_the_queue_is_a_task_of_the_worker(name, task):
+    assert current_app.tasks[name].name == task.name == name
 
 
-def test_message_is_the_id_as_text(monkeypatch):
+def test_message_is_the_id_and_a_rerun_has_the_lower_priority(monkeypatch):
     sent = []
-    monkeypatch.setattr(current_app, "send_task", lambda name, args, retry: sent.append((name, args, retry)))
+    monkeypatch.setattr(current_app, "send_task", lambda name, **options: sent.append((name, options)))
     queue.enqueue(SUBMISSION)
-    assert sent == [("worker.evaluate", [str(SUBMISSION)], False)]
+    queue.enqueue_rerun(7)
+    assert sent == [
+        ("worker.evaluate", {"args": [str(SUBMISSION)], "priority": 0, "retry": False}),
+        ("worker.rerun", {"args": [7], "priority": 9, "retry": False}),
+    ]
+
+
+def test_nothing_but_json_is_unpacked():
+    assert current_app.conf.accept_content == ["json"]
+    assert current_app.conf.task_serializer == "json"
+    content_type, encoding, pickled = dumps({"id": str(SUBMISSION)}, serializer="pickle")
+    with pytest.raises(ContentDisallowed):
+        loads(pickled, content_type, encoding, accept=prepare_accept_content(current_app.conf.accept_content))
 
 
 def test_broker_that_is_down_is_logged_and_not_raised(monkeypatch, caplog):

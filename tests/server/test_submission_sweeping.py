@@ -37,7 +37,7 @@ def leased(make: Any) -> Any:
 @pytest.fixture(autouse=True)
 def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: Any) -> Any:
     """A broker that has lost everything; `.sent` is what is sent to it."""
-    monkeypatch.setattr(queue, "waiting", lambda: 0)
+    monkeypatch.setattr(queue, "waiting", lambda priority: 0)
     return inline_queue
 
 
@@ -114,7 +114,7 @@ def test_as_many_are_sent_again_as_messages_are_missing(make, monkeypatch, waiti
     phase = make.phase()
     for _ in range(3):
         make.submission(phase, enqueued_at=LONG_AGO)
-    monkeypatch.setattr(queue, "waiting", lambda: waiting)
+    monkeypatch.setattr(queue, "waiting", lambda priority: waiting)
     assert sweep().resent == resent
 
 
@@ -201,6 +201,19 @@ def test_old_truth_with_a_row_is_left_alone(truths, make, field):
     (truths / "known").touch()
     aged(truths / "known")
     assert sweep().removed == 0
+
+
+@pytest.mark.parametrize(("known", "hours", "removed"), [(False, 25, 1), (False, 23, 0), (True, 25, 0)])
+def test_draws_go_with_their_truth(truths, make, known, hours, removed):
+    truth = make.phase().truth
+    if not known:
+        truth.delete()
+    draws = truths / truth.draws.name
+    draws.mkdir()
+    (draws / "weights").touch()
+    dated(draws / "weights", hours=hours)
+    dated(draws, hours=hours)
+    assert (sweep().removed, draws.exists()) == (removed, not removed)
 
 
 @pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])

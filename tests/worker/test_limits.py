@@ -43,6 +43,17 @@ def test_file_that_is_mapped_for_reading_does_not_count(tmp_path):
     assert under_limit(deed).stdout == "done\n"
 
 
+def test_worker_that_could_not_even_claim_does_not_start(settings):
+    settings.WORKER_MEMORY_BYTES = 2**20
+    with pytest.raises(SystemExit, match="WORKER_MEMORY_BYTES=1048576 is too little"):
+        limits.refuse_useless_limit()
+
+
+def test_worker_with_enough_memory_starts(settings):
+    settings.WORKER_MEMORY_BYTES = 2**40
+    limits.refuse_useless_limit()
+
+
 def test_file_limits_are_those_of_the_settings(settings):
     settings.LINE_MAX_BYTES = 12345
     assert file_limits().line_bytes == 12345

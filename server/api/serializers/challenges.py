@@ -1,13 +1,32 @@
 """Challenges, phases, joining, quota."""
 
+from dataclasses import asdict
 from typing import Any, TypedDict
 
+from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from evaluator.catalog import TRACKS
 from server.api.serializers.fields import NullWhereEmpty
+from server.api.serializers.inputs import Flag, Input, Text
 from server.challenges.models import Challenge, Membership, Phase
+from server.submissions.limits import file_limits
 from server.submissions.services.quota import Quota
+
+
+class LimitsSerializer(serializers.Serializer[Any]):
+    """Beyond these a file is refused, or rejected where reading has come to."""
+
+    upload_bytes = serializers.IntegerField(help_text="of the file as it is sent")
+    decompressed_bytes = serializers.IntegerField()
+    decompressed_ratio = serializers.IntegerField(help_text="unpacked to packed")
+    line_bytes = serializers.IntegerField()
+    number_characters = serializers.IntegerField()
+    text_characters = serializers.IntegerField(help_text="of an id or label")
+    boxes = serializers.IntegerField(help_text="predictions: rows of the long shape, groups of tokens of the other")
+    images = serializers.IntegerField(help_text="rows of the shape with one row per image")
+    scoring_seconds = serializers.IntegerField()
 
 
 class ActiveTruth(TypedDict):
@@ -27,6 +46,12 @@ class PhaseSerializer(serializers.Serializer[Phase]):
     open = serializers.SerializerMethodField(help_text="whether it takes submissions now")
     opens_at = serializers.DateTimeField(source="opening")
     closes_at = serializers.DateTimeField(source="closing", allow_null=True)
+    limits = serializers.SerializerMethodField(help_text="what a file may be")
+
+    @extend_schema_field(LimitsSerializer)
+    def get_limits(self, phase: Phase) -> dict[str, int]:
+        told = {"upload_bytes": settings.UPLOAD_MAX_BYTES, "scoring_seconds": settings.EVALUATION_SECONDS}
+        return told | asdict(file_limits())
 
     def get_parameters(self, phase: Phase) -> dict[str, Any]:
         return phase.declared_track.resolve(phase.parameters)
@@ -50,11 +75,9 @@ class ChallengeSerializer(serializers.Serializer[Any]):
     phases = PhaseSerializer(many=True)
 
 
-class JoinInput(serializers.Serializer[Any]):
-    accept_rules = serializers.BooleanField(
-        default=False, help_text="you have read the challenge's rules and keep them"
-    )
-    team = serializers.CharField(required=False, allow_blank=True, help_text="default: your own name")
+class JoinInput(Input):
+    accept_rules = Flag(default=False, help_text="you have read the challenge's rules and keep them")
+    team = Text(required=False, allow_blank=True, help_text="default: your own name")
 
 
 class MembershipSerializer(serializers.Serializer[Membership]):
@@ -62,6 +85,15 @@ class MembershipSerializer(serializers.Serializer[Membership]):
     team = serializers.CharField(source="team.name")
     captain = serializers.BooleanField(source="is_captain")
     joined_at = serializers.DateTimeField()
+
+
+class StatementLineSerializer(serializers.Serializer[Any]):
+    at = serializers.DateTimeField()
+    amount = serializers.IntegerField(help_text="1: a file was taken; -1: it was given back")
+    reason = serializers.CharField()
+    day = serializers.DateField(help_text="the UTC day that it counts for")
+    submission = serializers.UUIDField(source="submission_id")
+    file_name = serializers.CharField(source="submission.file_name")
 
 
 class QuotaSerializer(serializers.Serializer[Quota]):

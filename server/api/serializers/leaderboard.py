@@ -24,6 +24,7 @@ class RowSerializer(serializers.Serializer[Any]):
     entries = serializers.IntegerField(help_text="scored submissions of the team")
     submitted_at = serializers.DateTimeField()
     baseline = serializers.BooleanField()
+    tied = serializers.BooleanField(help_text="a paired test cannot tell it from the line before")
 
 
 class BoardSerializer(serializers.Serializer[Any]):

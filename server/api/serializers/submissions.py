@@ -6,28 +6,23 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from server.api.serializers.fields import NullWhereEmpty
+from server.api.serializers.inputs import Flag, Input, Text
 from server.leaderboards.queries import Standing
+from server.pages.defects import ADVICE
 from server.submissions.feedback import Interval, Sight, current_evaluation, intervals_in, scores_in
-from server.submissions.models import STAGES, Fault, Status, Submission
+from server.submissions.models import BOOTSTRAPPING, STAGES, Failure, Fault, Status, Submission
 
 
-class UploadInput(serializers.Serializer[Any]):
+class UploadInput(Input):
     """An empty file is a file: it is taken, and rejected by what reads it."""
 
     file = serializers.FileField(allow_empty_file=True, help_text="the predictions; may be gzipped")
-    note = serializers.CharField(required=False, allow_blank=True, default="", help_text="for your team")
+    note = Text(required=False, allow_blank=True, default="", help_text="for your team")
 
 
-class ChangeInput(serializers.Serializer[Any]):
-    final = serializers.BooleanField(required=False, help_text="counts for the private board")
-    note = serializers.CharField(required=False, allow_blank=True)
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse names that mean nothing here: a misspelt one would otherwise do nothing, silently."""
-        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
-        if unknown:
-            raise serializers.ValidationError({str(unknown[0]): "There is no such field. Fields are final and note."})
-        return super().to_internal_value(data)
+class ChangeInput(Input):
+    final = Flag(required=False, help_text="counts for the private board")
+    note = Text(required=False, allow_blank=True)
 
 
 class DefectSerializer(serializers.Serializer[Any]):
@@ -50,6 +45,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
     total = serializers.IntegerField(help_text="all of them")
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="how many of each code")
     notices = NoticeSerializer(many=True, help_text="scored, but perhaps not what you meant")
+    advice = serializers.DictField(child=serializers.CharField(), help_text="what to do about each code")
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
@@ -60,7 +56,9 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     phase = serializers.SlugField(source="phase.slug")
     team = serializers.CharField(source="team.name")
     status = serializers.ChoiceField(choices=Status.choices)
-    stage = NullWhereEmpty(help_text=f"while running: {', '.join(STAGES)}")
+    stage = NullWhereEmpty(
+        help_text=f"while running: {', '.join(STAGES)}; scored, intervals still to come: {BOOTSTRAPPING}"
+    )
     progress = serializers.FloatField(min_value=0, max_value=1)
     note = serializers.CharField()
     final = serializers.BooleanField()
@@ -78,7 +76,8 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     board = serializers.SerializerMethodField(help_text="the split whose leaderboard these speak of")
     rank = serializers.SerializerMethodField(help_text="null: not on the board, or a baseline")
     fault = NullWhereEmpty(help_text=f"whose: {', '.join(filter(None, Fault.values))}")
-    failure = NullWhereEmpty(help_text="what went wrong, where it was not the file")
+    failure = NullWhereEmpty(help_text="what went wrong and what to do, where it was not the file")
+    failure_code = NullWhereEmpty(help_text=f"which of {', '.join(Failure.values)}")
 
     @property
     def sight(self) -> Sight:
@@ -101,7 +100,8 @@ class SubmissionSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(ProblemsSerializer)
     def get_problems(self, submission: Submission) -> dict[str, Any]:
-        return {"errors": [], "total": 0, "counts": {}, "notices": [], **submission.problems}
+        found = {"errors": [], "total": 0, "counts": {}, "notices": [], **submission.problems}
+        return {**found, "advice": {code: ADVICE[code] for code in found["counts"] if code in ADVICE}}
 
     def get_on_board(self, submission: Submission) -> bool:
         return self.standing(submission).on_board
@@ -122,6 +122,10 @@ class SplitReportSerializer(serializers.Serializer[Any]):
     intervals = serializers.DictField(child=serializers.ListField(child=serializers.FloatField()))
     classes = serializers.ListField(
         child=serializers.DictField(), allow_null=True, help_text="one row a class, with the track's own columns"
+    )
+    tables = serializers.DictField(
+        child=serializers.ListField(child=serializers.DictField()),
+        help_text="further tables by name, where the track has any and classes are shown",
     )
 
 

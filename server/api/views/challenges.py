@@ -1,5 +1,7 @@
 """Challenges: list, read, join, and what one's team may still submit."""
 
+from typing import Any
+
 from django.db.models import prefetch_related_objects
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
@@ -11,7 +13,13 @@ from server.api.authentication import PersonRequest
 from server.api.lookup import challenge_at, own_team, phase_at
 from server.api.pagination import Pages
 from server.api.schema import COUNTED, PAGE, WITH_A_BODY, refusals
-from server.api.serializers.challenges import ChallengeSerializer, JoinInput, MembershipSerializer, QuotaSerializer
+from server.api.serializers.challenges import (
+    ChallengeSerializer,
+    JoinInput,
+    MembershipSerializer,
+    QuotaSerializer,
+    StatementLineSerializer,
+)
 from server.challenges.models import Challenge
 from server.challenges.services import join, membership_of
 from server.clock import database_now
@@ -69,6 +77,22 @@ class Join(APIView):
         known = membership_of(request.user, challenge)
         membership = known or join(user=request.user, challenge=challenge, accept_rules=accepts, team_name=team)
         return Response(MembershipSerializer(membership).data, status=200 if known else 201)
+
+
+class Statement(APIView):
+    pagination_class = Pages
+
+    @extend_schema(
+        operation_id="read_statement",
+        parameters=[PAGE],
+        responses={200: StatementLineSerializer(many=True), **refusals("not_found", "not_a_member", *COUNTED)},
+    )
+    def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
+        """What was taken from your team's quota and what was given back, line by line; the newest first."""
+        found, pages = phase_at(request, slug, phase), Pages()
+        lines = quota.statement(team=own_team(request, found), phase=found)
+        page: Any = pages.paginate_queryset(lines, request, view=self) or []
+        return pages.get_paginated_response(StatementLineSerializer(page, many=True).data)
 
 
 class Quota(APIView):

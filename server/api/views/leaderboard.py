@@ -18,6 +18,7 @@ from server.api.serializers.leaderboard import BoardQuery, BoardSerializer, RowS
 from server.challenges.models import Phase
 from server.leaderboards.export import as_csv
 from server.leaderboards.queries import Board, board
+from server.leaderboards.ties import with_ties
 
 FORMAT = OpenApiParameter("format", enum=["json", "csv"], default="json", description="csv: the whole board")
 
@@ -41,21 +42,23 @@ class Leaderboard(APIView):
         asked = BoardQuery(data=request.query_params)
         asked.is_valid(raise_exception=True)
         lines = board(found, split=asked.validated_data["split"], at=asked.validated_data["at"], viewer=request.user)
-        if request.accepted_renderer.format == Csv.format:
-            return csv_response(lines, found)
-        return self.page_of(lines, found, request)
+        page = self.page_of(lines, found, request)  # asked for or not, one that is not there is not found
+        return csv_response(lines, found) if request.accepted_renderer.format == Csv.format else page
 
     def page_of(self, lines: Board, phase: Phase, request: Request) -> Response:
         team, pages = team_of(request, phase), BoardPages()
-        mine = lines.row_of(team.pk) if team else None
+        place = lines.place_of(team.pk) if team else None
+        mine = None if place is None else with_ties(lines, place, place + 1)[0]
         page = pages.paginate_queryset(lines.rows, request, view=self) or []
+        start = lines.rows.index(page[0]) if page else 0
+        rows = with_ties(lines, start, start + len(page))
         whole: dict[str, Any] = {
             "split": lines.split,
             "signature": lines.signature,
             "at": BoardSerializer().fields["at"].to_representation(lines.at),
             "me": RowSerializer(mine).data if mine else None,
         }
-        return pages.board_response(whole, RowSerializer(page, many=True).data)
+        return pages.board_response(whole, RowSerializer(rows, many=True).data)
 
 
 def csv_response(lines: Board, phase: Phase) -> Response:

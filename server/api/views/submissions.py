@@ -16,7 +16,7 @@ from server.api.lookup import own_team, phase_at, submission_at
 from server.api.pagination import Pages
 from server.api.schema import PAGE, WITH_A_BODY, refusals
 from server.api.serializers.submissions import ChangeInput, ReportSerializer, SubmissionSerializer, UploadInput
-from server.challenges.models import Phase, Team
+from server.challenges.models import Phase
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.queries import standings
@@ -70,19 +70,12 @@ class OwnSubmissions(APIView):
         """Send a file. It is taken whatever it holds, and then scored or rejected: follow it at its own address."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
-        refuse_unread(phase=found, team=team)
+        admission.refuse_unread(team=team, phase=found, now=database_now())
         given = UploadInput(data=request.data)
         given.is_valid(raise_exception=True)
         file, note = given.validated_data["file"], given.validated_data["note"]
         submission = intake.submit(user=request.user, team=team, phase=found, file=file, note=note)
         return Response(shape(submission.pk, request), status=201)
-
-
-def refuse_unread(*, phase: Phase, team: Team) -> None:
-    """Refuse, before the first byte of a body is read, what would be refused after the last."""
-    now = database_now()
-    admission.refuse_by_date(phase, now)
-    admission.refuse_by_quota(team=team, phase=phase, now=now)
 
 
 class SubmissionDetail(APIView):

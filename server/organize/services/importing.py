@@ -11,6 +11,7 @@ from django.db import transaction
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
+from server.challenges.revealed import PER_CLASS
 from server.clock import database_now
 from server.organize.services import baselines, bundles
 from server.organize.services.bundles.dates import check_order, stamp
@@ -52,7 +53,7 @@ def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = u
         bundle = bundles.read(folder)
         prepared = prepare_all(bundle.phases, Path(workspace))
         check_all(bundle.phases, prepared)
-        with NewFiles() as files:
+        with transaction.atomic(), NewFiles() as files:
             challenge, changes, kept = write(bundle, prepared, files=files, by=by)
         try:
             for sentence in baselines.submit_all(challenge, bundle):
@@ -63,14 +64,13 @@ def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = u
     return challenge
 
 
-@transaction.atomic
 def write(
     bundle: bundles.Bundle, prepared: dict[str, Prepared], *, files: NewFiles, by: User | None
 ) -> tuple[Challenge, list[str], list[str]]:
-    """Write all rows or none; return the challenge, and in words what changed and what was kept."""
+    """Write all rows, in the caller's transaction; return the challenge, and in words what changed and what stayed."""
     mistakes = Mistakes()
     challenge, changes = write_challenge(bundle, mistakes)
-    known = {phase.slug: phase for phase in challenge.phases.select_for_update()}
+    known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
     for position, declared in enumerate(bundle.phases):
         phase = known.pop(declared.slug, None) or Phase(challenge=challenge, slug=declared.slug)
         ready = prepared[declared.slug]
@@ -87,6 +87,7 @@ def write(
             actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail={"changes": changes}
         )
     said = [f"phase {phase.slug}: kept though the bundle lacks it, because teams have submitted" for phase in kept]
+    said += [f"phase {phase.slug}: {PER_CLASS}" for phase in bundle.phases if phase.feedback_classes]
     return challenge, changes, said
 
 

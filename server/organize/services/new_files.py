@@ -17,7 +17,11 @@ class Movable(File):
 
 
 class NewFiles:
-    """Surrounds a transaction: if that fails, what was stored for it is removed."""
+    """The innermost block of a transaction: if it fails, what was stored in it is removed.
+
+    Once it is left nobody here knows how the commit went (its answer may be lost), and the files stay: a row that is
+    there must not lose them, and truths without a row are swept up.
+    """
 
     def __init__(self) -> None:
         self._stored: list[FieldFile] = []

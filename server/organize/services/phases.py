@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
 
 from evaluator.signature import compose
-from server.challenges.models import Phase, Truth
+from server.challenges.models import Phase
 from server.organize.services.bundles import BundlePhase
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared
+from server.organize.services.truths import keep
 
 FIELDS = (
     "title",
@@ -51,7 +51,7 @@ def write_phase(
         mistakes.add(
             "phase_in_use",
             f"{phase.slug}: teams have submitted, so its {', '.join(settled)} must stay as imported before; "
-            "put the change into a new phase",
+            "put the change into a new phase, or a mended truth into effect with manage.py rescore --truth",
             line=declared.line,
         )
         return []
@@ -99,11 +99,7 @@ def activate(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
     """Make the prepared truth the one that counts; what baselines scored against the last one goes."""
     clear(phase)
     phase.truths.update(active=False)
-    latest = phase.truths.aggregate(latest=Max("version"))["latest"] or 0
-    truth = Truth(phase=phase, version=latest + 1, sha256=prepared.sha256, images=prepared.images, active=True)
-    files.store(truth.prepared, prepared.compiled, name="truth.podium")
-    files.store(truth.source, prepared.source, name="truth.zip")
-    truth.save(force_insert=True)
+    truth = keep(phase, prepared, files, active=True)
     return f"truth version {truth.version}, {truth.images:,} images, sha256 {truth.sha256[:12]}"
 
 
@@ -123,7 +119,7 @@ def replace_sample(phase: Phase, sample: Path, files: NewFiles) -> list[str]:
         return []
     if old:
         transaction.on_commit(partial(old.storage.delete, str(old.name)))
-    files.store(phase.sample_submission, sample, name=f"{phase.challenge.slug}-{phase.slug}.csv")
+    files.store(phase.sample_submission, sample, name=f"{phase.challenge.slug}-{phase.slug}.{sample.suffix[1:]}")
     return ["sample_submission"]
 
 

@@ -4,15 +4,37 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from evaluator.catalog import TRACKS
 from evaluator.problems import Problem
 from server.organize.podium import run_podium
 from server.organize.services.bundles import BundlePhase, InvalidBundle
 from server.organize.services.locating import located
 
 TRUTH_AT_FAULT = 3
+
+
+class Source(Protocol):
+    """A truth folder, and the settings of the phase that it is for."""
+
+    @property
+    def slug(self) -> str: ...
+    @property
+    def track(self) -> str: ...
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+    @property
+    def public_share(self) -> float: ...
+    @property
+    def split_seed(self) -> int: ...
+    @property
+    def truth(self) -> Path: ...
+    @property
+    def usage(self) -> Path | None: ...
+    @property
+    def sample(self) -> Path | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +46,7 @@ class Prepared:
     compiled: Path
     source: Path
     sample: Path
+    private: bool
 
 
 def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path) -> dict[str, Prepared]:
@@ -40,16 +63,17 @@ def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path) -> dict[str, P
     return prepared
 
 
-def prepare(phase: BundlePhase, workspace: Path) -> Prepared:
-    compiled, source, sample = (workspace / f"{phase.slug}.{kind}" for kind in ("podium", "zip", "csv"))
+def prepare(phase: Source, workspace: Path) -> Prepared:
+    kinds = ("podium", "zip", TRACKS[phase.track].form.suffix)
+    compiled, source, sample = (workspace / f"{phase.slug}.{kind}" for kind in kinds)
     made = answer_of("prepare", *arguments(phase), "--out", str(compiled), "--sample", str(sample), phase=phase)
     if phase.sample:
         shutil.copyfile(phase.sample, sample)
     pack(phase, source)
-    return Prepared(made["sha256"], made["images"], compiled, source, sample)
+    return Prepared(made["sha256"], made["images"], compiled, source, sample, private="private" in made["splits"])
 
 
-def arguments(phase: BundlePhase) -> list[str]:
+def arguments(phase: Source) -> list[str]:
     words = [phase.track, "--truth", str(phase.truth)]
     if phase.usage:
         words += ["--usage", str(phase.usage)]
@@ -58,7 +82,7 @@ def arguments(phase: BundlePhase) -> list[str]:
     return words + settings_of(phase)
 
 
-def settings_of(phase: BundlePhase) -> list[str]:
+def settings_of(phase: Source) -> list[str]:
     """Return the phase's parameters as the program takes them."""
     words = []
     for name, value in phase.parameters.items():
@@ -66,7 +90,7 @@ def settings_of(phase: BundlePhase) -> list[str]:
     return words
 
 
-def answer_of(*words: str, phase: BundlePhase) -> dict[str, Any]:
+def answer_of(*words: str, phase: Source) -> dict[str, Any]:
     """Return what `podium … --json` prints; exit 3 says that the truth is at fault, and where."""
     ended = run_podium(*words, "--json", expected=(0, TRUTH_AT_FAULT))
     answer: dict[str, Any] = json.loads(ended.stdout)
@@ -75,15 +99,15 @@ def answer_of(*words: str, phase: BundlePhase) -> dict[str, Any]:
     return answer
 
 
-def place(file: str | None, phase: BundlePhase) -> str:
+def place(file: str | None, phase: Source) -> str:
     beside = phase.usage is not None and file in ("usage.csv", phase.usage.name)
     folder = f"phases/{phase.slug}" if beside else f"phases/{phase.slug}/truth"
     return f"{folder}/{file}" if file else folder
 
 
-def pack(phase: BundlePhase, target: Path) -> None:
+def pack(phase: Source, target: Path) -> None:
     """Zip the truth folder as it was given; equal folders make equal bytes."""
-    files = {path.name: path for path in phase.truth.iterdir() if path.is_file()}
+    files = {path.relative_to(phase.truth).as_posix(): path for path in phase.truth.rglob("*") if path.is_file()}
     if phase.usage:
         files[phase.usage.name] = phase.usage
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:

@@ -24,6 +24,12 @@ def honest_score(
     return {"digits": shown, "interval": interval, "kind": kind}
 
 
+@register.simple_tag
+def interval_ends(ends: drawing.Interval, decimals: int | None = None) -> str:
+    """An interval in words."""
+    return digits.ends(ends, decimals=decimals)
+
+
 @register.inclusion_tag("components/interval.html")
 def interval(value: float, ends: drawing.Interval | None, within: drawing.Interval | None) -> Context:
     """A band on a track, where there is an interval."""

@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
 from server.leaderboards import queries
 from server.pages import place
@@ -10,6 +11,7 @@ from server.pages.next_step import next_step
 TOP = 5
 
 
+@require_safe
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     here = place.find(request, slug)
     board = queries.board(here.phase, split="public", viewer=request.user) if here.phase else None

@@ -3,21 +3,25 @@
 from django.conf import settings
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
+from evaluator.catalog import Form
 from server.challenges.models import Phase
 from server.pages import formats, place
 from server.submissions.limits import file_limits
 
 
+@require_safe
 def data(request: HttpRequest, slug: str) -> HttpResponse:
     here = place.find(request, slug)
     context = {"place": here, "now": here.now}
     if here.phase:
         context["format"] = formats.describe(here.phase)
-        context["limits"] = limits()
+        context["limits"] = limits(here.phase.declared_track.form)
     return render(request, "challenge/data.html", context)
 
 
+@require_safe
 def sample(request: HttpRequest, slug: str) -> FileResponse:
     """The phase's sample submission, as a file to save."""
     phase = place.find(request, slug).open_phase()
@@ -27,9 +31,10 @@ def sample(request: HttpRequest, slug: str) -> FileResponse:
 
 
 def sample_name(phase: Phase) -> str:
-    return f"{phase.challenge.slug}-{phase.slug}-sample.csv"
+    return f"{phase.challenge.slug}-{phase.slug}-sample.{phase.declared_track.form.suffix}"
 
 
-def limits() -> list[tuple[str, str]]:
+def limits(form: Form) -> list[tuple[str, str]]:
     """What a file may hold, in words."""
-    return formats.limits(file_limits(), upload=settings.UPLOAD_MAX_BYTES, seconds=settings.EVALUATION_SECONDS)
+    upload, seconds = settings.UPLOAD_MAX_BYTES, settings.EVALUATION_SECONDS
+    return formats.limits(file_limits(), form=form, upload=upload, seconds=seconds)

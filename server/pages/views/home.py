@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count, F, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
 from server.challenges.models import Challenge, Membership
 from server.clock import database_now
@@ -22,6 +23,7 @@ class Line:
     own_team: str
 
 
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     now = database_now()
     lines = read_lines(request.user)

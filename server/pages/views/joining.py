@@ -2,9 +2,10 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from server.accounts.requests import PersonRequest
 from server.challenges.services import join as join_challenge
@@ -15,7 +16,10 @@ from server.pages.forms import JoinForm
 from server.pages.next_step import page
 from server.submissions.services import quota
 
+PER_PAGE = 50
 
+
+@require_safe
 def rules(request: HttpRequest, slug: str) -> HttpResponse:
     return show_rules(request, place.find(request, slug), JoinForm())
 
@@ -45,14 +49,17 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
     return redirect(page("challenge", here))
 
 
+@require_safe
 @login_required
 def team(request: PersonRequest, slug: str) -> HttpResponse:
     here = place.find(request, slug)
     own = here.own_team()
-    context = {
-        "place": here,
-        "now": here.now,
-        "members": own.memberships.select_related("user"),
-        "quota": quota.state(team=own, phase=here.phase, now=here.now) if here.phase else None,
-    }
+    context = {"place": here, "now": here.now, "members": own.memberships.select_related("user")}
+    if here.phase:
+        lines = Paginator(quota.statement(team=own, phase=here.phase), PER_PAGE)
+        context |= {
+            "quota": quota.state(team=own, phase=here.phase, now=here.now),
+            "statement": lines.get_page(request.GET.get("page")),
+            "statement_link": f"{here.query}&" if here.query else "?",
+        }
     return render(request, "challenge/team.html", context)

@@ -9,10 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
 
 from server.leaderboards import queries
 from server.leaderboards.export import as_csv
 from server.leaderboards.queries import Board, Row
+from server.leaderboards.ties import with_ties
 from server.pages import drawing, place
 from server.pages.choices import Choice
 from server.pages.forms import BoardForm
@@ -39,6 +41,7 @@ def wish_of(request: HttpRequest) -> Wish:
     return Wish(asked.get("split") or "public", asked.get("at"), asked.get("page") or 1)
 
 
+@require_safe
 def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     here = place.find(request, slug)
     phase = here.open_phase()
@@ -46,6 +49,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     sight = feedback.sight(phase, viewer=request.user, now=here.now)
     board = queries.board(phase, split=wish.split, at=wish.at, viewer=request.user)
     pages: Page[Any] = Paginator(board.rows, PER_PAGE).get_page(wish.page)
+    rows = with_ties(board, pages.start_index() - 1, pages.end_index())
     context = {
         "place": here,
         "now": here.now,
@@ -54,7 +58,9 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "track": phase.declared_track,
         **splits_of(here, wish, sight),
         "pages": pages,
-        "range": drawing.range_of(row.interval for row in pages if not row.baseline),
+        "rows": rows,
+        "ties": any(row.tied for row in rows),
+        "range": drawing.range_of(row.interval for row in rows if not row.baseline),
         "decimals": sight.decimals,
         "teams": sum(not row.baseline for row in board.rows),
         **own_row(here, wish, board, pages),
@@ -88,7 +94,7 @@ def splits_of(here: place.Place, wish: Wish, sight: feedback.Sight) -> dict[str,
 def own_row(here: place.Place, wish: Wish, board: Board, pages: "Page[Any]") -> dict[str, Any]:
     """The team's line, pinned on top where it is not on this page, and which page it is on."""
     team_id = here.team.pk if here.team else None
-    found = next((place_ for place_, row in enumerate(board.rows) if row.team_id == team_id), None)
+    found = board.place_of(team_id)
     if found is None:
         return {"team_id": team_id, "pinned": None}
     page = found // PER_PAGE + 1
@@ -96,6 +102,7 @@ def own_row(here: place.Place, wish: Wish, board: Board, pages: "Page[Any]") -> 
     return {"team_id": team_id, "pinned": row, "pinned_link": f"{address(here, wish)}&page={page}"}
 
 
+@require_safe
 def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
     """The whole board with full digits, as a file."""
     phase = place.find(request, slug).open_phase()

@@ -1,6 +1,6 @@
 """One submission: its status followed by itself, then its scores and place, or its defects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from server.accounts.requests import PersonRequest
 from server.clock import database_now
@@ -34,6 +34,7 @@ def visible_to(user: Any) -> QuerySet[Submission]:
     return feedback.with_scores(Submission.objects.visible_to(user)).select_related("user", "phase__challenge", "team")
 
 
+@require_safe
 @login_required
 def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
     return show(request, get_object_or_404(visible_to(request.user), pk=pk))
@@ -45,6 +46,7 @@ def show(request: PersonRequest, one: Submission, refusal: Refused | None = None
     return answer(request, "submission/page.html", context)
 
 
+@require_safe
 def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The part that changes. `seen` is the state the page has announced already."""
     if not request.user.is_authenticated:
@@ -52,7 +54,7 @@ def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
     one = get_object_or_404(visible_to(request.user), pk=pk)
     seen = request.GET.get("seen", "")
-    if one.status == Status.QUEUED and seen == statuses.state_of(one):
+    if one.status in (Status.QUEUED, Status.SCORED) and seen == statuses.state_of(one):
         return HttpResponse(status=NO_CONTENT)
     context = panel_context(request, one, database_now())
     return render(request, "submission/panel.html", context | {"announce": seen != statuses.state_of(one)})
@@ -83,26 +85,30 @@ def scored_context(request: HttpRequest, one: Submission, now: datetime) -> dict
         "result": result,
         "standing": queries.standing(one, now=now),
         "notices": report.get("notices", []),
-        "classes": class_table(request, one, feedback.class_rows(report, sight), result) if sight.classes else None,
+        "classes": class_table(request, one, report, sight, result) if result and sight.classes else None,
     }
 
 
 def class_table(
-    request: HttpRequest, one: Submission, rows: Mapping[str, Sequence[classes.Row]], result: Result | None
+    request: HttpRequest, one: Submission, report: Mapping[str, Any], sight: feedback.Sight, result: Result
 ) -> dict[str, Any] | None:
-    """Class by class on one split; 25 rows at a time."""
+    """Class by class on one split, 25 rows at a time, and the track's further tables of that split."""
     track = one.phase.declared_track
-    if result is None:
+    if not track.class_columns:
         return None
-    wish = classes.wish_of(request.GET, columns=track.class_columns)
+    rows = feedback.table_rows(report, sight, "classes")
+    wish = classes.wish_of(request.GET, columns=[heading.name for heading in track.class_columns])
     split = wish.split if wish.split in result.splits else result.headline_split
     found = classes.select(rows.get(split, []), wish)
+    tables = {each.name: feedback.table_rows(report, sight, each.name).get(split) for each in track.tables}
     pages: Page[Any] = Paginator(found, ROWS).get_page(request.GET.get("page"))
     return {
         "wish": wish,
         "splits": classes.choices_of(result.splits, wish, split),
         "pages": pages,
         "columns": classes.columns_of(track, wish),
+        "word": track.class_word,
+        "tables": [(each, tables[each.name]) for each in track.tables if tables[each.name]],
         "link": f"{reverse('submission', args=[one.pk])}{wish.query()}&",
     }
 

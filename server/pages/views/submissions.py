@@ -8,7 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from server.accounts.requests import PersonRequest
 from server.challenges.models import Phase
@@ -34,6 +34,7 @@ class Line:
     best: bool
 
 
+@require_safe
 @login_required
 def submissions(request: PersonRequest, slug: str) -> HttpResponse:
     return show(request, place.find(request, slug))
@@ -67,7 +68,6 @@ def headlines(own: Any, phase: Phase) -> list[float | None]:
         split="public",
         metric=phase.declared_track.headline,
         evaluation__signature=phase.signature,
-        evaluation__truth__active=True,
         evaluation__submission__in=own.filter(status=Status.SCORED),
     ).order_by("evaluation__submission__received_at")
     return list(rows.values_list("value", flat=True))

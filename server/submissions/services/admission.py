@@ -71,3 +71,9 @@ def refuse_by_quota(*, team: Team, phase: Phase, now: datetime) -> None:
         next_allowed_at=state.next_allowed_at,
         resets_at=state.resets_at,
     )
+
+
+def refuse_unread(*, team: Team, phase: Phase, now: datetime) -> None:
+    """Refuse, before the first byte of a body is read, what would be refused after the last."""
+    refuse_by_date(phase, now)
+    refuse_by_quota(team=team, phase=phase, now=now)

@@ -13,6 +13,7 @@ from server.challenges.models import Phase, Team
 from server.clock import database_now
 from server.errors import full_disk
 from server.submissions import queue
+from server.submissions.arriving import ArrivedFile
 from server.submissions.models import Submission
 from server.submissions.services import admission, quota
 from server.submissions.services.choices import checked_note
@@ -28,14 +29,13 @@ def submit(
     `charge=False` is for baselines: no membership, no dates, no quota; `user` may be None.
     """
     admission.refuse_large(file)
-    file.seek(0)
     submission = Submission(
         phase=phase,
         team=team,
         user=user,
         file_name=tidy_name(file.name or ""),
         size_bytes=file.size,
-        sha256=file_digest(file, "sha256").hexdigest(),
+        sha256=digest_of(file),
         note=checked_note(note),
     )
     try:
@@ -45,6 +45,14 @@ def submit(
             raise refusal from error
         raise
     return submission
+
+
+def digest_of(file: "File[bytes]") -> str:
+    """The sha256 of its content; what came in by a form was hashed on its way."""
+    if isinstance(file, ArrivedFile):
+        return file.sha256
+    file.seek(0)
+    return file_digest(file, "sha256").hexdigest()
 
 
 def tidy_name(name: str) -> str:
@@ -73,9 +81,13 @@ def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
 
 def admit(submission: Submission, *, charge: bool) -> None:
     """Decide and write, in the caller's transaction. Uploads of one team wait for each other at the team's row, and the
-    clock is read after that wait: two of them cannot take one last slot, nor one count for a day that is over."""
+    clock is read after that wait: two of them cannot take one last slot, nor one count for a day that is over.
+
+    At the phase's row they wait for an import, which may not change what decides scores once there is a submission.
+    """
+    phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("challenge")
+    phase = phases.get(pk=submission.phase_id)  # as it is after a long upload
     team = Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
-    phase = Phase.objects.select_related("challenge").get(pk=submission.phase_id)  # as it is after a long upload
     now = database_now()
     if charge:
         admission.refuse_strangers(user=submission.user, team=team, phase=phase)

@@ -1,7 +1,6 @@
 """From queued to finished. Every step is one guarded UPDATE, so that a message may come twice and a worker may die."""
 
 import logging
-from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,23 +8,19 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from evaluator import __version__
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Truth
+from server.challenges.models import Phase, Truth
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions import queue
-from server.submissions.models import FINISHED, Evaluation, Fault, Score, Status, Submission, SubmissionQuerySet
-from server.submissions.services import quota
+from server.submissions.models import BOOTSTRAPPING, FINISHED, Failure, Fault, Status, Submission, SubmissionQuerySet
+from server.submissions.services import evaluations, quota, reruns
+from server.submissions.services.leases import FREE, end_of_lease
 
 log = logging.getLogger(__name__)
 
-IDLE: dict[str, Any] = {"lease_token": None, "lease_until": None, "stage": ""}
-
-
-def lease() -> timedelta:
-    return timedelta(seconds=settings.LEASE_SECONDS)
+IDLE: dict[str, Any] = {**FREE, "stage": ""}
 
 
 def held(submission: Submission) -> SubmissionQuerySet:
@@ -40,7 +35,7 @@ def claim(submission_id: UUID) -> Submission | None:
     waiting.update(
         status=Status.RUNNING,
         lease_token=token,
-        lease_until=now + lease(),
+        lease_until=end_of_lease(now),
         attempts=F("attempts") + 1,
         started_at=now,
         progress=0.0,
@@ -50,43 +45,28 @@ def claim(submission_id: UUID) -> Submission | None:
 
 def beat(submission: Submission, *, stage: str, progress: float) -> bool:
     """Prolong the lease and tell how far it is; False if the lease is lost."""
-    until = database_now() + lease()
+    until = end_of_lease(database_now())
     return bool(held(submission).update(lease_until=until, stage=stage, progress=min(max(progress, 0.0), 1.0)))
 
 
 @transaction.atomic
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
-    """Write the scores, once: False, and nothing written, if the lease is lost."""
+    """Write the scores, once: False, and nothing written, if the lease is lost.
+
+    Intervals follow, or, where the phase was given another truth meanwhile, a scoring against that one.
+    """
+    list(Phase.objects.select_for_update(no_key=True).filter(pk=submission.phase_id))  # no rescoring is applied now
+    current = Truth.objects.filter(phase=submission.phase_id, active=True).exclude(pk=truth.pk).first()
+    again = bool(current or (settings.INTERVAL_REPLICATES and submission.phase.declared_track.intervals))
     now = database_now()
     noticed = {"errors": [], "total": 0, "counts": {}, "notices": report.get("notices", [])}
-    if not held(submission).update(status=Status.SCORED, finished_at=now, progress=1.0, problems=noticed, **IDLE):
+    ended = {**IDLE, "stage": BOOTSTRAPPING if again else ""}
+    if not held(submission).update(status=Status.SCORED, finished_at=now, progress=1.0, problems=noticed, **ended):
         return False
-    splits: dict[str, dict[str, Any]] = report["splits"]
-    evaluation = Evaluation.objects.create(
-        submission=submission,
-        truth=truth,
-        evaluator_version=__version__,
-        signature=report["signature"],
-        report={**report, "splits": {name: without_scores(split) for name, split in splits.items()}},
-        cpu_seconds=cpu_seconds,
-        created_at=now,
-    )
-    Score.objects.bulk_create(
-        Score(evaluation=evaluation, split=name, metric=metric, value=value, **ends(split, metric))
-        for name, split in splits.items()
-        for metric, value in split["metrics"].items()
-    )
+    evaluations.write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
+    if again:
+        reruns.ask([submission], truth=current or truth)
     return True
-
-
-def without_scores(split: dict[str, Any]) -> dict[str, Any]:
-    """Metrics and intervals are rows of their own; the report keeps the rest."""
-    return {name: value for name, value in split.items() if name not in ("metrics", "intervals")}
-
-
-def ends(split: dict[str, Any], metric: str) -> dict[str, float]:
-    low_and_high = split["intervals"].get(metric)
-    return dict(zip(("low", "high"), low_and_high, strict=True)) if low_and_high else {}
 
 
 @transaction.atomic
@@ -101,21 +81,22 @@ def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
     return bool(rejected)
 
 
-def fail(submission: Submission, *, fault: str, sentence: str, final: bool) -> bool:
+def fail(submission: Submission, *, code: Failure, sentence: str, final: bool) -> bool:
     """We, or the organizers, are at fault: once more, or `failed` with the quota given back and an alarm in the log."""
-    return give_up(held(submission), submission, fault=fault, sentence=sentence, final=final)
+    return give_up(held(submission), submission, code=code, sentence=sentence, final=final)
 
 
 @transaction.atomic
-def give_up(mine: SubmissionQuerySet, submission: Submission, *, fault: str, sentence: str, final: bool) -> bool:
+def give_up(mine: SubmissionQuerySet, submission: Submission, *, code: Failure, sentence: str, final: bool) -> bool:
     """End an attempt of the rows `mine` (one or none): queued again while attempts are left, else failed."""
     now = database_now()
     if not final and submission.attempts < settings.EVALUATION_ATTEMPTS:
         return back_to_queue(mine, submission)
-    failed = mine.update(status=Status.FAILED, finished_at=now, fault=fault, failure=sentence[:300], **IDLE)
+    why = {"fault": code.fault, "failure_code": code, "failure": sentence[:300]}
+    failed = mine.update(status=Status.FAILED, finished_at=now, **why, **IDLE)
     if failed:
         quota.give_back(submission, reason="failed", now=now)
-        log.error("alarm: submission %s failed (%s): %s", submission.pk, fault, sentence)
+        log.error("alarm: submission %s failed (%s): %s", submission.pk, code, sentence)
     return bool(failed)
 
 
@@ -141,7 +122,9 @@ def cancel(*, submission: Submission, by: User) -> Submission:
     """
     this = Submission.objects.filter(pk=submission.pk)
     # from here on no worker and no sweeper moves it
-    status = this.select_for_update(no_key=True).values_list("status", flat=True).get()
+    status = this.select_for_update(no_key=True).values_list("status", flat=True).first()
+    if status is None:  # a baseline, that an import replaced
+        raise Refused("not_found", "There is no such submission any more.")
     if status in FINISHED:
         submission.refresh_from_db()
         if status == Status.CANCELLED:

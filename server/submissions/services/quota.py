@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from server.challenges.models import Phase, Team
 from server.submissions.models import QuotaEntry, Submission
@@ -58,6 +58,11 @@ def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
         next_allowed_at=next_allowed_at,
         reason=never or not_yet or spent,
     )
+
+
+def statement(*, team: Team, phase: Phase) -> QuerySet[QuotaEntry]:
+    """Every line of a team's ledger, the newest first: what `state` counts."""
+    return QuotaEntry.objects.filter(team=team, phase=phase).select_related("submission").order_by("-pk")
 
 
 def midnight_after(now: datetime) -> datetime:

@@ -7,16 +7,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import Storage, default_storage
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from server.challenges.models import Truth, truth_storage
 from server.clock import database_now
 from server.submissions import queue
-from server.submissions.models import Fault, Status, Submission
-from server.submissions.services import lifecycle
+from server.submissions.models import Failure, Rerun, Status, Submission
+from server.submissions.services import lifecycle, reruns
 
 UPLOADS = "submissions"
 # Ages of files, in seconds by the clock that stamps them, which need not be the database's
@@ -43,9 +44,11 @@ def sweep(*, files: bool = True) -> Swept:
 
 def end_overdue_leases() -> tuple[int, int]:
     """Give what dead workers held back to the queue, or up after too many attempts."""
-    overdue = Submission.objects.filter(status=Status.RUNNING, lease_until__lt=database_now())
-    ended = [submission for submission in overdue if end_lease(submission)]
-    failed = sum(submission.attempts >= settings.EVALUATION_ATTEMPTS for submission in ended)
+    now = database_now()
+    submissions = Submission.objects.filter(status=Status.RUNNING, lease_until__lt=now)
+    later = Rerun.objects.filter(lease_until__lt=now)
+    ended = [one.attempts for one in submissions if end_lease(one)] + [one.attempts for one in later if end_rerun(one)]
+    failed = sum(attempts >= settings.EVALUATION_ATTEMPTS for attempts in ended)
     return len(ended) - failed, failed
 
 
@@ -56,24 +59,36 @@ def end_lease(submission: Submission) -> bool:
         "Submit fewer predictions, or write to the organizers. Your quota was given back."
     )
     still = lifecycle.held(submission).filter(lease_until=submission.lease_until)
-    return lifecycle.give_up(still, submission, fault=Fault.PLATFORM, sentence=sentence, final=False)
+    return lifecycle.give_up(still, submission, code=Failure.WORKER_LOST, sentence=sentence, final=False)
+
+
+def end_rerun(rerun: Rerun) -> bool:
+    """The same for a scoring after the first."""
+    still = reruns.held(rerun).filter(lease_until=rerun.lease_until)
+    return reruns.give_up(still, rerun, sentence=f"its worker stopped {rerun.attempts} times", final=False)
 
 
 def resend() -> int:
-    """Send again what has waited long, as far as the broker holds fewer messages than there are queued rows.
+    """Send again what has waited long."""
+    queued = Submission.objects.filter(status=Status.QUEUED)
+    later = Rerun.objects.waiting()
+    return resend_late(queued, queue.enqueue, queue.FIRST) + resend_late(later, queue.enqueue_rerun, queue.LATER)
+
+
+def resend_late(rows: QuerySet[Any], send: Callable[[Any], None], priority: int) -> int:
+    """Send again as far as the broker holds fewer messages of this priority than there are `rows` waiting.
 
     A long queue alone is no reason: its messages are all there, and sending them again would only pile up more.
     """
     now = database_now()
-    queued = Submission.objects.filter(status=Status.QUEUED)
-    late = queued.filter(enqueued_at__lt=now - timedelta(seconds=settings.RESEND_SECONDS))
-    if not late.exists() or (waiting := queue.waiting()) is None:
+    late = rows.filter(enqueued_at__lt=now - timedelta(seconds=settings.RESEND_SECONDS))
+    if not late.exists() or (waiting := queue.waiting(priority)) is None:
         return 0
-    missing = max(0, queued.count() - waiting)
+    missing = max(0, rows.count() - waiting)
     sent = 0
-    for submission in late.order_by("enqueued_at")[:missing]:
-        if late.filter(pk=submission.pk, enqueued_at=submission.enqueued_at).update(enqueued_at=now):
-            queue.enqueue(submission.pk)
+    for row in late.order_by("enqueued_at")[:missing]:
+        if late.filter(pk=row.pk, enqueued_at=row.enqueued_at).update(enqueued_at=now):
+            send(row.pk)
             sent += 1
     return sent
 
@@ -85,7 +100,15 @@ def remove_abandoned_files() -> int:
     for storage, name in lost:
         storage.delete(name)
     before = time.time() - HALF_WAY
-    return len(lost) + sum(remove_if_older(part, before) for part in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir())
+    half_way = [*Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir(), *stray_draws()]
+    return len(lost) + sum(remove_if_older(part, before) for part in half_way)
+
+
+def stray_draws() -> list[Path]:
+    """Return the folders of draws whose truth is gone."""
+    folders = {f"{folder.stem}.podium": folder for folder in Path(truth_storage().location).glob("*.draws")}
+    known = truth_names(list(folders))
+    return [folder for name, folder in folders.items() if name not in known]
 
 
 def remove_if_older(part: Path, before: float) -> bool:

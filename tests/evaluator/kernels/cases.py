@@ -17,8 +17,8 @@ from evaluator.tracks.contest import ReadableWay
 
 load_kernels()
 
-LABELS = ["/m/a", "/m/01yrx", "/m/0bt9lr_long_label", "Ünïcode"]
-IMAGES = ["a", "00ff", "exactly16letters", "an-image-with-a-rather-long-name"]
+LABELS = ["/m/a", "/m/01yrx", "/m/0bt9lr_long_label", "Ünïcode!"]
+IMAGES = ["a!", "00ff", "exactly16letters", "an-image-with-a-rather-long-name"]
 TREE = {"LabelName": "root", "Subcategory": [{"LabelName": LABELS[0], "Subcategory": [{"LabelName": LABELS[1]}]}]}
 TREE["Subcategory"] += [{"LabelName": label} for label in LABELS[2:]]  # type: ignore[operator]
 # A coarse grid: equal overlaps, touching boxes and identical ones come up all the time.
@@ -36,10 +36,12 @@ def truth(chance: random.Random, folder: Path) -> Path:
     images = chance.sample(IMAGES, chance.randint(1, 4))
     groups = chance.choice([0.0, 0.3, 1.0])
     boxes = ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf"]
+    few = LABELS[: chance.randint(1, len(LABELS))]
     for _ in range(chance.choice([0, 1, 6, 20])):
-        x, y = (sorted(chance.choices(EDGES, k=2), key=float) for _ in range(2))
+        drawn = box(chance)
+        x, y = sorted(drawn[::2], key=float), sorted(drawn[1::2], key=float)
         group = int(chance.random() < groups)
-        boxes.append(",".join([chance.choice(images), chance.choice(LABELS), *x, *y, str(group)]))
+        boxes.append(",".join([chance.choice(images), chance.choice(few), *x, *y, str(group)]))
     labels = {(chance.choice(images), chance.choice(LABELS)) for _ in range(chance.randint(0, 8))}
     verified = [f"{image},{label},{chance.randint(0, 1)}" for image, label in sorted(labels)]
     (folder / "boxes.csv").write_text("\n".join(boxes) + "\n")
@@ -71,7 +73,7 @@ def number(chance: random.Random, common: list[str]) -> str:
 def detections(chance: random.Random) -> dict[str, list[list[str]]]:
     """Draw predictions by image: label, confidence, XMin, YMin, XMax, YMax; some twice."""
     names = [*IMAGES, "unknown"] if chance.random() < 0.3 else IMAGES
-    labels = [*LABELS, "/m/unknown"] if chance.random() < 0.3 else LABELS
+    labels = [*LABELS, "/m/unknown"] if chance.random() < 0.3 else LABELS[: chance.randint(1, len(LABELS))]
     drawn: dict[str, list[list[str]]] = {}
     for image in chance.sample(names, chance.randint(0, len(names))):
         found = drawn.setdefault(image, [])
@@ -79,11 +81,7 @@ def detections(chance: random.Random) -> dict[str, list[list[str]]]:
             if found and chance.random() < 0.1:
                 found.append(found[0])
                 continue
-            x, y = (chance.choices(EDGES, k=2) for _ in range(2))
-            if chance.random() < 0.9:
-                x, y = sorted(x, key=float), sorted(y, key=float)
-            edges = [text if chance.random() < 0.9 else number(chance, EDGES) for text in (x[0], y[0], x[1], y[1])]
-            found.append([chance.choice(labels), number(chance, CONFIDENCES), *edges])
+            found.append([chance.choice(labels), number(chance, CONFIDENCES), *box(chance)])
     return drawn
 
 
@@ -108,13 +106,13 @@ def detection_file(chance: random.Random) -> bytes:
     return dressed(chance, rows)
 
 
-RELATIONS = ["on", "is", "holds_with_a_long_name"]
+RELATIONS = ["on", "is", "holds_with_a_long_name!"]
 PAIR = ["ImageID", "LabelName1", "LabelName2", "RelationshipLabel", "Score"]
 PAIR += [f"{edge}{box}" for box in (1, 2) for edge in ("XMin", "YMin", "XMax", "YMax")]
 TOKENS = [4, 1, 5, 6, 7, 8, 2, 9, 10, 11, 12, 3]  # the order of a prediction string
 
 
-FEW_BOXES = [("0", "0", "0.5", "1"), ("0", "0", "1", "1"), ("0.25", "0", "0.5", "1")]
+FEW_BOXES = [("0", "0", "0.5", "1"), ("0.5", "0", "1", "1"), ("0", "0", "1", "1"), ("0.25", "0", "0.5", "1")]
 
 
 def box(chance: random.Random) -> list[str]:

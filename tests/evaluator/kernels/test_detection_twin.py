@@ -19,6 +19,8 @@ PARAMETERS: list[dict[str, Any]] = [
     {"iou_threshold": 0.3},
     {"expand_predictions": True},
     {"require_all_images": True},
+    {"protocol": "fiftyone"},
+    {"protocol": "fiftyone", "classwise": False},
 ]
 
 

@@ -12,9 +12,12 @@ from numba.core import event
 with event.install_recorder("numba:compile") as recorder:
     from evaluator.scoring import load_kernels, score
     load_kernels()
+    loaded = set(sys.modules)
     truth, *files = map(Path, sys.argv[1:])
     for file in files:
-        assert score("openimages-detection", truth, file, threads=2).way == "streamed"
+        assert score("openimages-detection", truth, file, threads=2, bootstrap=10).way == "streamed"
+    late = {name for name in set(sys.modules) - loaded if name.startswith("evaluator.kernels")}
+    assert not late, late
 assert not recorder.buffer, recorder.buffer
 """
 

@@ -63,7 +63,8 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         Path(told["--out"]).write_bytes(b"prepared")
         Path(told["--sample"]).write_text("ImageId,PredictionString\na,\n")
         files = sorted(Path(told["--truth"]).iterdir()) + [Path(told[name]) for name in told if name == "--usage"]
-        return {"sha256": sha256(b"".join(file.read_bytes() for file in files)).hexdigest(), "images": 2}
+        digest = sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+        return {"sha256": digest, "images": 2, "splits": {"all": 2, "public": 2}}
 
     monkeypatch.setattr(preparing, "answer_of", run)
     monkeypatch.setattr(checking, "findings_of", lambda *words, **about: {"errors": [], "counts": {}})

@@ -45,7 +45,9 @@ class Recorder:
 def recording(bundle: Any, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     """A baseline of a second phase is being recorded; SQLite, which has no such locks, writes them as comments."""
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
+    monkeypatch.setattr(connection.features, "has_select_for_update_of", True)
     monkeypatch.setattr(connection.features, "has_select_for_no_key_update", True)
+    monkeypatch.setattr(connection.features, "has_select_for_update_of", True)
     monkeypatch.setattr(connection.ops, "for_update_sql", lambda **about: LOCK)
     for name in ("boxes.csv", "image_labels.csv"):
         bundle.write(f"phases/second/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())

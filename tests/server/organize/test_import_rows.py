@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import OperationalError, connection
 
 from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase, Truth
+from server.challenges.revealed import PER_CLASS
 from server.organize.services import importing
 from server.organize.services.bundles import InvalidBundle
 
@@ -46,6 +48,22 @@ def test_a_bundle_becomes_a_challenge_with_its_phase_and_truth(run: Import) -> N
     assert len(said) == 3
 
 
+@pytest.mark.django_db(transaction=True)
+def test_files_stay_where_the_answer_to_the_commit_is_lost(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = connection.commit
+
+    def commit_and_break() -> None:
+        commit()
+        raise OperationalError("the connection broke")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(connection, "commit", commit_and_break)
+        with pytest.raises(OperationalError, match="broke"):
+            importing.import_bundle(path=bundle.path, by=None)
+    assert Path(Truth.objects.get().prepared.path).is_file()
+    assert Path(Truth.objects.get().source.path).is_file()
+
+
 def test_it_opens_with_its_import_and_stays_so(run: Import) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     run()
@@ -81,6 +99,7 @@ def test_texts_dates_and_quota_may_change_while_teams_submit(make: Any, bundle: 
     assert run() == [
         "challenge animals: rules, closes_at changed",
         "phase main: quota_per_day, feedback_classes changed",
+        f"phase main: {PER_CLASS}",
     ]
     assert Phase.objects.get().truths.count() == 1
 

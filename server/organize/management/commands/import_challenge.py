@@ -1,6 +1,5 @@
 """`manage.py import_challenge PATH`: a bundle, folder or zip, becomes a challenge, or changes the one of its slug."""
 
-import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -48,7 +47,8 @@ class Command(BaseCommand):
             raise CommandError(f"{error}; nothing was imported.", returncode=code) from error
         except Refused as error:
             raise CommandError(f"{error.detail}\n{UNFINISHED}", returncode=BASELINE_REFUSED) from error
-        self.stdout.write(f"{address()}{reverse('challenge', args=[challenge.slug])}")
+        address = settings.RUNNING.get("url", settings.PODIUM_URL)
+        self.stdout.write(f"{address}{reverse('challenge', args=[challenge.slug])}")
 
 
 def line(problem: Problem) -> str:
@@ -56,10 +56,3 @@ def line(problem: Problem) -> str:
     place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
     column = f"{problem.column}: " if problem.column else ""
     return f"{place}: {problem.code} {column}{problem.message}"
-
-
-def address() -> str:
-    """Where the running service answers; where it would, if none runs."""
-    if settings.RUNTIME_FILE.exists():
-        return str(json.loads(settings.RUNTIME_FILE.read_text())["url"])
-    return settings.PODIUM_URL

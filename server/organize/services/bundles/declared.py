@@ -58,7 +58,7 @@ class BundlePhase:
 
     @property
     def sample(self) -> Path | None:
-        path = self.folder / "sample_submission.csv"
+        path = self.folder / f"sample_submission.{self.declared_track.form.suffix}"
         return path if path.is_file() else None
 
 

@@ -150,13 +150,11 @@ def _check_size(baseline: Section, file: Path) -> None:
 
 def _check_truth(track: str, home: Path, folder: Path, mistakes: Mistakes) -> None:
     """Note the files that the track needs and the truth folder lacks; their content is the evaluator's to check."""
-    for file in TRACKS[track].truth_files:
-        path = home / "truth" / file.name
-        if file.required and not _stands(path):
-            place = path.relative_to(folder).as_posix()
-            mistakes.add("truth_missing_file", f"is missing, and {track} needs it: {file.meaning}", file=place)
+    for file in TRACKS[track].missing(lambda name: _stands(home / "truth" / name)):
+        place = (home / "truth" / file.name).relative_to(folder).as_posix()
+        mistakes.add("truth_missing_file", f"is missing, and {track} needs it: {file.meaning}", file=place)
 
 
 def _stands(path: Path) -> bool:
-    """Tell whether a file is there, as it is or gzipped."""
-    return path.is_file() or path.with_name(f"{path.name}.gz").is_file()
+    """Tell whether a file is there, as it is or gzipped, or a folder."""
+    return path.exists() or path.with_name(f"{path.name}.gz").is_file()

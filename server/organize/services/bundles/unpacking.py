@@ -10,7 +10,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from django.conf import settings
 
-from server.organize.services.bundles.mistakes import SHEET, Mistakes
+from server.organize.services.bundles.mistakes import Mistakes
 
 MOST_ENTRIES = 10_000
 MOST_NAME_BYTES = 200
@@ -28,7 +28,7 @@ def opened(path: Path) -> Iterator[Path]:
 
 
 def _unpack(path: Path, folder: Path) -> Path:
-    """Extract a zip and return the folder that holds the sheet, which may be a single one at the top."""
+    """Extract a zip and return the folder that holds its files, which may be a single one at the top."""
     mistakes = Mistakes()
     if not path.is_file():
         mistakes.add("missing_file", "no such file or folder", file=path.name)
@@ -43,7 +43,8 @@ def _unpack(path: Path, folder: Path) -> Path:
         mistakes.add("bad_zip", "is not a zip file that can be read; pack it again", file=path.name)
     mistakes.stop_if_any()
     tops = {name.split("/")[0] for name in entries}
-    return folder / tops.pop() if len(tops) == 1 and SHEET not in tops else folder
+    top = folder / tops.pop() if len(tops) == 1 else folder
+    return top if top.is_dir() else folder
 
 
 def _checked(archive: ZipFile, file: str, mistakes: Mistakes) -> dict[str, ZipInfo]:

@@ -15,7 +15,6 @@ from server.organize.demo import people, uploads
 from server.organize.demo.story import PEOPLE
 from server.runtime.home import NotStarted
 from server.runtime.supervisor import Service
-from server.submissions.models import FINISHED
 
 WRONG_USAGE = 64
 LOOK_SECONDS = 0.2
@@ -48,19 +47,21 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=WRONG_USAGE) from error
 
     def wait_for_scores(self, service: Service) -> None:
-        """Return when nothing is queued or running; tell how far it is whenever that changes."""
+        """Return when everything has its score and interval; tell how far it is whenever that changes."""
         until, told = time.monotonic() + SCORING_MAX_SECONDS, ""
         while True:
-            finished, total = uploads.submissions().filter(status__in=FINISHED).count(), uploads.submissions().count()
-            progress = f"  scoring   {finished} of {total}"
+            rows = uploads.submissions()
+            finished, settled, total = rows.finished().count(), rows.settled().count(), rows.count()
+            steps = f"  scoring   {finished} of {total}", f"  intervals {settled} of {total}"
+            progress = steps[finished == total]
             if progress != told:
-                self.stdout.write(progress, ending="\r" if self.stdout.isatty() and finished < total else "\n")
+                self.stdout.write(progress, ending="\r" if self.stdout.isatty() and settled < total else "\n")
                 self.stdout.flush()
                 told = progress
-            if finished == total:
+            if settled == total:
                 return
             if time.monotonic() > until:
-                raise CommandError(f"Only {finished} of {total} after {SCORING_MAX_SECONDS} s. See the worker's log.")
+                raise CommandError(f"Only {settled} of {total} after {SCORING_MAX_SECONDS} s. See the worker's log.")
             service.tend()
             time.sleep(LOOK_SECONDS)
 
@@ -68,7 +69,8 @@ class Command(BaseCommand):
         phase = challenge.phases.get()
         self.say(f"\n{challenge.title} ({phase.declared_track.headline}, public)")
         for row in board(phase, split="public", viewer=AnonymousUser()).rows[:SHOWN_ROWS]:
-            self.say(f"  {row.rank or '–':>2}  {row.team:<20} {row.score:.4f}")
+            interval = "  (95 %: {:.3f} to {:.3f})".format(*row.interval) if row.interval else ""
+            self.say(f"  {row.rank or '–':>2}  {row.team:<20} {row.score:.4f}{interval}")
 
     def say_part(self, part: str, what: str) -> None:
         self.say(f"  {part:<9} {what}")

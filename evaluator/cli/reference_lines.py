@@ -1,0 +1,63 @@
+"""The lines that the official tools write (TensorFlow's Object Detection API), so that scripts made for them go on."""
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+from evaluator.catalog import DETECTION, RELATIONSHIPS
+from evaluator.cli.output import whole_file
+from evaluator.cli.usage import WrongUsage
+from evaluator.report import ClassRow, Report, SplitReport
+
+Lines = Iterator[tuple[str, Any]]
+
+
+def _detection(split: SplitReport, at: str) -> Lines:
+    prefix = "OpenImagesDetectionChallenge"
+    yield f"{prefix}_Precision/mAP@{at}", split.metrics["mAP"]
+    for row in split.classes:
+        yield f"{prefix}_PerformanceByCategory/AP@{at}/{_label(row)}", row["ap"]
+
+
+def _relationships(split: SplitReport, at: str) -> Lines:
+    for kind, recalled in (("relationships", (50, 100)), ("phrases", ())):
+        prefix = f"VRDMetric_{kind.capitalize()}"
+        yield f"{prefix}_weightedAP@{at}", split.metrics[f"weighted_ap_{kind}"]
+        yield f"{prefix}_mAP@{at}", split.metrics[f"mAP_{kind}"]
+        for limit in recalled:
+            yield f"{prefix}_Recall@{limit}@{at}", split.metrics[f"recall@{limit}"]
+        for row in split.classes:
+            yield f"{prefix}_AP@{at}/{_label(row)}", row[f"ap_{kind}"]
+
+
+TOOLS: Mapping[str, Callable[[SplitReport, str], Lines]] = {
+    DETECTION.name: _detection,
+    RELATIONSHIPS.name: _relationships,
+}
+
+
+def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
+    """Refuse what the official tools never wrote, before anybody waits for a score.
+
+    Raises
+    ------
+    WrongUsage
+    """
+    if track not in TOOLS:
+        raise WrongUsage(f"--tf-csv: no official tool wrote lines for {track}; it did for {', '.join(TOOLS)}")
+    if parameters.get("protocol", "tfod") != "tfod":
+        raise WrongUsage("--tf-csv writes the official tool's numbers; leave --set protocol out")
+
+
+def write_reference_lines(report: Report, *, to: Path) -> None:
+    """Write name and value of every number of split ``all``, as CSV without a header; an undefined one is ``nan``."""
+    lines = TOOLS[report.track](report.splits["all"], f"{report.parameters['iou_threshold']}IOU")
+    with whole_file(to) as file:
+        csv.writer(file).writerows((name, "nan" if value is None else value) for name, value in lines)
+
+
+def _label(row: ClassRow) -> str:
+    """Return a label in the normal form that the tools write."""
+    return normalize("NFKD", str(row["label"]))

@@ -1,0 +1,177 @@
+"""A JSON file as plain values; what is wrong is told with its path, as in ``$[3].boxes[0]``."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.files.cells import shortened
+from evaluator.files.lines import Stop, chunks, opened
+from evaluator.files.source import Source
+from evaluator.problems import Problem
+
+TOP = "$"
+WORDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number", float: "a number"}
+
+
+class Document:
+    """A submission in JSON; collects its defects by path.
+
+    Parameters
+    ----------
+    source : Source
+
+    Attributes
+    ----------
+    value : Any
+        What the file holds.
+
+    Raises
+    ------
+    Stop
+        Where it is no JSON; why is in the findings.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.findings = source.findings
+        try:
+            self.value, repeated = parsed(_text(source))
+        except RecursionError:
+            self._stop("bad_json", "lists or objects are nested too deeply")
+        except ValueError as error:
+            what, line = str(error).split(": line")[0], getattr(error, "lineno", None)
+            place = f" at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+            self._stop("bad_json", f"this is not JSON{place}: {what}", line)
+        for path in repeated:
+            self.wrong(path, "this key stands twice in its object")
+
+    def _stop(self, code: str, message: str, line: int | None = None) -> NoReturn:
+        self.findings.add(Problem(code, message, line=line))
+        raise Stop(code)
+
+    def wrong(self, path: str, message: str, *, code: str = "bad_json", image: str | None = None) -> None:
+        """Note a defect."""
+        self.findings.add(Problem(code, storable(message), column=storable(path), image=image and storable(image)))
+
+    def expect(self, value: Any, kind: type, path: str) -> bool:
+        """Tell whether a value is of a kind; note a defect where it is not. True and false are no numbers."""
+        if type(value) is kind:
+            return True
+        self.wrong(path, f"{_quoted(value)} is not {WORDS[kind]}")
+        return False
+
+    def expect_number(self, value: Any, path: str) -> None:
+        """Note a defect where a value is no finite number."""
+        if type(value) not in (int, float):
+            self.wrong(path, f"{_quoted(value)} is not a number")
+        elif not -sys.float_info.max <= value <= sys.float_info.max:
+            self.wrong(path, f"{_quoted(value)} is not finite", code="not_finite")
+
+    def fields(self, value: Any, kinds: dict[str, type], path: str) -> bool:
+        """Tell whether a value is an object with exactly these keys; note every defect where it is not."""
+        if not self.expect(value, dict, path):
+            return False
+        for name in (name for name in kinds if name not in value):
+            self.wrong(f"{path}.{name}", "this key is missing")
+        for name in (name for name in value if name not in kinds):
+            self.wrong(f"{path}.{name[:60]}", f"unknown key; allowed are {', '.join(kinds)}")
+        sound = [self.expect(value[name], kind, f"{path}.{name}") for name, kind in kinds.items() if name in value]
+        return len(value) == len(kinds) == sum(sound)
+
+
+def storable(text: str) -> str:
+    r"""Return a text that a database can keep: JSON can spell NUL and half characters, and ids without end.
+
+    >>> storable("a\0\ud800")
+    'a\ufffd?'
+    """
+    return text[:256].encode(errors="replace").decode().replace("\0", "\ufffd")
+
+
+def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
+    """Return lists of numbers as an array of shape (N, width), or None where something else stands among them.
+
+    >>> matrix([[1, 2.5]], 2)
+    array([[1. , 2.5]])
+    >>> matrix([[1, True]], 2) is None
+    True
+    """
+    if not (set(map(type, rows)) <= {list} and set(map(len, rows)) <= {width}):
+        return None
+    numbers = list(chain.from_iterable(rows))
+    if not set(map(type, numbers)) <= {int, float}:
+        return None
+    try:
+        values = np.array(numbers, np.float64)
+    except OverflowError:
+        return None
+    return values.reshape(-1, width) if np.isfinite(values).all() else None
+
+
+def parsed(text: str) -> tuple[Any, list[str]]:
+    """Return a JSON value, and the paths of keys that stand twice in their object.
+
+    Raises
+    ------
+    ValueError, RecursionError
+
+    Examples
+    --------
+    >>> parsed('[{"a": 1, "a": 2}]')
+    ([{'a': 2}], ['$[0].a'])
+    """
+    repeated: dict[int, tuple[dict[str, Any], str]] = {}  # holds the objects, so that no two have one id
+
+    def gathered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            repeated[id(found)] = found, next(name for name in names if names.count(name) > 1)
+        return found
+
+    value = json.loads(text, object_pairs_hook=gathered)
+    paths = (f"{path}.{repeated[id(node)][1]}" for path, node in _objects(value) if id(node) in repeated)
+    return value, list(paths) if repeated else []
+
+
+def _objects(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every object with its path."""
+    waiting = [(TOP, value)]
+    while waiting:
+        path, node = waiting.pop()
+        if isinstance(node, dict):
+            yield path, node
+            waiting += [(f"{path}.{name}", child) for name, child in node.items()]
+        elif isinstance(node, list):
+            waiting += [(f"{path}[{place}]", child) for place, child in enumerate(node)]
+
+
+def _text(source: Source) -> str:
+    """Return the whole file as text, within the limits."""
+    data, limit = bytearray(), source.limits.json_bytes
+    parts = chunks(source.path, source.limits, source.findings, source.progress)
+    for part in opened(parts, source.findings, "JSON"):
+        data += part
+        if len(data) > limit:
+            source.findings.add(Problem("too_large", f"a JSON file may have {limit:,} bytes"))
+            raise Stop("too_large")
+    if not data.strip():
+        source.findings.add(Problem("empty", "the file is empty"))
+        raise Stop("empty")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        source.findings.add(Problem("encoding", message, line=line))
+        raise Stop("encoding") from None
+
+
+def _quoted(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return WORDS[type(value)]
+    return shortened(value) if isinstance(value, str) else json.dumps(value)[:60]

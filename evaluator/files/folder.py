@@ -1,0 +1,148 @@
+"""A truth folder: which files are there, what they hold, and how it is named."""
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.catalog import Track
+from evaluator.files.cells import shortened
+from evaluator.files.documents import parsed
+from evaluator.files.faults import Faults
+
+if TYPE_CHECKING:
+    from evaluator.files.tables import TruthTable
+
+
+class TruthFolder:
+    """A truth folder: fixed file names, each plain or gzipped, read whole.
+
+    Parameters
+    ----------
+    path : Path
+    track : Track
+        Which files and columns belong to it.
+    usage : bytes or None
+        Content that stands for ``usage.csv``.
+
+    Raises
+    ------
+    InvalidTruth
+        ``truth_missing_file``, with every file that is missing, or ``truth_bad_value`` for a damaged one.
+    """
+
+    def __init__(self, path: Path, track: Track, usage: bytes | None = None) -> None:
+        self.track = track
+        self.faults = Faults()
+        if not path.is_dir():
+            self.faults.add("truth_missing_file", path.name, "there is no such folder")
+            self.faults.check()
+        self.contents: dict[str, bytes] = {}
+        for declared in track.truth_files:
+            self._take(path, declared.name)
+        for lacking in track.missing(lambda name: name in self):
+            message = f"{lacking.name} is missing from the truth folder"
+            self.faults.add("truth_missing_file", lacking.name, message)
+        if usage is not None:
+            self.contents["usage.csv"] = usage
+        self.faults.check()
+
+    def _take(self, folder: Path, name: str) -> None:
+        """Keep what a file holds, or every file of a folder."""
+        if not name.endswith("/"):
+            content = self._content(folder, name)
+            if content is not None:
+                self.contents[name] = content
+        elif (folder / name).is_dir():
+            for inner in {path.name.removesuffix(".gz") for path in (folder / name).iterdir() if path.is_file()}:
+                self._take(folder, name + inner)
+
+    def _content(self, folder: Path, name: str) -> bytes | None:
+        plain, zipped = folder / name, folder / f"{name}.gz"
+        if plain.is_file() and zipped.is_file():
+            self.faults.add("truth_bad_value", name, f"both {name} and {name}.gz are there; keep one")
+        try:
+            if plain.is_file():
+                content = plain.read_bytes()
+                return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+            return gzip.decompress(zipped.read_bytes()) if zipped.is_file() else None
+        except (OSError, EOFError, zlib.error):
+            self.faults.add("truth_bad_value", name, "the gzip file is damaged")
+            return b""
+
+    @property
+    def sha256(self) -> str:
+        """Name of the truth: over the sorted (file name, sha256 of the decompressed bytes)."""
+        lines = (f"{name} {sha256(content).hexdigest()}\n" for name, content in sorted(self.contents.items()))
+        return sha256("".join(lines).encode()).hexdigest()
+
+    def __contains__(self, name: str) -> bool:
+        """Tell whether a file is there, or a folder with any file."""
+        return name in self.contents or (name.endswith("/") and any(each.startswith(name) for each in self.contents))
+
+    def text(self, name: str) -> str:
+        """Read a file as text.
+
+        Raises
+        ------
+        InvalidTruth
+        """
+        try:
+            return self.contents[name].decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = self.contents[name][: error.start].count(b"\n") + 1
+            self.faults.add("truth_bad_value", name, "not UTF-8", line=line)
+            raise self.faults.error from None
+
+    def table(self, name: str) -> "TruthTable":
+        """Read a CSV file with a header; columns are found by name in any letter case, others are ignored."""
+        declared = next(file for file in self.track.truth_files if file.name == name)
+        table: TruthTable = import_module("evaluator.files.tables").read_table(self.text(name), declared, self.faults)
+        return table
+
+    def names(self, name: str) -> dict[str, str]:
+        """Read a headerless ``label,display name`` file; without a display name, the label stands for it."""
+        found: dict[str, str] = {}
+        for line, row in enumerate(csv.reader(io.StringIO(self.text(name), newline="")), 1):
+            label = row[0].strip() if row else ""
+            if not label or (line == 1 and label.lower() in ("labelname", "relationshiplabel")):
+                continue
+            if label in found:
+                self.faults.add("truth_bad_value", name, f"{shortened(label)} is listed twice", line=line)
+            found[label] = ",".join(row[1:]).strip() or label
+        return found
+
+    def json(self, name: str) -> Any:
+        """Read a JSON file.
+
+        Raises
+        ------
+        InvalidTruth
+        """
+        text = self.text(name)
+        try:
+            value, repeated = parsed(text)
+        except (ValueError, RecursionError) as error:
+            line = getattr(error, "lineno", None)
+            self.faults.add("truth_bad_value", name, f"not JSON: {error}", line=line)
+            raise self.faults.error from None
+        for path in repeated:
+            self.faults.add("truth_bad_value", name, f"{path} stands twice in its object", column=path)
+        return value
+
+
+def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
+    """Return each value's code, shape (N,), -1 where it has none.
+
+    >>> coded(["b", "x"], {"a": 0, "b": 1})
+    array([ 1, -1])
+    """
+    return np.fromiter((index.get(value, -1) for value in values), np.int64, len(values))

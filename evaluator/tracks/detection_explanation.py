@@ -1,0 +1,105 @@
+"""A detection score explained: errors by kind, slices, the ablation, and what became of every box."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.files.submission import Table
+from evaluator.metrics.errors import CLASS, DETECTION_KINDS
+from evaluator.report import ClassRow, MatchTable, SplitReport
+from evaluator.tracks.contest import Outcome
+from evaluator.tracks.detection_ablation import ablation
+from evaluator.tracks.detection_errors import Verdicts, judged
+from evaluator.tracks.detection_match_rows import COLUMNS, match_rows
+from evaluator.tracks.detection_matches import Detections, Matches
+from evaluator.tracks.detection_report import objects
+from evaluator.tracks.detection_slices import slices
+from evaluator.tracks.detection_tables import with_rates
+from evaluator.tracks.detections import predicted
+from evaluator.tracks.openimages_detection import CORNERS, matched
+from evaluator.tracks.report_tables import by_class, by_kind, with_columns
+from evaluator.truth import Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What was predicted of a truth, what it met there, and why it failed."""
+
+    truth: Truth
+    everything: Detections
+    matches: Matches
+    verdicts: Verdicts
+    weight: float
+
+
+def explained(truth: Truth, table: Table, parameters: Mapping[str, Any], outcome: Outcome) -> Outcome:
+    """Return the outcome with tables that explain it, and with what became of every box.
+
+    Class rows get precision, recall, F1 and support, what was ignored, absorbed and missed, and false positives by
+    kind (``fp_…``). The tables: ``averages``, ``errors``, ``class_errors`` (which class was taken for which),
+    ``slices``, and by the official protocol ``ablation``.
+    """
+    everything = predicted(truth, table, table.numbers(*CORNERS), parameters)
+    weight = parameters["group_of_weight"]
+    variants = ablation(truth, table, parameters) if parameters["protocol"] == "tfod" else {}
+    counted, matches = matched(truth, table, parameters)
+    verdicts = judged(counted, matches, parameters["iou_threshold"], weight)
+    found = Evaluated(counted, everything, matches, verdicts, weight)
+    splits = {name: _explained(found, report, name) for name, report in outcome.splits.items()}
+    for name, rows in variants.items():
+        splits[name] = replace(splits[name], tables={**splits[name].tables, "ablation": rows})
+    return replace(
+        outcome,
+        splits=splits,
+        matches=MatchTable(COLUMNS, partial(match_rows, counted, everything, matches, verdicts)),
+    )
+
+
+def _explained(found: Evaluated, report: SplitReport, split: str) -> SplitReport:
+    truth, matches, verdicts = found.truth, found.matches, found.verdicts
+    in_split, labels = truth.splits[split], truth.texts["labels"]
+    evidence = verdicts.evidence(truth, matches, in_split, objects(truth, split, found.weight), found.weight)
+    report = with_rates(truth, matches, report, in_split, found.weight)
+    columns = {**_became(found, in_split), **by_class(evidence, DETECTION_KINDS)}
+    tables = {
+        **report.tables,
+        "errors": by_kind(evidence, DETECTION_KINDS, "mAP"),
+        "class_errors": _class_errors(found, in_split),
+        "slices": slices(truth, matches, verdicts, in_split),
+    }
+    return replace(report, classes=with_columns(report.classes, labels, columns), tables=tables)
+
+
+def _became(found: Evaluated, in_split: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
+    """Return how many detections of each class were ignored and absorbed, how many objects were missed."""
+    arrays, labels = found.truth.arrays, len(found.truth.texts["labels"])
+    ignored = np.ones(len(found.everything), bool)
+    ignored[found.matches.found.places] = False
+    ignored &= in_split[found.everything.images]
+    absorbed = found.matches.absorbed & in_split[found.matches.found.images]
+    missed = np.concatenate(
+        [arrays["box_keys"][found.verdicts.box_kinds >= 0], arrays["group_keys"][found.verdicts.group_kinds >= 0]]
+    )
+    images, classes = np.divmod(missed, max(labels, 1))
+    return {
+        "ignored": np.bincount(found.everything.labels[ignored], minlength=labels),
+        "absorbed": np.bincount(found.matches.found.labels[absorbed], minlength=labels),
+        "missed": np.bincount(classes[in_split[images]], minlength=labels),
+    }
+
+
+def _class_errors(found: Evaluated, in_split: NDArray[np.bool_]) -> list[ClassRow]:
+    """Return which class was taken for which, and how often; the most frequent first."""
+    wrong = (found.verdicts.kinds == CLASS) & in_split[found.matches.found.images]
+    names, labels = found.truth.texts["labels"], max(len(found.truth.texts["labels"]), 1)
+    there = found.truth.arrays["box_keys"][found.verdicts.objects[wrong]] % labels
+    pairs, counts = np.unique(there * labels + found.matches.found.labels[wrong], return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return [
+        {"truth": names[pair // labels], "prediction": names[pair % labels], "count": count}
+        for pair, count in zip(pairs[order].tolist(), counts[order].tolist(), strict=True)
+    ]

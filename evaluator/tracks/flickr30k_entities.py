@@ -1,0 +1,131 @@
+"""Phrases and their boxes, from ``phrases.jsonl`` or from Flickr30k Entities as it is published."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+from xml.etree import ElementTree
+
+from evaluator.files.documents import parsed
+from evaluator.files.folder import TruthFolder
+
+MENTION = re.compile(r"\[/EN#(?P<chain>[^/\]\s]+)(?P<types>(?:/[^/\]\s]+)+) [^\]]*\]")
+PHRASES = "phrases.jsonl"
+KINDS = {"image_id": str, "sentence_id": int, "phrase_index": int, "types": list, "boxes": list}
+CORNERS = ("xmin", "ymin", "xmax", "ymax")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase that is evaluated: it has a box.
+
+    Attributes
+    ----------
+    image : str
+    sentence : int
+        Which of the image's sentences, from 0.
+    index : int
+        Which of the sentence's mentions, from 0; those without a box are counted.
+    types : tuple of str
+    boxes : list of [x1, y1, x2, y2]
+        Pixels, from 0.
+    file, line
+        Where it stands.
+    """
+
+    image: str
+    sentence: int
+    index: int
+    types: tuple[str, ...]
+    boxes: list[list[float]]
+    file: str
+    line: int
+
+
+def phrases_of(folder: TruthFolder) -> list[Phrase]:
+    """Return every phrase of a truth, by image, sentence and place.
+
+    Raises
+    ------
+    InvalidTruth
+    """
+    found = list(_listed(folder) if PHRASES in folder else _published(folder))
+    seen: set[tuple[str, int, int]] = set()
+    for phrase in found:
+        place = phrase.image, phrase.sentence, phrase.index
+        if place in seen:
+            folder.faults.add("truth_bad_value", phrase.file, "this phrase was told before", line=phrase.line)
+        seen.add(place)
+        if any(x1 > x2 or y1 > y2 for x1, y1, x2, y2 in phrase.boxes):
+            folder.faults.add("truth_inverted_box", phrase.file, "a box has x1 > x2 or y1 > y2", line=phrase.line)
+    folder.faults.check()
+    return sorted(found, key=lambda phrase: (phrase.image, phrase.sentence, phrase.index))
+
+
+def _listed(folder: TruthFolder) -> Iterator[Phrase]:
+    for line, text in enumerate(folder.text(PHRASES).splitlines(), 1):
+        if not text.strip():
+            continue
+        try:
+            value, repeated = parsed(text)
+        except (ValueError, RecursionError) as error:
+            folder.faults.add("truth_bad_value", PHRASES, f"not JSON: {error}", line=line)
+            continue
+        wrong = next(iter(repeated), None) or _wrong_key(value)
+        if wrong:
+            folder.faults.add("truth_bad_value", PHRASES, f"{wrong} is missing or not what it must be", line=line)
+            continue
+        boxes = [[float(corner) for corner in box] for box in value["boxes"]]
+        place = value["image_id"], value["sentence_id"], value["phrase_index"]
+        yield Phrase(*place, tuple(value["types"]), boxes, PHRASES, line)
+
+
+def _wrong_key(value: Any) -> str | None:
+    """Return a key of a phrase that is not as it must be."""
+    if not isinstance(value, dict):
+        return "the object of a phrase"
+    for name, kind in KINDS.items():
+        if type(value.get(name)) is not kind:
+            return name
+    if not all(isinstance(each, str) for each in value["types"]):
+        return "types"
+    return None if value["boxes"] and all(map(_is_box, value["boxes"])) else "boxes"
+
+
+def _is_box(box: Any) -> bool:
+    numbers = isinstance(box, list) and len(box) == 4 and {type(corner) for corner in box} <= {int, float}
+    return numbers and all(isfinite(corner) and abs(corner) < 2**31 for corner in box)
+
+
+def _published(folder: TruthFolder) -> Iterator[Phrase]:
+    """Yield the phrases of the images of ``split.txt`` whose chain has a box."""
+    for image in dict.fromkeys(folder.text("split.txt").split()):
+        text, annotation = f"Sentences/{image}.txt", f"Annotations/{image}.xml"
+        missing = [name for name in (text, annotation) if name not in folder]
+        for name in missing:
+            folder.faults.add("truth_missing_file", name, f"{name} is missing, and split.txt names {image}")
+        if missing:
+            continue
+        boxes = _boxes(folder, annotation)
+        for sentence, line in enumerate(folder.text(text).splitlines()):
+            for index, mention in enumerate(MENTION.finditer(line)):
+                of_chain = boxes.get(mention["chain"])
+                if of_chain:
+                    types = tuple(mention["types"][1:].split("/"))
+                    yield Phrase(image, sentence, index, types, of_chain, text, sentence + 1)
+
+
+def _boxes(folder: TruthFolder, file: str) -> dict[str, list[list[float]]]:
+    """Return the boxes of each chain. The published ones count pixels from 1."""
+    boxes: dict[str, list[list[float]]] = {}
+    try:
+        for thing in ElementTree.fromstring(folder.text(file)).iter("object"):
+            outline = thing.find("bndbox")
+            if outline is not None:
+                box = [float(outline.findtext(corner, "")) - 1 for corner in CORNERS]
+                for name in thing.findall("name"):
+                    boxes.setdefault((name.text or "").strip(), []).append(box)
+    except (ElementTree.ParseError, ValueError) as error:
+        folder.faults.add("truth_bad_value", file, f"not an annotation: {error}")
+    return boxes

@@ -1,0 +1,152 @@
+"""Compile the truth of a segmentation track: boxes and their masks, expanded by the hierarchy, by image and class."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.files import numbers
+from evaluator.files.folder import TruthFolder, coded
+from evaluator.files.masks import read_masks
+from evaluator.files.tables import TruthTable
+from evaluator.tracks.checking import check_boxes, checked
+from evaluator.tracks.detection_report import count_objects
+from evaluator.tracks.labelling import Labelling, expanded
+from evaluator.tracks.usage import usage_of
+from evaluator.truth import Truth
+
+CORNERS = ("XMin", "XMax", "YMin", "YMax")
+NO_MASK = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Rows of a table of objects; arrays of shape (N,), boxes (N, 4)."""
+
+    images: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    boxes: NDArray[np.float64]
+    groups: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, table: TruthTable, labelling: Labelling) -> "Objects":
+        """Read a table; faults are noted."""
+        boxes = table.numbers(*CORNERS)
+        check_boxes(table, boxes)
+        images = coded(table.texts("ImageID"), labelling.images)
+        labels = coded(table.texts("LabelName"), labelling.labels)
+        return cls(images, labels, boxes, table.integers("IsGroupOf") != 0)
+
+    def __getitem__(self, chosen: NDArray[np.int64]) -> "Objects":
+        """Return the chosen ones."""
+        return Objects(self.images[chosen], self.labels[chosen], self.boxes[chosen], self.groups[chosen])
+
+    def with_(self, other: "Objects") -> "Objects":
+        """Return these and the others."""
+        names = ("images", "labels", "boxes", "groups")
+        return Objects(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+
+    def signs(self) -> list[tuple[object, ...]]:
+        """Return what a box and its mask have in common."""
+        columns = self.images.tolist(), self.labels.tolist(), map(tuple, self.boxes.tolist()), self.groups.tolist()
+        return list(zip(*columns, strict=True))
+
+
+def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
+    """Return the prepared truth of a folder.
+
+    Its arrays: ``verified`` (sorted image × class keys); objects by kind, sorted by key and then in file order:
+    ``mask_keys`` with ``masks`` (places in the text ``masks``), ``group_mask_keys`` with ``group_masks``,
+    ``box_keys`` with ``boxes`` (box only), ``group_box_keys`` with ``group_boxes``; ``widths`` and ``heights`` of the
+    images, 0 where nothing is known of them; ``areas`` of the masks; ``ancestors``, ``ancestor_ends``, ``shown``,
+    ``usage`` and ``objects`` as in detection.
+
+    Raises
+    ------
+    InvalidTruth
+        With every fault of every file.
+    """
+    tables = {name: folder.table(name) for name in ("boxes.csv", "masks.csv", "image_labels.csv")}
+    labelling = Labelling.of(folder, tables, expand=parameters["expand_hierarchy"])
+    boxed, masked = (Objects.of(tables[name], labelling) for name in ("boxes.csv", "masks.csv"))
+    widths, heights, masks = _masks(tables["masks.csv"], masked.images, len(labelling.images))
+    usage = usage_of(folder, labelling.images)
+    folder.faults.check()
+
+    objects, mask_of = _joined(boxed, masked)
+    mask_of[mask_of >= 0] = np.where(masks["area"] > 0, np.arange(len(masks)), NO_MASK)[mask_of[mask_of >= 0]]
+    origin, labels = expanded(objects.labels, labelling.above)
+    keys = objects.images[origin] * len(labelling.labels) + labels
+    verified = np.union1d(labelling.labelled, keys)
+    arrays = _by_kind(objects, mask_of, origin, keys)
+    count = len(labelling.labels)
+    arrays |= {
+        "verified": verified,
+        "widths": widths,
+        "heights": heights,
+        "areas": masks["area"],
+        "shown": labelling.shown(verified),
+        "usage": usage,
+        "objects": count_objects(arrays["mask_keys"], arrays["group_mask_keys"], usage, count),
+        **labelling.ancestor_arrays,
+    }
+    texts = labelling.texts | {"masks": [compressed.decode() for compressed in masks["compressed"]]}
+    flags, shaped = labelling.flags(folder), {"expand_hierarchy": parameters["expand_hierarchy"]}
+    return checked(folder.faults, Truth(folder.track.name, folder.sha256, shaped, flags, texts, arrays))
+
+
+def _masks(
+    table: TruthTable, images: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.void]]:
+    """Return the width and height of each image, shape (count,), and the masks."""
+    known, sides, of_images = images >= 0, [], []
+    for column in ("ImageWidth", "ImageHeight"):
+        texts = table.texts(column)
+        wrong = np.array([numbers.size_fault(text) is not None for text in texts], bool)
+        table.mark(column, wrong, "truth_bad_value", "is not a size in pixels")
+        sides.append(np.array([1 if bad else int(text) for bad, text in zip(wrong, texts, strict=True)], np.int64))
+        of_image = np.zeros(count + 1, np.int64)  # the last one is for images that are not listed
+        of_image[images] = sides[-1]
+        wrong = known & (of_image[images] != sides[-1])
+        table.mark(column, wrong, "truth_bad_value", "is not the size of this image's last mask")
+        of_images.append(of_image[:-1])
+    masks, faults = read_masks(table.texts("Mask"), sides[1], sides[0])
+    for what in sorted(set(faults.values())):
+        wrong = np.isin(np.arange(len(masks)), [place for place, fault in faults.items() if fault == what])
+        table.mark("Mask", wrong, "truth_bad_value", f"is no mask: {what}")
+    return of_images[0], of_images[1], masks
+
+
+def _joined(boxed: Objects, masked: Objects) -> tuple[Objects, NDArray[np.int64]]:
+    """Return all objects, in file order, and the mask of each.
+
+    A mask goes with the box of the same image, label, numbers and kind; of equal ones the first with the first. A mask
+    without a box is an object too, as in the official code.
+    """
+    waiting: dict[tuple[object, ...], list[int]] = {}
+    for place, sign in enumerate(masked.signs()):
+        waiting.setdefault(sign, []).append(place)
+    mask_of = [waiting[sign].pop(0) if waiting.get(sign) else NO_MASK for sign in boxed.signs()]
+    rest = sorted(place for places in waiting.values() for place in places)
+    return boxed.with_(masked[np.array(rest, np.int64)]), np.array([*mask_of, *rest], np.int64)
+
+
+def _by_kind(
+    objects: Objects, mask_of: NDArray[np.int64], origin: NDArray[np.int64], keys: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    """Return the objects with a mask and those with a box only, ordinary ones and groups."""
+    order = np.lexsort((origin, keys))
+    arrays: dict[str, NDArray[Any]] = {}
+    for kind, chosen in (("", ~objects.groups), ("group_", objects.groups)):
+        mine = order[chosen[origin[order]]]
+        has_mask = mask_of[origin[mine]] >= 0
+        with_mask, box_only = mine[has_mask], mine[~has_mask]
+        arrays |= {
+            f"{kind}mask_keys": keys[with_mask],
+            f"{kind}masks": mask_of[origin[with_mask]],
+            f"{kind}box_keys": keys[box_only],
+            f"{kind}boxes": objects.boxes[origin[box_only]],
+        }
+    return arrays

@@ -1,0 +1,16 @@
+"""`manage.py createsuperuser`: Django's, with a line in the audit log."""
+
+from typing import Any
+
+from django.contrib.auth.management.commands import createsuperuser
+
+from server.accounts.models import User
+from server.audit.services import record
+
+
+class Command(createsuperuser.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Log it afterwards: a transaction around the questions would keep everybody else from writing."""
+        super().handle(*args, **options)
+        user = User.objects.latest("pk")
+        record(actor=None, action="account.created", subject=f"user {user.pk}", detail={"superuser": True})

@@ -1,0 +1,73 @@
+"""Truths and rescorings, for those who organize."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from server.api.serializers.inputs import Flag, Input
+from server.organize.models import Rescoring
+from server.organize.services import rescoring
+from server.submissions.feedback import SPLITS
+
+
+class TruthInput(Input):
+    file = serializers.FileField(help_text="the truth folder as a zip, usage.csv included where there is one")
+
+
+class TruthSerializer(serializers.Serializer[Any]):
+    version = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    images = serializers.IntegerField()
+    active = serializers.BooleanField(help_text="whether the boards show scores against it")
+
+
+class RescoreInput(Input):
+    preview = Flag(default=True, help_text="false: apply it at once, which is refused while scores are lacking")
+
+
+class ApplyInput(Input):
+    without_unscorable = Flag(default=False, help_text="take off the boards what cannot be scored this way")
+
+
+class UnscorableSerializer(serializers.Serializer[Any]):
+    submission = serializers.UUIDField(source="submission_id")
+    team = serializers.CharField(source="submission.team.name")
+    reason = serializers.CharField(source="failure")
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    team = serializers.CharField()
+    rank_before = serializers.IntegerField(allow_null=True)
+    rank_after = serializers.IntegerField(allow_null=True, help_text="null: a baseline, or off the board")
+    score_before = serializers.FloatField(allow_null=True)
+    score_after = serializers.FloatField(allow_null=True)
+
+
+class ChangesSerializer(serializers.Serializer[Any]):
+    public = ChangeSerializer(many=True)
+    private = ChangeSerializer(many=True)
+    all = ChangeSerializer(many=True)
+
+
+class RescoringSerializer(serializers.Serializer[Rescoring]):
+    id = serializers.UUIDField()
+    truth = TruthSerializer()
+    signature = serializers.CharField(help_text="of the scores that the boards will show")
+    started_at = serializers.DateTimeField()
+    applied_at = serializers.DateTimeField(allow_null=True)
+    left = serializers.SerializerMethodField(help_text="submissions that are still to be scored")
+    unscorable = serializers.SerializerMethodField(help_text="submissions that would leave the boards, and why")
+    changes = serializers.SerializerMethodField(help_text="lines that will be others, by board; empty once applied")
+
+    def get_left(self, found: Rescoring) -> int:
+        return rescoring.left(found)
+
+    @extend_schema_field(UnscorableSerializer(many=True))
+    def get_unscorable(self, found: Rescoring) -> Any:
+        return UnscorableSerializer(rescoring.unscorable(found), many=True).data
+
+    @extend_schema_field(ChangesSerializer)
+    def get_changes(self, found: Rescoring) -> dict[str, Any]:
+        changes = {split: rescoring.changes(found, split=split) for split in SPLITS}
+        return {split: ChangeSerializer(lines, many=True).data for split, lines in changes.items()}

@@ -1,0 +1,174 @@
+"""Bytes between a client and a thread: the first 64 KiB in memory, the rest in a file without a name.
+
+No crash leaves such a file behind, and all of them together have a limit.
+"""
+
+import os
+from errno import EDQUOT
+from io import FileIO
+from socket import socket
+from tempfile import TemporaryFile
+from threading import Lock
+
+from django.conf import settings
+from gunicorn.http.errors import LimitRequestHeaders
+
+MEMORY_BYTES = 2**16  # a request's head must fit
+SEND_BYTES = 2**18
+END_OF_HEAD = b"\r\n\r\n"
+
+
+class BodyMissing(BaseException):
+    """More of the body was asked for than is here. Not an Exception: nobody on the way shall make an answer of it."""
+
+
+class NoRoom(Exception):
+    """The body could not be kept; its cause says why. Not an OSError: Django takes that for a client that left."""
+
+
+class Room:
+    """How many bytes the files of several spools may hold together; asked by several threads.
+
+    What lies in memory does not count: a small request, or the answer to it, finds room whatever else is under way.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+        self.lock = Lock()
+
+    def take(self, count: int) -> None:
+        with self.lock:
+            if count > self.left:
+                raise OSError(EDQUOT, "no room for what clients send or are sent")
+            self.left -= count
+
+    def give_back(self, count: int) -> None:
+        with self.lock:
+            self.left += count
+
+
+class Spool:
+    """Bytes in the order in which they came; `position` is where reading has come to."""
+
+    def __init__(self, room: Room) -> None:
+        self.room = room
+        self.start = bytearray()
+        self.file: FileIO | None = None
+        self.size = self.taken = self.position = 0
+
+    def add(self, data: bytes | memoryview) -> None:
+        """Keep them, or raise OSError; what was kept before stays."""
+        if self.file is None and self.size + len(data) <= MEMORY_BYTES:
+            self.start += data
+        else:
+            self._add_to_file(memoryview(data))
+        self.size += len(data)
+
+    def _add_to_file(self, data: memoryview) -> None:
+        if self.file is None:
+            self.file = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR, buffering=0)  # noqa: SIM115
+        self.room.take(len(data))
+        self.taken += len(data)
+        while data:
+            data = data[self.file.write(data) :]
+
+    def peek(self, count: int) -> bytes:
+        """Return what comes next, at most so many bytes."""
+        if self.position < len(self.start):
+            return bytes(self.start[self.position : self.position + count])
+        beyond = self.position - len(self.start)
+        return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
+
+    def discard(self) -> None:
+        self.room.give_back(self.taken)
+        self.start, self.size, self.taken = bytearray(), 0, 0
+        if self.file is not None:
+            self.file.close()
+            self.file = None
+
+
+class Inbox(Spool):
+    """What a client has sent; gunicorn's parser reads it like a socket, but one that never waits."""
+
+    def __init__(self, room: Room) -> None:
+        super().__init__(room)
+        self.fault: OSError | None = None
+        self.head_is_there = self.head_is_parsed = False
+        self.request_bytes: int | None = None  # of head and body; known once the head was parsed
+
+    def receive(self, data: bytes) -> None:
+        searched = max(0, len(self.start) - len(END_OF_HEAD) + 1)
+        try:
+            self.add(data)
+        except OSError as error:
+            self.fault = error
+        self.head_is_there = self.head_is_there or self.start.find(END_OF_HEAD, searched) >= 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the request is here to its last byte."""
+        return self.request_bytes is not None and self.size >= self.request_bytes
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether a thread can do something with it."""
+        if self.fault is not None:
+            return True
+        return self.is_whole if self.request_bytes else self.head_is_there or self.size >= MEMORY_BYTES
+
+    def rewind(self) -> None:
+        self.position, self.head_is_parsed = 0, False
+
+    def recv(self, count: int) -> bytes:
+        """Return what comes next. Of a body nothing is given before all of it is here: no half file is begun."""
+        if self.head_is_parsed and self.request_bytes and not self.is_whole:
+            if self.fault is not None:
+                raise NoRoom from self.fault
+            raise BodyMissing
+        if data := self.peek(count):
+            self.position += len(data)
+        elif not self.head_is_there:
+            raise LimitRequestHeaders(f"the head has more than {MEMORY_BYTES} bytes")
+        return data
+
+
+class Outbox(Spool):
+    """Takes all that gunicorn writes, like a socket; what the client does not take at once is kept for it."""
+
+    def __init__(self, room: Room, client: socket) -> None:
+        super().__init__(room)
+        self.client = client
+
+    @property
+    def is_empty(self) -> bool:
+        return self.position == self.size
+
+    def sendall(self, data: bytes) -> None:
+        rest = memoryview(data)
+        if self.is_empty:
+            rest = rest[self.send(data) :]
+        if rest:
+            self.add(rest)
+
+    def send(self, data: bytes) -> int:
+        """Send what the client takes now; return how many bytes that were."""
+        try:
+            return self.client.send(data)
+        except BlockingIOError:
+            return 0
+
+    def send_on(self) -> int:
+        """Send a piece of what was kept; return how many bytes that were."""
+        sent = self.send(self.peek(SEND_BYTES))
+        self.position += sent
+        return sent
+
+    def gettimeout(self) -> float:
+        return 0.0
+
+    def shutdown(self, how: int) -> None:
+        """Gunicorn closes a connection whose answer broke off; the worker does that, in its own time."""
+        raise OSError("closed by its worker")
+
+    def close(self) -> None:
+        pass

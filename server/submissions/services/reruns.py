@@ -1,0 +1,113 @@
+"""Scorings after the first, of lower priority: a score never waits for its interval, and stays whatever becomes of it.
+
+As with submissions, the row is the truth and every step one guarded UPDATE: a message may come twice, a worker may die.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from server.challenges.models import Truth
+from server.clock import database_now
+from server.submissions import queue
+from server.submissions.models import BOOTSTRAPPING, Rerun, RerunQuerySet, Status, Submission
+from server.submissions.services import evaluations
+from server.submissions.services.leases import FREE, end_of_lease
+
+log = logging.getLogger(__name__)
+
+
+def ask(submissions: Iterable[Submission], *, truth: Truth) -> None:
+    """Have them scored again once this transaction is committed, also where that was given up before."""
+    now = database_now()
+    asked = Rerun.objects.bulk_create(
+        [Rerun(submission=submission, truth=truth, enqueued_at=now) for submission in submissions],
+        update_conflicts=True,
+        unique_fields=["submission", "truth"],
+        update_fields=["failure", "attempts", "enqueued_at"],
+    )
+    for rerun in asked:
+        queue.enqueue_rerun_on_commit(rerun.pk)
+
+
+def held(rerun: Rerun) -> RerunQuerySet:
+    """The row as long as this holder's lease stands."""
+    return Rerun.objects.filter(pk=rerun.pk, lease_token=rerun.lease_token)
+
+
+def claim(rerun_id: int) -> Rerun | None:
+    """Take a waiting one; None if it is not there to be taken. Safe to call twice."""
+    token = uuid4()
+    waiting = Rerun.objects.waiting().filter(pk=rerun_id)
+    waiting.update(lease_token=token, lease_until=end_of_lease(database_now()), attempts=F("attempts") + 1)
+    found = Rerun.objects.select_related("truth", "submission__phase")
+    return found.filter(pk=rerun_id, lease_token=token).first()
+
+
+def beat(rerun: Rerun) -> bool:
+    """Prolong the lease; False if it is lost."""
+    return bool(held(rerun).update(lease_until=end_of_lease(database_now())))
+
+
+@transaction.atomic
+def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, bytes], cpu_seconds: float) -> bool:
+    """Write the intervals, once: False, and nothing written, if the lease is lost.
+
+    Raises Unrepeatable, with nothing written, where the scores are not those of the first time.
+    """
+    now = database_now()
+    submission = locked(rerun)
+    if submission is None or not held(rerun).delete()[0]:
+        return False
+    evaluation = evaluations.write_again(submission, truth=rerun.truth, report=report, cpu_seconds=cpu_seconds, now=now)
+    evaluations.write_replicates(evaluation, replicates)
+    settle(rerun)
+    return True
+
+
+def locked(rerun: Rerun) -> Submission | None:
+    """Wait for whoever changes or removes the submission, before the rows that hang on it are touched."""
+    return Submission.objects.select_for_update(no_key=True).filter(pk=rerun.submission_id).first()
+
+
+def settle(rerun: Rerun) -> None:
+    """Let the submission say whether intervals are still to come."""
+    pending = Rerun.objects.pending().filter(submission=rerun.submission_id, truth__active=True).exists()
+    scored = Submission.objects.filter(pk=rerun.submission_id, status=Status.SCORED)
+    scored.update(stage=BOOTSTRAPPING if pending else "")
+
+
+def fail(rerun: Rerun, *, sentence: str, final: bool) -> bool:
+    """End an attempt: waiting again while attempts are left, else given up, with an alarm in the log."""
+    return give_up(held(rerun), rerun, sentence=sentence, final=final)
+
+
+@transaction.atomic
+def give_up(mine: RerunQuerySet, rerun: Rerun, *, sentence: str, final: bool) -> bool:
+    """End an attempt of the rows `mine` (one or none)."""
+    locked(rerun)
+    if not final and rerun.attempts < settings.EVALUATION_ATTEMPTS:
+        return back_to_queue(mine, rerun)
+    given_up = mine.update(failure=sentence[:300], **FREE)
+    if given_up:
+        settle(rerun)
+        log.error("alarm: submission %s was not scored again: %s", rerun.submission_id, sentence)
+    return bool(given_up)
+
+
+def back_to_queue(mine: RerunQuerySet, rerun: Rerun, **changes: Any) -> bool:
+    waiting = mine.update(enqueued_at=database_now(), **FREE, **changes)
+    if waiting:
+        queue.enqueue_rerun_on_commit(rerun.pk)
+    return bool(waiting)
+
+
+@transaction.atomic
+def release(rerun: Rerun) -> bool:
+    """Put it back because the worker is being stopped: nobody's fault, so the attempt does not count."""
+    return back_to_queue(held(rerun), rerun, attempts=F("attempts") - 1)

@@ -1,0 +1,86 @@
+"""A small file on its way through the real service, against a task that does nothing on the same worker.
+
+`python -m tests.benchmarks.service MADE` prints both medians in seconds; MADE is a folder of `challenge.write`.
+"""
+
+import json
+import sys
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+from celery import Celery
+from redis import Redis
+
+from server.submissions.queue import EVALUATE, RERUN
+from tests.benchmarks.probe import NOTHING
+from tests.flows.running import Running
+from tests.flows.taking_part import CHALLENGE, open_challenge
+
+TIMES = 30
+BYTES = 100_000
+PATIENCE_SECONDS = 300
+UNLIKE_EACH_OTHER = 10  # lines between the beginnings of two files
+
+
+def main(made: str) -> None:
+    with TemporaryDirectory(prefix="podium-bench-") as folder:
+        bundle, home = Path(folder) / "bundle", Path(folder) / "home"
+        (bundle / "phases" / "main").mkdir(parents=True)
+        home.mkdir()
+        (bundle / "challenge.yaml").write_text(CHALLENGE)
+        (bundle / "phases" / "main" / "truth").symlink_to(Path(made).resolve() / "truth")
+        service = Running(home, WORKER_PROCESSES=1, DJANGO_SETTINGS_MODULE="tests.benchmarks.probe_settings").start()
+        try:
+            open_challenge(service, bundle, "ada")
+            print(json.dumps(measured(service, Path(made) / "kaggle.csv")))
+        finally:
+            service.stop()
+
+
+def measured(service: Running, predictions: Path) -> dict[str, float]:
+    """Alternate between the two, so that both meet the same machine; the first of each is left out as cold."""
+    url = json.loads((service.home / "runtime.json").read_text())["redis_url"]
+    celery = Celery(broker=url.replace("unix://", "redis+socket://", 1))
+    celery.conf.task_ignore_result = True
+    scoring, nothing = [], []
+    with Redis.from_url(url, socket_timeout=2 * PATIENCE_SECONDS) as broker:
+        for file in cut(predictions, TIMES + 1):
+            sent = perf_counter()
+            celery.send_task(NOTHING)
+            answer(broker, NOTHING)
+            nothing.append(perf_counter() - sent)
+            service.upload(file)
+            scoring.append(answer(broker, EVALUATE))
+            answer(broker, RERUN)  # its interval, before the next file comes
+    return {"scoring": median(scoring[1:]), "nothing": median(nothing[1:])}
+
+
+def cut(predictions: Path, count: int) -> list[bytes]:
+    """Return files of 100 kB, each of other images than most others."""
+    with predictions.open("rb") as file:
+        head, *rows = islice(file, 1 + BYTES // 100 + UNLIKE_EACH_OTHER * count)
+    return [slice_of(head, rows[UNLIKE_EACH_OTHER * number :]) for number in range(count)]
+
+
+def slice_of(head: bytes, rows: list[bytes]) -> bytes:
+    content = head
+    for row in rows:
+        if len(content) >= BYTES:
+            break
+        content += row
+    return content
+
+
+def answer(broker: "Redis", task: str) -> float:
+    """Wait until the worker has done it, and return the seconds it took."""
+    found = broker.blpop([f"answers:{task}"], timeout=PATIENCE_SECONDS)
+    if not found:
+        raise RuntimeError(f"{task} was not done within {PATIENCE_SECONDS} s")
+    return float(found[1])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

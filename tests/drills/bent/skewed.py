@@ -1,0 +1,34 @@
+"""A web process whose clock is off by SKEW_SECONDS: what time and datetime tell, to everything in it."""
+
+import datetime
+import os
+import sys
+import time
+from typing import Any
+
+from server.wsgi import application
+
+__all__ = ["application"]
+
+SKEW = float(os.environ["SKEW_SECONDS"])
+true_time, TrueDatetime = time.time, datetime.datetime
+
+
+class Like(type):
+    """Takes every true datetime for one of its own."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, TrueDatetime)
+
+
+class Skewed(TrueDatetime, metaclass=Like):
+    @classmethod
+    def now(cls, tz: datetime.tzinfo | None = None) -> datetime.datetime:
+        return TrueDatetime.now(tz) + datetime.timedelta(seconds=SKEW)
+
+
+time.time = lambda: true_time() + SKEW
+for module in list(sys.modules.values()):
+    for name, value in list(vars(module).items()):
+        if value is TrueDatetime and module is not sys.modules[__name__]:
+            setattr(module, name, Skewed)

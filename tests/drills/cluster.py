@@ -1,0 +1,86 @@
+"""A PostgreSQL cluster of a drill's own, so that it can be restarted: initdb and postgres, run by an ordinary user."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.flows.running import free_port, wait_for
+
+INSTALLED = "/usr/lib/postgresql"  # Debian keeps each version's programs there, off the PATH
+
+
+def programs() -> Path | None:
+    """The folder with initdb and postgres, of the newest version."""
+    on_path = shutil.which("initdb")
+    found = sorted(Path(INSTALLED).glob("*/bin/initdb"), key=lambda path: int(path.parent.parent.name))
+    return Path(on_path).parent if on_path else found[-1].parent if found else None
+
+
+class Cluster:
+    def __init__(self, folder: Path, binaries: Path) -> None:
+        self.folder, self.data, self.binaries = folder, folder / "data", binaries
+        self.port = free_port()
+        self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
+        self.as_user: dict[str, Any] = {"cwd": folder}
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+            self.as_user |= {"user": "nobody", "group": "nogroup", "extra_groups": []}
+            shutil.chown(folder, "nobody", "nogroup")
+        words = [str(binaries / "initdb"), "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
+        subprocess.run(words, check=True, capture_output=True, **self.as_user)
+
+    def start(self) -> None:
+        options = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": ""}
+        words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
+        with (self.folder / "log").open("ab") as log:
+            command = [str(self.binaries / "postgres"), "-D", str(self.data), *words]
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, **self.as_user)
+        wait_for(self.answers)
+
+    def answers(self) -> bool:
+        with suppress(psycopg.OperationalError), psycopg.connect(self.url, connect_timeout=2):
+            return True
+        return False
+
+    def stop(self, how: signal.Signals) -> None:
+        """SIGINT: it ends what is going on; SIGQUIT: as after a crash."""
+        self.process.send_signal(how)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+    def restart(self, how: signal.Signals, *, away: float) -> tuple[float, float]:
+        """Be away for so many seconds; return when the outage began and ended."""
+        began = time.monotonic()
+        self.stop(how)
+        time.sleep(away)
+        self.start()
+        return began, time.monotonic()
+
+
+@contextmanager
+def own_cluster() -> Iterator[Cluster]:
+    binaries = programs()
+    if binaries is None:
+        why = f"NOT RUN: no initdb on the PATH or in {INSTALLED}; apt-get install postgresql"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
+    folder = Path(tempfile.mkdtemp(prefix="podium-drill-"))  # pytest's own are closed to other users
+    try:
+        cluster = Cluster(folder, binaries)
+        cluster.start()
+        try:
+            yield cluster
+        finally:
+            cluster.stop(signal.SIGQUIT)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,88 @@
+"""Puts load on a service, waits for the end of it, and counts what is in the database."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tests.flows.running import Running, wait_for
+
+UNFINISHED = ("queued", "running")
+PENDING = "SELECT count(*) FROM submissions_rerun WHERE failure = ''"
+WITHOUT_INTERVAL = """
+SELECT count(*) FROM submissions_evaluation WHERE id NOT IN (SELECT evaluation_id FROM submissions_replicates)
+"""
+
+
+@contextmanager
+def uploading(service: Running, content: bytes, *, count: int, at_once: int = 4) -> Iterator["list[Future[str]]"]:
+    """Send the file so many times while the block runs; leaving it waits for the last."""
+    with ThreadPoolExecutor(at_once) as pool:
+        yield [pool.submit(service.submit, content) for _ in range(count)]
+
+
+def upload_all(service: Running, content: bytes, *, count: int) -> list[str]:
+    """Send the file so many times; return the ids."""
+    with uploading(service, content, count=count) as sent:
+        pass
+    return [one.result() for one in sent]
+
+
+def unfinished(service: Running) -> int:
+    """Number of submissions that wait or run, and of scores whose interval is to come."""
+    statuses, (later,) = service.statuses(), service.rows(PENDING)[0]
+    return sum(statuses[status] for status in UNFINISHED) + int(later)
+
+
+def all_ended(service: Running, *, seconds: float) -> float:
+    """Wait until nothing is left to do; return how many seconds that took."""
+    began = time.monotonic()
+    wait_for(lambda: not unfinished(service), seconds=seconds, every=0.1)
+    return time.monotonic() - began
+
+
+def standstill(service: Running, *, seconds: float, at_most: float) -> None:
+    """Wait until all is finished, or nothing has been for so long."""
+    left, since, until = unfinished(service), time.monotonic(), time.monotonic() + at_most
+    while left and time.monotonic() < min(until, since + seconds):
+        time.sleep(0.2)
+        if (now := unfinished(service)) != left:
+            left, since = now, time.monotonic()
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What became of all submissions of a service."""
+
+    taken: int
+    scored: int
+    lost: int  # neither scored, rejected, failed nor cancelled
+    evaluations: int
+    twice: int  # submissions with more than one evaluation
+    bare: int  # evaluations without an interval
+    attempts: int
+
+    def __str__(self) -> str:
+        numbers = f"{self.taken} taken, {self.scored} scored, {self.lost} lost, {self.twice} scored twice"
+        return f"{numbers}, {self.bare} without interval" if self.bare else numbers
+
+
+def once(count: int, *, attempts: int) -> Counted:
+    """What is right: all taken, all scored once, all with an interval."""
+    return Counted(count, count, 0, count, 0, 0, attempts)
+
+
+def counted(service: Running) -> Counted:
+    statuses = service.statuses()
+    of_each = service.rows("SELECT count(*) FROM submissions_evaluation GROUP BY submission_id")
+    ((attempts,),) = service.rows("SELECT sum(attempts) FROM submissions_submission")
+    return Counted(
+        taken=statuses.total(),
+        scored=statuses["scored"],
+        lost=sum(statuses[status] for status in UNFINISHED),
+        evaluations=sum(number for (number,) in of_each),
+        twice=sum(number > 1 for (number,) in of_each),
+        bare=service.rows(WITHOUT_INTERVAL)[0][0],
+        attempts=int(attempts or 0),
+    )

@@ -1,0 +1,37 @@
+"""A program for drill 13: several threads of one process write to the service's database, each in its own transaction.
+
+`python -m tests.drills.writers THREADS WRITES`; prints how many were done and every error.
+"""
+
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import django
+from django.db import DatabaseError, connection, transaction
+
+
+def write(writes: int) -> Counter[str]:
+    """Read a number and write the next, so often: two that are at it at once would lose one."""
+    from server.challenges.models import Phase
+
+    outcomes: Counter[str] = Counter()
+    for _ in range(writes):
+        try:
+            with transaction.atomic():
+                number = Phase.objects.values_list("split_seed", flat=True).get()
+                Phase.objects.update(split_seed=number + 1)
+            outcomes["written"] += 1
+        except DatabaseError as error:
+            outcomes[str(error)] += 1
+    connection.close()
+    return outcomes
+
+
+if __name__ == "__main__":
+    django.setup()
+    threads, writes = map(int, sys.argv[1:])
+    with ThreadPoolExecutor(threads) as pool:
+        outcomes = sum(pool.map(write, [writes] * threads), Counter())
+    for said, number in outcomes.items():
+        print(number, said)

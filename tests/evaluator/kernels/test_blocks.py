@@ -1,0 +1,100 @@
+"""Where one block of a file ends and the next begins changes nothing, for the kernels and for the reader."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.catalog import Limits
+from evaluator.files import lines
+from evaluator.scoring import check
+from tests.evaluator.kernels import cases
+
+TRACK = "openimages-detection"
+CAT = "cat 0.5 0 0 0.5 0.5"
+HEADER = "ImageId,PredictionString"
+MIB = 1 << 20
+
+
+@pytest.fixture
+def truth(tmp_path: Path) -> Path:
+    folder = tmp_path / "truth"
+    folder.mkdir()
+    (folder / "boxes.csv").write_text(
+        "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\na,cat,0,0.5,0,0.5,0\nwow!,cat,0,0.5,0,0.5,0\n"
+    )
+    (folder / "image_labels.csv").write_text("ImageID,LabelName,Confidence\n")
+    return folder
+
+
+def answers(truth: Path, content: bytes, **options: Any) -> tuple[str, dict[str, Any]]:
+    """Return the way that was taken and its answer, which is the twin's."""
+    submission = truth.parent / "submission"
+    submission.write_bytes(content)
+    way, ours, twins = cases.both(TRACK, truth, submission, **options)
+    assert ours == twins
+    return way, ours
+
+
+def zipped(*members: str) -> bytes:
+    return b"".join(gzip.compress(member.encode()) for member in members)
+
+
+def test_prediction_strings_before_their_images_are_no_images(truth: Path) -> None:
+    way, report = answers(truth, f"PredictionString,ImageId\n{CAT},a\n".encode())
+    assert way == "readable: a prediction string before its image"
+    assert report["splits"]["all"]["metrics"]["mAP"] == 0.5
+    assert answers(truth, b"PredictionString,ImageId\ncat,\n")[1]["counts"] == {"bad_tokens": 1}
+
+
+def test_an_id_with_an_exclamation_mark_is_known(truth: Path) -> None:
+    way, report = answers(truth, f"{HEADER}\nwow!,{CAT}\n".encode())
+    assert (way, report["notices"]) == ("streamed", [])
+
+
+@pytest.mark.parametrize("cut", range(1, len(HEADER) + 4))
+def test_a_header_may_lie_in_two_members_of_a_gzip_file(truth: Path, cut: int) -> None:
+    content = f"{HEADER}\na,{CAT}\n"
+    assert answers(truth, zipped(content[:cut], content[cut:]))[0] == "streamed"
+
+
+def test_a_header_that_goes_on_in_the_next_member_is_no_header(truth: Path) -> None:
+    assert answers(truth, zipped(HEADER, f"z,\na,{CAT}\n"))[1]["counts"].keys() == {"bad_header"}
+
+
+def test_a_byte_order_mark_may_lie_in_two_members_of_a_gzip_file(truth: Path) -> None:
+    content = f"\ufeff{HEADER}\na,{CAT}\n".encode()
+    way, _ = answers(truth, gzip.compress(content[:2]) + gzip.compress(content[2:]))
+    assert way == "streamed"
+
+
+@pytest.mark.parametrize("line_bytes", [MIB, 2 * MIB - 1, 2 * MIB, 3 * MIB])
+@pytest.mark.parametrize("length", [MIB - 1, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 3 * MIB + 1])
+def test_a_line_over_the_cap_is_noticed_wherever_it_stands(truth: Path, line_bytes: int, length: int) -> None:
+    content = f"{HEADER}\na,\nb,".encode() + b" " * (length - 2) + b"\nc,\n"
+    way, answer = answers(truth, content, limits=Limits(line_bytes=line_bytes))
+    assert (answer.get("counts") == {"line_too_long": 1}) == (length > line_bytes)
+    assert (way == "rejected") == (length > line_bytes)
+
+
+STOPPED = {
+    "a bad header": b"ImageId\na,\n\xff,\nb,\0\n",
+    "one image too many": f"{HEADER}\na,cat nan 0 0 1 1\nb\nc,x\nd,\ne,{CAT}\n\n\xff\n".encode("latin-1"),
+    "an endless line": f"{HEADER}\na,cat nan 0 0 1 1\nb,\xff\n".encode("latin-1") + b"c," + b" " * 500 + b"\nd,\xff\n",
+    "line ends of every kind": f"{HEADER}\r\na,cat nan 0 0 1 1\rb\r\n\r\rc,\0\n\rd,\xff\r".encode("latin-1"),
+}
+
+
+@pytest.mark.parametrize("content", STOPPED.values(), ids=STOPPED)
+def test_what_is_told_of_a_bad_file_is_the_same_for_batches_of_any_size(
+    truth: Path, tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = tmp_path / "submission"
+    submission.write_bytes(content)
+    limits = Limits(images=3, line_bytes=200)
+    whole = check(TRACK, submission, truth=truth, limits=limits)
+    assert whole.total
+    for size in (lines.RECOGNISED_BYTES, *range(1, 40)):
+        monkeypatch.setattr(lines, "CHUNK_BYTES", size)
+        assert check(TRACK, submission, truth=truth, limits=limits).as_dict() == whole.as_dict()

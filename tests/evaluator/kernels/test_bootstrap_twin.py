@@ -1,0 +1,127 @@
+"""The bootstrap's kernels against numpy and against copied images: the same replicates, whatever the curves."""
+
+import random
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluator import bootstrap
+from evaluator.draws import LANES
+from evaluator.kernels import bootstrap as kernels
+from evaluator.metrics import bootstrap as readable
+from evaluator.metrics.average_precision import average_precision, stepwise_average_precision
+from evaluator.metrics.steps import HIT, MISS, PART, Groups, Steps
+from evaluator.problems import InvalidSubmission
+from evaluator.report import Report
+from evaluator.scoring import score
+from tests.evaluator.kernels import cases
+
+CURVES = 3
+
+
+def weights_of(rng: np.random.Generator, images: int) -> readable.Weights:
+    """Usual ones, none at all, the largest that fit."""
+    kind = rng.integers(4)
+    if kind < 2:
+        return rng.poisson(1, (images, LANES)).astype(np.uint8)
+    return rng.choice([0, 1, 255] if kind == 2 else [0, 0, 0, 1], (images, LANES)).astype(np.uint8)
+
+
+@settings(max_examples=200, deadline=None)
+@given(seed=st.integers(0, 2**48), part=st.sampled_from([0.3, 0.5, 1.0]), envelope=st.booleans())
+def test_areas_are_those_of_copied_entries_and_equal_to_the_last_bit(seed: int, part: float, envelope: bool) -> None:
+    """Ties, negative confidences, images of no weight or outside, false positives only, no entries at all."""
+    rng = np.random.default_rng(seed)
+    images, entries = int(rng.integers(1, 12)), int(rng.choice([0, 1, 5, 60, 2_000]))
+    curves = rng.integers(0, CURVES - rng.integers(2), entries)
+    confidences = rng.choice([rng.random(entries), rng.integers(-2, 4, entries) / 2, rng.choice([0.0, -0.0], entries)])
+    kinds = rng.choice([HIT, PART, MISS], entries, p=rng.dirichlet([1, 0.5, 1])).astype(np.uint8)
+    rows = rng.integers(-1, images, entries).astype(np.int32)
+    weights, steps = weights_of(rng, images), Steps.of(curves, confidences, kinds, rows, CURVES, envelope=envelope)
+    area = average_precision if envelope else stepwise_average_precision
+    truths = readable.sums(weights, Groups.of(curves, rows, CURVES)) + rng.integers(0, 2, (CURVES, LANES))
+    ours = kernels.average_precisions(weights, steps, truths, part)
+    assert np.array_equal(ours, readable.average_precisions(weights, steps, truths, part), equal_nan=True)
+    for curve in range(CURVES):
+        for lane in (0, LANES - 1):
+            copies = np.repeat(np.arange(entries), np.where((rows >= 0) & (curves == curve), weights[rows, lane], 0))
+            counts = np.array([1.0, part, 0.0])[kinds[copies]]
+            expected = area(confidences[copies], counts, truths[curve, lane])
+            assert ours[curve, lane] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 2**48))
+def test_sums_are_those_of_the_rows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    images, entries = int(rng.integers(1, 12)), int(rng.choice([0, 1, 50, 3_000]))
+    groups, rows = rng.integers(0, CURVES, entries), rng.integers(-1, images, entries).astype(np.int32)
+    weights, together = weights_of(rng, images), Groups.of(groups, rows, CURVES)
+    expected = [weights[rows[(groups == group) & (rows >= 0)]].sum(axis=0, dtype=int) for group in range(CURVES)]
+    for engine in (kernels, readable):
+        assert np.array_equal(engine.sums(weights, together), expected)
+
+
+def test_a_portion_of_the_readable_sums_may_end_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readable, "ROWS_AT_ONCE", 3)
+    groups = Groups(np.zeros(10, np.int32), np.array([0, 1, 7, 7, 10, 10]))
+    assert readable.sums(np.ones((1, 1), np.uint8), groups).ravel().tolist() == [0, 1, 6, 0, 3, 0]
+
+
+@pytest.mark.parametrize("rows", [[0, 3], [0, 2**31 - 1]])
+def test_rows_that_are_not_there_are_refused(rows: list[int]) -> None:
+    """The kernels themselves look at nothing."""
+    weights, there = np.ones((3, LANES), np.uint8), np.array(rows, np.int32)
+    with pytest.raises(IndexError):
+        kernels.sums(weights, Groups(there, np.array([2])))
+    with pytest.raises(IndexError):
+        kernels.average_precisions(weights, Steps(there, np.array([[2, 2, 2]]), np.array([0, 1])), np.ones((1, 64)), 1)
+    with pytest.raises(ValueError, match="a block of"):
+        kernels.sums(np.ones((9, 7), np.uint8), Groups(there[:1], np.array([1])))
+
+
+PARAMETERS: dict[str, list[dict[str, Any]]] = {
+    "openimages-detection": [{}, {"group_of_weight": 0.0}, {"group_of_weight": 0.3}, {"expand_predictions": True}],
+    "openimages-relationships": [{}, {"weights": (0.2, 0.3, 0.5)}],
+}
+
+
+def replicates_of(report: Report) -> dict[tuple[str, str], list[float]]:
+    """Every replicate; NaN equals NaN in a list of texts."""
+    return {
+        (name, metric): list(map(repr, values.tolist()))
+        for name, split in report.splits.items()
+        for metric, values in split.replicates.items()
+    }
+
+
+def scored(track: str, truth: Path, submission: Path, **options: Any) -> Report | None:
+    try:
+        return score(track, truth, submission, bootstrap=70, **options)
+    except InvalidSubmission:
+        return None
+
+
+@pytest.mark.parametrize("track", cases.FILES)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**48), threads=st.sampled_from([1, 2, 3]))
+def test_replicates_do_not_depend_on_the_way(track: str, seed: int, threads: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    submission = tmp_path / "submission.csv"
+    submission.write_bytes(cases.FILES[track](chance))
+    truth = cases.TRUTHS[track](chance, Path(mkdtemp(dir=tmp_path)) / "truth")
+    options = {"parameters": chance.choice(PARAMETERS[track]), "seed": seed}
+    ours = scored(track, truth, submission, threads=threads, **options)
+    with cases.readable_way(), patch.object(bootstrap, "engine", lambda: readable):
+        twins = scored(track, truth, submission, **options)
+    if ours is None or twins is None:
+        assert ours is twins
+        return
+    assert ours.as_dict() == twins.as_dict()
+    assert replicates_of(ours) == replicates_of(twins)

@@ -1,0 +1,56 @@
+"""A sound file is checked at the kernels' speed, a bad one by the reader that finds every defect."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator import scoring
+from evaluator.files.source import Source
+from evaluator.problems import InvalidSubmission
+from evaluator.scoring import check, score
+from evaluator.tracks import contest_of
+from tests.evaluator.kernels import cases  # loads the kernels
+
+TRACK = "openimages-detection"
+assert cases.IMAGES
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Which files the readable reader has read."""
+    paths: list[Path] = []
+    contest = contest_of(TRACK)
+
+    def noting(source: Source, *words: Any) -> Any:
+        paths.append(source.path)
+        return contest.read(source, *words)
+
+    monkeypatch.setattr(scoring, "contest_of", lambda track: replace(contest, read=noting))
+    return paths
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape", ["kaggle", "long"])
+def test_a_sound_file_is_not_read_twice_and_has_the_notices_of_its_score(
+    tiny: Any, read: list[Path], shape: str, threads: int
+) -> None:
+    found = check(TRACK, getattr(tiny, shape), truth=tiny.truth, threads=threads)
+    assert (found.total, read) == (0, [])
+    assert found.notices == score(TRACK, tiny.truth, getattr(tiny, shape)).notices
+    assert found.notices
+
+
+def test_a_bad_file_is_read_for_its_defects(tiny: Any, read: list[Path]) -> None:
+    tiny.long.write_text(tiny.long.read_text() + "street,/m/01yrx,nan,0,1,0,1\n")
+    found = check(TRACK, tiny.long, truth=tiny.truth)
+    with pytest.raises(InvalidSubmission) as refused:
+        score(TRACK, tiny.truth, tiny.long)
+    assert found.as_dict() == refused.value.findings.as_dict()
+    assert read == [tiny.long, tiny.long]
+
+
+def test_without_a_truth_the_reader_looks_at_the_form(tiny: Any, read: list[Path]) -> None:
+    assert check(TRACK, tiny.long).total == 0
+    assert read == [tiny.long]

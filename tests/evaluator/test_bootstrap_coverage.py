@@ -1,0 +1,98 @@
+"""How often an interval holds what it should: many test sets drawn from one source, each bootstrapped.
+
+A test set has 30 classes of 20 to 400 objects in 500 images. A detector finds 7 of 10 objects and reports four times
+as much that is not there, with confidences that overlap. With 2,400 test sets of 1,024 replicates: recentred 95.6 %,
+plain percentiles 82.4 %, paired 95.8 %; with fewer false positives, 1.5 an object and better told apart (3,000 test
+sets), 93.9 %, 93.3 % and 94.9 %. Here are fewer, so that it takes seconds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from evaluator.draws import LANES, Draws
+from evaluator.kernels import bootstrap as kernels
+from evaluator.metrics.bootstrap import Numbers, Weights, means_defined, paired_interval, recentred_interval
+from evaluator.metrics.steps import HIT, MISS, Groups, Steps
+
+IMAGES, SETS, REPLICATES = 500, 400, 4 * LANES
+OBJECTS = np.geomspace(20, 400, 30)
+FOUND, FALSE_PER_OBJECT = 0.7, 4.0
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Of a detector on one test set."""
+
+    truths: Groups
+    curves: Steps
+
+    def scores(self, weights: Weights) -> Numbers:
+        truths = kernels.sums(weights, self.truths)
+        return means_defined(kernels.average_precisions(weights, self.curves, truths, 1.0))
+
+
+def spread(counts: Counts) -> tuple[NDArray[np.int32], Counts]:
+    """Return (image, class) of each thing, from how many there are; shape of counts: (images, classes)."""
+    places = np.repeat(np.arange(counts.size), counts.ravel())
+    return (places // counts.shape[1]).astype(np.int32), places % counts.shape[1]
+
+
+def detected(rng: np.random.Generator, objects: Counts) -> Results:
+    found = rng.binomial(objects, FOUND)
+    false = rng.poisson(FALSE_PER_OBJECT * OBJECTS / IMAGES, objects.shape)
+    images, classes = (np.concatenate(both) for both in zip(spread(found), spread(false), strict=True))
+    sure = np.concatenate([rng.beta(3, 2, found.sum()), rng.beta(1.5, 2.5, false.sum())])
+    kinds = np.repeat(np.array([HIT, MISS], np.uint8), [found.sum(), false.sum()])
+    image, label = spread(objects)
+    return Results(Groups.of(label, image, len(OBJECTS)), Steps.of(classes, sure, kinds, images, len(OBJECTS)))
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Shares of test sets: whose interval holds the mean score, whose paired interval holds no difference."""
+
+    recentred: float
+    plain: float
+    paired: float
+
+
+@pytest.fixture(scope="module")
+def coverage() -> Coverage:
+    rng = np.random.default_rng(20190501)
+    observed, drawn = np.empty((SETS, 2)), np.empty((SETS, 2, REPLICATES))
+    for number in range(SETS):
+        objects = rng.poisson(OBJECTS / IMAGES, (IMAGES, len(OBJECTS)))
+        draws = Draws(f"{number:064x}", 0, 0, IMAGES, REPLICATES)
+        blocks = [draws.block(block) for block in range(draws.blocks)]
+        for place in range(2):  # two detectors, equally good
+            results = detected(rng, objects)
+            observed[number, place] = results.scores(np.ones((IMAGES, LANES), np.uint8))[0]
+            drawn[number, place] = np.concatenate([results.scores(block) for block in blocks])
+    mean = observed.mean()
+    one = [recentred_interval(drawn[number, 0], observed[number, 0]) for number in range(SETS)]
+    two = [paired_interval(drawn[number, 0] - drawn[number, 1]) for number in range(SETS)]
+    low, high = np.percentile(drawn[:, 0], [2.5, 97.5], axis=1)
+    plain = list(zip(low.tolist(), high.tolist(), strict=True))
+    return Coverage(share_around(mean, one), share_around(mean, plain), share_around(0, two))
+
+
+def share_around(value: float, intervals: Sequence[tuple[float, float] | None]) -> float:
+    return float(np.mean([ends is not None and ends[0] <= value <= ends[1] for ends in intervals]))
+
+
+def test_a_recentred_interval_holds_the_mean_score_in_95_of_100_test_sets(coverage: Coverage) -> None:
+    """With 400 sets a share of 0.95 is uncertain by 0.011."""
+    assert 0.92 <= coverage.recentred <= 0.975
+
+
+def test_a_plain_percentile_interval_holds_it_less_often(coverage: Coverage) -> None:
+    assert coverage.plain < coverage.recentred - 0.05
+
+
+def test_two_equally_good_detectors_are_called_tied_in_95_of_100_test_sets(coverage: Coverage) -> None:
+    assert 0.92 <= coverage.paired <= 0.975

@@ -1,0 +1,115 @@
+"""Two submissions compared: the sign, the interval, and who won which class."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluator.cli import main
+from evaluator.cli.exits import Exit
+from evaluator.comparison import compare
+from evaluator.problems import InvalidParameters
+from evaluator.report import Report, SplitReport
+
+
+def report(
+    value: float | None, replicates: list[float], classes: dict[str, float | None], signature: str = "s"
+) -> Report:
+    rows: list[Any] = [{"label": name, "name": name, "ap": ap} for name, ap in classes.items()]
+    split = SplitReport("mAP", {"mAP": value}, rows, replicates={"mAP": np.array(replicates)})
+    return Report("openimages-detection", signature, {}, {"all": split})
+
+
+NONE: dict[str, float | None] = {}
+
+
+@pytest.mark.parametrize(
+    ("shifts", "interval", "verdict"),
+    [
+        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),  # 2.5 % of the way between neighbours
+        ([-0.1, -0.2, -0.3], (-0.295, -0.105), "a_better"),
+        ([-0.1, 0.0, 0.1], (-0.095, 0.095), "tied"),
+        ([0.0, 0.0, 0.0], (0.0, 0.0), "tied"),
+    ],
+)
+def test_the_interval_of_paired_differences_decides(
+    shifts: list[float], interval: tuple[float, float], verdict: str
+) -> None:
+    """However far the replicates of one submission lie apart: the two share their draws."""
+    drawn = [0.1, 0.5, 0.6]
+    a = report(0.4, drawn, NONE)
+    b = report(0.45, [one + shift for one, shift in zip(drawn, shifts, strict=True)], NONE)
+    found = compare(a, b, "ap")["all"].metrics["mAP"]
+    assert found.difference == pytest.approx(0.05)
+    assert found.interval == pytest.approx(interval)
+    assert found.verdict == verdict
+
+
+def test_classes_are_won_lost_and_even_where_both_define_them() -> None:
+    a = report(0.5, [0.5], {"cat": 0.5, "dog": 0.5, "car": 0.5, "ant": 0.1, "bee": None})
+    b = report(0.5, [0.5], {"cat": 0.7, "dog": 0.2, "car": 0.5, "ant": 0.2, "bee": None})
+    found = compare(a, b, "ap")["all"]
+    assert (found.won, found.lost, found.even) == (2, 1, 1)
+    assert [row["label"] for row in found.classes] == ["cat", "ant", "car", "dog"]
+
+
+def test_an_undefined_score_has_no_verdict() -> None:
+    found = compare(report(None, [np.nan], NONE), report(None, [np.nan], NONE), "ap")["all"].metrics["mAP"]
+    assert (found.difference, found.interval, found.verdict) == (None, None, None)
+
+
+def test_scores_made_in_two_ways_are_not_compared() -> None:
+    with pytest.raises(InvalidParameters, match="two ways"):
+        compare(report(0.5, [0.5], NONE, "one"), report(0.5, [0.5], NONE, "other"), "ap")
+
+
+def podium(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    code = main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.fixture
+def worse(tiny: Any, tmp_path: Path) -> Path:
+    """The tiny submission without its cats."""
+    path = tmp_path / "worse.csv"
+    path.write_text("".join(line for line in tiny.long.read_text().splitlines(keepends=True) if "/m/01yrx" not in line))
+    return path
+
+
+def test_an_answer_holds_both_scores_and_their_difference(tiny: Any, worse: Path, capsys: Any) -> None:
+    code, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, tiny.long, worse, "--json")
+    assert code == 0
+    answer = json.loads(out)
+    found = answer["splits"]["all"]["metrics"]["mAP"]
+    assert (found["a"], found["b"], found["difference"]) == pytest.approx((7 / 12, 1 / 8, 1 / 8 - 7 / 12))
+    assert found["interval"][0] <= found["interval"][1] <= 0
+    assert (answer["replicates"], answer["splits"]["all"]["won"], answer["splits"]["all"]["lost"]) == (1000, 0, 1)
+
+
+def test_a_submission_cannot_be_told_from_itself_in_its_other_shape(tiny: Any, capsys: Any) -> None:
+    code, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, tiny.long, tiny.kaggle)
+    assert code == 0
+    assert "cannot be told apart" in out
+    assert "+0.00000  [+0.00000, +0.00000]" in out
+    assert "classes: B won 0, lost 0, 2 even" in out
+
+
+def test_swapping_the_two_turns_the_sign(tiny: Any, worse: Path, capsys: Any) -> None:
+    answers = []
+    for pair in ((tiny.long, worse), (worse, tiny.long)):
+        _, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, *pair, "--json", "--bootstrap", 200)
+        answers.append(json.loads(out)["splits"]["all"]["metrics"]["mAP"])
+    there, back = answers
+    assert there["difference"] == -back["difference"]
+    assert there["interval"] == pytest.approx([-end for end in reversed(back["interval"])])
+
+
+def test_the_file_at_fault_is_named(tiny: Any, tmp_path: Path, capsys: Any) -> None:
+    broken = tmp_path / "broken.csv"
+    broken.write_text(tiny.long.read_text().replace("0.9", "nine"))
+    code, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, tiny.long, broken)
+    assert code == Exit.SUBMISSION_AT_FAULT
+    assert f"{broken}:2: not_a_number" in out

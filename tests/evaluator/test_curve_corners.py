@@ -1,0 +1,54 @@
+"""Fewer points, the same curve."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluator.metrics.average_precision import Curve, average_precision, precision_recall
+from evaluator.metrics.corners import corners
+
+seeds = st.integers(0, 2**48)
+
+
+def area(curve: Curve) -> float:
+    envelope = np.maximum.accumulate(curve.precisions[::-1])[::-1]
+    return float(np.sum(np.diff(curve.recalls, prepend=0.0) * envelope))
+
+
+def columns(seed: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Up to 200 entries, half of them hits, of few confidences."""
+    chance = random.Random(seed)
+    count = chance.randint(1, 200)
+    confidences = [chance.randint(0, 30) for _ in range(count)]
+    return np.array(confidences, float), np.array(chance.choices([0.0, 1.0], k=count)), float(count)
+
+
+@given(seed=seeds)
+def test_what_is_left_out_changes_no_area(seed: int) -> None:
+    confidences, hits, truths = columns(seed)
+    kept = corners(precision_recall(confidences, hits, truths))
+    assert area(kept) == pytest.approx(average_precision(confidences, hits, truths), abs=1e-12)
+
+
+@given(seed=seeds, most=st.integers(2, 12))
+def test_thinned_corners_lose_less_than_a_step(seed: int, most: int) -> None:
+    confidences, hits, truths = columns(seed)
+    whole = precision_recall(confidences, hits, truths)
+    kept = corners(whole, most)
+    lost = average_precision(confidences, hits, truths) - area(kept)
+    assert -1e-12 <= lost < 1 / (most - 1)
+    assert len(kept.recalls) <= most + 2
+
+
+@given(seed=seeds, most=st.integers(2, 12))
+def test_every_point_is_one_of_the_curve_and_the_ends_are_exact(seed: int, most: int) -> None:
+    whole = precision_recall(*columns(seed))
+    kept = corners(whole, most)
+    points = set(zip(whole.confidences, whole.recalls, whole.precisions, strict=True))
+    assert set(zip(kept.confidences, kept.recalls, kept.precisions, strict=True)) <= points
+    for column in ("confidences", "recalls", "precisions"):
+        for end in (0, -1):
+            assert getattr(kept, column)[end] == getattr(whole, column)[end]

@@ -1,0 +1,280 @@
+"""Detection explained, on cases small enough to work out by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.problems import InvalidParameters
+from evaluator.report import Report
+from evaluator.scoring import prepare, score
+
+TRACK = "openimages-detection"
+WHOLE, LEFT, RIGHT, TOP = "0,1,0,1", "0,0.5,0,1", "0.5,1,0,1", "0,1,0,0.5"
+TREE = (
+    '{"LabelName": "root", "Subcategory": [{"LabelName": "animal", "Subcategory": '
+    '[{"LabelName": "cat"}, {"LabelName": "dog"}]}]}'
+)
+
+
+def written(
+    folder: Path,
+    boxes: list[str],
+    labels: list[str],
+    predictions: list[str],
+    *,
+    hierarchy: str | None = None,
+    columns: str = "IsGroupOf",
+) -> tuple[Path, Path]:
+    truth, submission = folder / "truth", folder / "submission.csv"
+    truth.mkdir()
+    (truth / "boxes.csv").write_text("\n".join([f"ImageID,LabelName,XMin,XMax,YMin,YMax,{columns}", *boxes]) + "\n")
+    (truth / "image_labels.csv").write_text("\n".join(["ImageID,LabelName,Confidence", *labels]) + "\n")
+    if hierarchy:
+        (truth / "hierarchy.json").write_text(hierarchy)
+    submission.write_text("\n".join(["ImageID,LabelName,Score,XMin,XMax,YMin,YMax", *predictions]) + "\n")
+    return truth, submission
+
+
+def explained(files: tuple[Path, Path], **parameters: Any) -> Report:
+    return score(TRACK, *files, parameters=parameters, explain=True)
+
+
+def table(report: Report, name: str, key: str) -> dict[Any, dict[str, Any]]:
+    return {row[key]: row for row in report.splits["all"].tables[name]}
+
+
+def class_row(report: Report, label: str) -> dict[str, Any]:
+    return next(row for row in report.splits["all"].classes if row["label"] == label)
+
+
+# One error of each kind. Cats: AP 1/4, a hit and four false positives of four objects. Dogs: AP 0 of one.
+BOXES = [f"i,cat,{LEFT},0", f"i,dog,{RIGHT},0", f"j,cat,{WHOLE},0", f"k,cat,{TOP},1", f"l,cat,{WHOLE},0"]
+LABELS = [f"{image},{label},1" for image in "ijkl" for label in ("cat", "dog")]
+PREDICTIONS = [
+    f"i,cat,0.9,{LEFT}",  # hit
+    f"i,cat,0.8,{LEFT}",  # duplicate
+    f"i,cat,0.7,{RIGHT}",  # class: a dog is there
+    "j,cat,0.6,0,1,0,0.3",  # localization: IoU 0.3
+    "j,dog,0.55,0,1,0,0.3",  # both
+    "k,cat,0.5,0,1,0.3,1",  # group-of: two sevenths inside
+    "l,dog,0.45,0.9,1,0.9,1",  # background: IoU 0.01
+    f"l,bird,0.99,{WHOLE}",  # nobody knows of birds
+]
+GAINS = {
+    "class": 1 / 2,  # dogs: 0 to 1
+    "localization": (1 / 4 * 2 / 4) / 2,  # cats: a second hit as the fourth entry
+    "both": 0.0,
+    "duplicate": 0.0,
+    "background": 0.0,
+    "group_of": (1 / 3 - 1 / 4) / 2,  # cats: one object less to find
+    "missed": (1 / 3 - 1 / 4) / 2,
+}
+
+
+@pytest.fixture
+def one_of_each(tmp_path: Path) -> Report:
+    return explained(written(tmp_path, BOXES, LABELS, PREDICTIONS))
+
+
+def test_every_false_positive_has_its_kind(one_of_each: Report) -> None:
+    found = table(one_of_each, "errors", "kind")
+    assert {kind: row["false_positives"] for kind, row in found.items()} == {**dict.fromkeys(GAINS, 1), "missed": 0}
+
+
+def test_every_missed_object_has_its_kind(one_of_each: Report) -> None:
+    found = {kind: row["misses"] for kind, row in table(one_of_each, "errors", "kind").items()}
+    assert {kind for kind, misses in found.items() if misses == 1} == {"class", "localization", "group_of", "missed"}
+    assert sum(found.values()) == 4
+
+
+def test_a_kind_s_weight_is_what_the_score_gains_without_it(one_of_each: Report) -> None:
+    assert one_of_each.splits["all"].metrics["mAP"] == pytest.approx(1 / 8)
+    gains = {kind: row["delta_mAP"] for kind, row in table(one_of_each, "errors", "kind").items()}
+    assert gains == pytest.approx(GAINS, abs=1e-15)
+
+
+def test_a_class_tells_what_became_of_its_detections(one_of_each: Report) -> None:
+    cat, dog = class_row(one_of_each, "cat"), class_row(one_of_each, "dog")
+    assert (cat["false_positives"], cat["missed"], cat["ignored"], cat["absorbed"]) == (4, 3, 0, 0)
+    kinds = ("fp_class", "fp_localization", "fp_both", "fp_duplicate", "fp_background", "fp_group_of")
+    assert [cat[name] for name in kinds] == [1, 1, 0, 1, 0, 1]
+    assert [dog[name] for name in kinds] == [0, 0, 1, 0, 1, 0]
+    assert [cat["precision"], cat["recall"], cat["f1"], cat["support"]] == pytest.approx([1 / 5, 1 / 4, 2 / 9, 4])
+
+
+def test_which_class_was_taken_for_which(one_of_each: Report) -> None:
+    assert one_of_each.splits["all"].tables["class_errors"] == [{"truth": "dog", "prediction": "cat", "count": 1}]
+
+
+def test_every_box_has_its_line(one_of_each: Report) -> None:
+    rows = [dict(zip(one_of_each.matches.columns, row, strict=True)) for row in one_of_each.matches.rows()]
+    told = [(row["ImageID"], row["LabelName"], row["Outcome"], row["Reason"], row["TruthLine"]) for row in rows]
+    assert told == [
+        ("i", "cat", "true_positive", "", 2),
+        ("i", "cat", "false_positive", "duplicate", 2),
+        ("i", "cat", "false_positive", "class", 3),
+        ("j", "cat", "false_positive", "localization", 4),
+        ("j", "dog", "false_positive", "both", 4),
+        ("k", "cat", "false_positive", "group_of", 5),
+        ("l", "dog", "false_positive", "background", 6),
+        ("i", "dog", "missed", "class", 3),
+        ("j", "cat", "missed", "localization", 4),
+        ("l", "cat", "missed", "missed", 6),
+        ("k", "cat", "missed", "group_of", 5),
+    ]
+    assert [row["Overlap"] for row in rows[:6]] == pytest.approx([1, 1, 1, 0.3, 0.3, 2 / 7])
+
+
+def test_why_a_detection_was_ignored(tmp_path: Path) -> None:
+    predictions = ["i,cat,0.9,0.5,0.5,0,1", f"i,cat,-10,{WHOLE}", f"i,dog,0.8,{WHOLE}", f"i,cat,0.7,{WHOLE}"]
+    predictions += ["j,cat,0.6,0,0.1,0,0.1"] * 10_001
+    report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{WHOLE},0"], ["j,cat,0"], predictions))
+    reasons = [row[9] for row in report.matches.rows() if row[8] == "ignored"]
+    assert reasons == ["no_area_or_confidence", "no_area_or_confidence", "unverified_class", "over_the_cap"]
+    assert (class_row(report, "cat")["ignored"], class_row(report, "dog")["ignored"]) == (3, 1)
+
+
+def test_the_surest_detection_in_a_group_finds_it_and_the_others_are_absorbed(tmp_path: Path) -> None:
+    predictions = [f"i,cat,0.4,{LEFT}", f"i,cat,0.6,{RIGHT}"]
+    files = written(tmp_path, [f"i,cat,{WHOLE},1"], [], predictions)
+    for weight, outcomes in ((1.0, ["absorbed", "group_found"]), (0.0, ["absorbed", "absorbed"])):
+        report = explained(files, group_of_weight=weight)
+        assert [row[8] for row in report.matches.rows()] == outcomes
+
+
+def test_a_copy_of_an_object_for_its_ancestor_is_no_other_class(tmp_path: Path) -> None:
+    """A second animal on a cat is a duplicate, though a cat is what was annotated."""
+    predictions = [f"i,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
+    report = explained(written(tmp_path, [f"i,cat,{WHOLE},0"], [], predictions, hierarchy=TREE))
+    assert table(report, "errors", "kind")["duplicate"]["false_positives"] == 1
+    assert table(report, "errors", "kind")["class"]["false_positives"] == 0
+
+
+def test_two_errors_on_one_object_are_one_miss(tmp_path: Path) -> None:
+    """The surer one would have found it; mending the other one would remove it only."""
+    predictions = [f"i,dog,0.9,{WHOLE}", "i,cat,0.8,0,1,0,0.4"]
+    report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"j,dog,{WHOLE},0"], ["i,dog,1"], predictions))
+    found = table(report, "errors", "kind")
+    assert {kind: row["misses"] for kind, row in found.items() if row["misses"]} == {"class": 1, "missed": 1}
+    assert found["class"]["delta_mAP"] == pytest.approx(1 / 2)  # cats: 0 to 1
+    assert found["localization"]["delta_mAP"] == 0.0
+
+
+SIZES = ["i,cat,0,0.05,0,0.05,0", "i,cat,0.1,0.2,0.1,0.2,0", f"j,cat,{WHOLE},0"]
+
+
+def test_slices_by_size(tmp_path: Path) -> None:
+    """Shares of the image: 0.0025, 0.01 and 1; the middle one is found, beside a large false alarm."""
+    predictions = ["i,cat,0.8,0.1,0.2,0.1,0.2", "i,cat,0.9,0,0.9,0,0.9"]
+    found = table(explained(written(tmp_path, SIZES, [], predictions)), "slices", "value")
+    assert {size: (row["truths"], row["found"], row["recall"]) for size, row in found.items()} == {
+        "small": (1, 0, 0.0),
+        "medium": (1, 1, 1.0),
+        "large": (1, 0, 0.0),
+    }
+    assert {size: (row["false_positives"], row["mAP"]) for size, row in found.items()} == {
+        "small": (0, 0.0),
+        "medium": (0, 1.0),
+        "large": (1, 0.0),
+    }
+
+
+def test_slices_by_what_the_truth_says_of_its_boxes(tmp_path: Path) -> None:
+    boxes = [f"i,cat,{LEFT},1,0,x", f"i,cat,{RIGHT},0,0,-1", f"j,cat,{WHOLE},1.0,0,"]
+    files = written(tmp_path, boxes, [], [f"i,cat,0.9,{LEFT}"], columns="isoccluded,IsGroupOf,IsInside")
+    rows = {(row["slice"], row["value"]): row for row in explained(files).splits["all"].tables["slices"]}
+    assert {key: (row["truths"], row["found"]) for key, row in rows.items() if key[0] != "size"} == {
+        ("IsOccluded", "yes"): (2, 1),
+        ("IsOccluded", "no"): (1, 0),
+        ("IsOccluded", "unknown"): (0, 0),
+        ("IsInside", "yes"): (0, 0),
+        ("IsInside", "no"): (0, 0),
+        ("IsInside", "unknown"): (3, 1),
+    }
+
+
+def test_a_copy_of_a_box_has_the_attributes_of_its_row(tmp_path: Path) -> None:
+    files = written(
+        tmp_path, [f"i,cat,{WHOLE},0,1"], [], [f"i,cat,0.9,{WHOLE}"], hierarchy=TREE, columns="IsGroupOf,IsTruncated"
+    )
+    row = table(explained(files), "slices", "value")["yes"]
+    assert (row["truths"], row["found"]) == (2, 1)  # the animal is not found
+
+
+# Labels, hierarchy, weight: cats 1 of 2 (the group is not found), dogs 1 of 1, animals 0 of 3.
+ABLATION = {
+    (True, True, 1): (1 / 2 + 1 + 0) / 3,
+    (True, True, 0): (1 + 1 + 0) / 3,
+    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # the dog that nobody verified is a false positive
+    (False, True, 0): (1 + 1 / 2 + 0) / 3,
+    (True, False, 1): (1 / 2 + 1) / 2,
+    (True, False, 0): (1 + 1) / 2,
+    (False, False, 1): (1 / 2 + 1 / 2) / 2,
+    (False, False, 0): (1 + 1 / 2) / 2,
+}
+
+
+def ablation_files(folder: Path) -> tuple[Path, Path]:
+    return written(
+        folder,
+        [f"i,cat,{WHOLE},0", f"j,cat,{WHOLE},1", f"k,dog,{WHOLE},0"],
+        [],
+        [f"i,dog,0.95,{WHOLE}", f"i,cat,0.9,{WHOLE}", f"k,dog,0.5,{WHOLE}"],
+        hierarchy=TREE,
+    )
+
+
+def ablation(report: Report) -> dict[tuple[Any, ...], Any]:
+    rows = report.splits["all"].tables["ablation"]
+    return {(row["non_exhaustive_labels"], row["hierarchy"], row["group_of_weight"]): row["mAP"] for row in rows}
+
+
+def test_the_score_without_each_of_the_three_things(tmp_path: Path) -> None:
+    report = explained(ablation_files(tmp_path))
+    assert ablation(report) == pytest.approx(ABLATION)
+    assert ablation(report)[True, True, 1] == report.splits["all"].metrics["mAP"]
+
+
+def test_without_hierarchy_a_label_verifies_itself_only(tmp_path: Path) -> None:
+    """A cat was seen in j, so an animal is a false positive there only where cats are animals."""
+    predictions = [f"j,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
+    files = written(tmp_path, [f"i,animal,{WHOLE},0"], ["j,cat,1"], predictions, hierarchy=TREE)
+    found = ablation(explained(files))
+    assert (found[True, True, 1], found[True, False, 1], found[False, False, 1]) == pytest.approx((1 / 2, 1, 1 / 2))
+
+
+def test_a_prepared_truth_can_be_ablated(tmp_path: Path) -> None:
+    truth, submission = ablation_files(tmp_path)
+    prepare(TRACK, truth, tmp_path / "t.podium")
+    assert ablation(explained((tmp_path / "t.podium", submission))) == pytest.approx(ABLATION)
+
+
+def test_a_truth_without_its_hierarchy_has_only_the_rows_without(tmp_path: Path) -> None:
+    found = ablation(explained(ablation_files(tmp_path), expand_hierarchy=False))
+    assert found == pytest.approx({key: value for key, value in ABLATION.items() if not key[1]})
+
+
+def test_another_protocol_has_no_ablation(tmp_path: Path) -> None:
+    report = explained(ablation_files(tmp_path), protocol="fiftyone")
+    assert {"errors", "slices"} <= set(report.splits["all"].tables)
+    assert "ablation" not in report.splits["all"].tables
+
+
+def test_attributes_change_neither_score_nor_what_a_damaged_truth_is(tmp_path: Path) -> None:
+    (tmp_path / "with").mkdir()
+    (tmp_path / "without").mkdir()
+    odd = written(tmp_path / "with", [f"i,cat,{WHOLE},0,who knows"], [], [], columns="IsGroupOf,IsOccluded")
+    plain = written(tmp_path / "without", [f"i,cat,{WHOLE},0"], [], [])
+    assert score(TRACK, *odd).splits == score(TRACK, *plain).splits
+
+
+def test_a_plain_score_has_no_tables(tmp_path: Path) -> None:
+    report = score(TRACK, *ablation_files(tmp_path))
+    assert (report.splits["all"].tables, report.curves, list(report.matches.rows())) == ({}, {}, [])
+
+
+def test_a_track_without_explanations_says_so(tmp_path: Path) -> None:
+    truth, submission = ablation_files(tmp_path)
+    with pytest.raises(InvalidParameters, match="not explained"):
+        score("openimages-segmentation", truth, submission, explain=True)

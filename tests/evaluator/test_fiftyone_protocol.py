@@ -1,0 +1,203 @@
+"""FiftyOne's rules on cases of three images, beside the official code's answer to the same files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.catalog import DETECTION
+from evaluator.problems import InvalidParameters
+from evaluator.report import SplitReport
+from evaluator.scoring import score
+from evaluator.signature import compose
+from tests.evaluator.test_golden import CASES, SHARED, assert_equal, found
+
+WHOLE, LEFT, RIGHT, TOP = "0,1,0,1", "0,0.5,0,1", "0.5,1,0,1", "0,1,0,0.5"
+# Beside image a: b has a cat that is found at 0.5, c has none and a false alarm at 0.6.
+BOXES = [f"b,cat,{WHOLE},0"]
+LABELS = ["b,cat,1", "c,cat,0"]
+PREDICTIONS = [f"b,cat,0.5,{WHOLE}", f"c,cat,0.6,{WHOLE}"]
+
+
+def scored(
+    tmp_path: Path, boxes: list[str], labels: list[str], predictions: list[str], **parameters: Any
+) -> SplitReport:
+    truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
+    truth.mkdir(exist_ok=True)
+    lines = {
+        truth / "boxes.csv": ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf", *boxes],
+        truth / "image_labels.csv": ["ImageID,LabelName,Confidence", *labels],
+        submission: ["ImageID,LabelName,Score,XMin,XMax,YMin,YMax", *predictions],
+    }
+    for path, text in lines.items():
+        path.write_text("\n".join(text) + "\n")
+    return score("openimages-detection", truth, submission, parameters=parameters).splits["all"]
+
+
+def row_of(report: SplitReport, label: str) -> dict[str, Any]:
+    return next(row for row in report.classes if row["label"] == label)
+
+
+RULES = [
+    pytest.param(
+        [f"a,cat,{LEFT},0", f"a,cat,{LEFT},0"],
+        ["a,cat,1"],
+        [f"a,cat,0.9,{LEFT}", f"a,cat,0.8,{LEFT}"],
+        2 / 3 + 1 / 3 * 3 / 4,  # hit, hit, false, hit of three
+        1 / 3 + 1 / 3 * 2 / 4,  # hit, false, false, hit
+        id="a twin of a taken object may be taken",
+    ),
+    pytest.param(
+        [f"a,cat,{WHOLE},0"],
+        [],
+        [f"a,cat,0.9,{WHOLE}"],
+        1 / 2,  # false, hit of one
+        1 / 2 + 1 / 2 * 2 / 3,  # hit, false, hit of two
+        id="a box without a label in its image is left out",
+    ),
+    pytest.param(
+        ["a,cat,0,1,0,0.9,0", "a,cat,0,1,0.4,1,0", f"a,cat,{WHOLE},1"],
+        ["a,cat,1"],
+        ["a,cat,0.9,0,1,0,0.9", f"a,cat,0.8,{WHOLE}"],
+        1 / 4 + 1 / 4 * 2 / 4,  # hit, false, false, hit of four
+        2 / 4 + 1 / 4 * 3 / 4,  # hit, group, false, hit
+        id="who loses an object while another is free does not fall into the group",
+    ),
+    pytest.param(
+        [f"a,cat,{WHOLE},0"],
+        ["a,cat,1"],
+        ["a,cat,0.9,0,1,0,0.49999999996"],
+        1 / 2 + 1 / 2 * 2 / 3,  # hit, false, hit of two
+        1 / 2 * 1 / 3,  # false, false, hit
+        id="overlaps are rounded to ten decimals",
+    ),
+    pytest.param(
+        [f"a,cat,{WHOLE},1"],
+        ["a,cat,1"],
+        [f"a,cat,0,{LEFT}"],
+        2 / 3,  # false, hit, group of two
+        1 / 2 * 1 / 2,  # false, hit; the group is not found
+        id="a group is found by confidence zero",
+    ),
+    pytest.param(
+        ["a,cat,0,0.8,0,0.5,1", "a,cat,0.2,1,0,0.5,1"],
+        ["a,cat,1"],
+        [f"a,cat,0.9,{TOP}", "a,cat,0.8,0.85,1,0,0.5"],
+        1 / 3 + 1 / 3 * 2 / 3,  # the second group twice, false, hit of three
+        2 / 3 + 1 / 3 * 3 / 4,  # the first group, the second, false, hit
+        id="of groups that hold equally much the last is meant",
+    ),
+]
+
+
+@pytest.mark.parametrize(("boxes", "labels", "predictions", "fiftyone", "tfod"), RULES)
+def test_a_rule_that_differs(
+    tmp_path: Path, boxes: list[str], labels: list[str], predictions: list[str], fiftyone: float, tfod: float
+) -> None:
+    case = boxes + BOXES, labels + LABELS, predictions + PREDICTIONS
+    for protocol, expected in (("fiftyone", fiftyone), ("tfod", tfod)):
+        report = scored(tmp_path, *case, protocol=protocol)
+        assert row_of(report, "cat")["ap"] == pytest.approx(expected, abs=1e-12), protocol
+
+
+def test_no_cap_on_detections_of_one_image(tmp_path: Path) -> None:
+    predictions = ["a,cat,0.9,0,0.1,0,0.1"] * 10_000 + [f"a,cat,0.1,{WHOLE}"]
+    for protocol, expected in (("fiftyone", 1 / 10_001), ("tfod", 0.0)):
+        report = scored(tmp_path, [f"a,cat,{WHOLE},0"], ["a,cat,1"], predictions, protocol=protocol)
+        assert row_of(report, "cat")["ap"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_precision_recall_f1_and_support(tmp_path: Path) -> None:
+    """Cats: one of two found with two tries. Dogs: none tried. Cars: none there."""
+    report = scored(
+        tmp_path,
+        [f"a,cat,{LEFT},0", f"a,cat,{RIGHT},0", f"b,dog,{WHOLE},0"],
+        ["a,cat,1", "b,dog,1", "c,car,0"],
+        [f"a,cat,0.9,{LEFT}", f"a,cat,0.8,{TOP}", f"c,car,0.7,{TOP}"],
+        protocol="fiftyone",
+    )
+    names = ("precision", "recall", "f1", "support")
+    assert [row_of(report, "cat")[name] for name in names] == pytest.approx([1 / 2, 1 / 2, 1 / 2, 2])
+    assert [row_of(report, "dog")[name] for name in names] == [None, 0.0, 0.0, 1.0]
+    assert [row_of(report, "car")[name] for name in names] == [0.0, None, 0.0, 0.0]
+    averages = {row["average"]: [row[name] for name in names] for row in report.tables["averages"]}
+    assert averages["micro"] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 3])
+    assert averages["macro"] == pytest.approx([1 / 4, 1 / 4, 1 / 4, 3])
+    assert averages["weighted"] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 3])
+
+
+CLASSES = [
+    [f"a,cat,{LEFT},0", f"a,dog,{RIGHT},0", f"b,dog,{WHOLE},0", f"c,cat,{WHOLE},1"],
+    [f"{image},{label},1" for image in "abc" for label in ("cat", "dog")],
+    [
+        f"a,dog,0.9,{LEFT}",  # a cat is there
+        f"a,dog,0.8,{RIGHT}",
+        "b,cat,0.7,0,0.1,0,0.1",  # nothing is there
+        f"c,dog,0.6,{LEFT}",  # a group takes its own class only
+        f"c,cat,0.5,{RIGHT}",
+    ],
+]
+
+
+def test_across_classes_every_object_and_every_prediction_stands_in_the_confusion_matrix(tmp_path: Path) -> None:
+    report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
+    cells = {(row["truth"], row["prediction"]): row["count"] for row in report.tables["confusion"]}
+    assert cells == {
+        ("cat", "dog"): 1,
+        ("dog", "dog"): 1,
+        (None, "cat"): 1,
+        (None, "dog"): 1,
+        ("dog", None): 1,
+        ("cat", "cat"): 1,
+    }
+    assert sum(count for (there, _), count in cells.items() if there) == 4
+    assert sum(count for (_, said), count in cells.items() if said) == 5
+
+
+def test_a_match_across_classes_is_a_false_positive_of_the_object_s_class(tmp_path: Path) -> None:
+    report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
+    cat, dog = row_of(report, "cat"), row_of(report, "dog")
+    assert cat["ap"] == pytest.approx(1 / 2 * 1 / 3)  # false at 0.9 and 0.7, the group at 0.5, of two
+    assert dog["ap"] == pytest.approx(1 / 2)  # hit at 0.8, false at 0.6, of two
+    assert [dog["precision"], dog["recall"]] == pytest.approx([1 / 3, 1 / 2])
+
+
+def test_across_classes_an_object_is_not_copied_to_its_ancestors(tmp_path: Path) -> None:
+    (tmp_path / "truth").mkdir()
+    (tmp_path / "truth/hierarchy.json").write_text(
+        '{"LabelName": "root", "Subcategory": [{"LabelName": "animal", "Subcategory": [{"LabelName": "cat"}]}]}'
+    )
+    report = scored(
+        tmp_path, [f"a,cat,{WHOLE},0"], ["a,cat,1"], [f"a,animal,0.9,{WHOLE}"], protocol="fiftyone", classwise=False
+    )
+    assert report.tables["confusion"] == [{"truth": "cat", "prediction": "animal", "count": 1}]
+
+
+def test_classes_are_crossed_by_fiftyone_only() -> None:
+    with pytest.raises(InvalidParameters, match="protocol=fiftyone only"):
+        DETECTION.resolve({"classwise": False})
+
+
+def test_a_group_weighs_one_with_fiftyone() -> None:
+    with pytest.raises(InvalidParameters, match="protocol=tfod only"):
+        DETECTION.resolve({"protocol": "fiftyone", "group_of_weight": 0.5})
+
+
+def test_the_signature_names_the_protocol_and_what_crosses_classes() -> None:
+    def written(**given: Any) -> str:
+        return compose(DETECTION, DETECTION.resolve(given), "0" * 64)
+
+    assert "|protocol:fiftyone|truth:" in written(protocol="fiftyone")
+    assert "|protocol:fiftyone|classwise:off|truth:" in written(protocol="fiftyone", classwise=False)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if (SHARED / "golden" / case / "expected_fiftyone.json").exists()]
+)
+def test_agrees_with_fiftyone(case: str) -> None:
+    folder = SHARED / "golden" / case
+    predictions = found(folder, "predictions.csv")
+    assert predictions is not None
+    assert_equal(json.loads((folder / "expected_fiftyone.json").read_text()), predictions, folder / "truth")

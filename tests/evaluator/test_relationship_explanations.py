@@ -1,0 +1,93 @@
+"""Relationships explained, on a case small enough to work out by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.report import Report
+from evaluator.scoring import score
+
+HEADER = "ImageID,LabelName1,LabelName2,RelationshipLabel"
+BOXES = ",".join(f"{name}{n}" for n in (1, 2) for name in ("XMin", "XMax", "YMin", "YMax"))
+LEFT, RIGHT, WHOLE, CORNER = "0,0.5,0,1", "0.5,1,0,1", "0,1,0,1", "0,0.1,0,0.1"
+# holds: found, so AP 1. on: none of three found. Relations that the truth does not have count for neither.
+TRIPLETS = [
+    f"i,man,guitar,holds,{LEFT},{RIGHT}",
+    f"j,man,horse,on,{WHOLE},{WHOLE}",
+    f"k,cat,mat,on,{LEFT},{RIGHT}",
+    f"l,dog,sofa,on,{LEFT},{RIGHT}",
+]
+LABELS = ["i,woman,0", "i,violin,0"]
+PREDICTIONS = [
+    f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}",
+    f"i,man,guitar,holds,0.8,{LEFT},{RIGHT}",
+    f"j,man,horse,rides,0.7,{WHOLE},{WHOLE}",
+    f"i,woman,guitar,holds,0.6,{LEFT},{RIGHT}",
+    f"i,man,violin,holds,0.5,{LEFT},{RIGHT}",
+    f"k,cat,mat,on,0.4,{LEFT},0.5,0.7,0,1",
+    f"i,woman,guitar,plays,0.3,{LEFT},{RIGHT}",
+    f"j,man,horse,on,0.2,{CORNER},{CORNER}",
+    f"l,man,sofa,on,0.99,{LEFT},{RIGHT}",
+]
+TOLD = [
+    ("true_positive", "", 2),
+    ("false_positive", "duplicate", 2),
+    ("false_positive", "relation", 3),
+    ("false_positive", "subject", 2),
+    ("false_positive", "object", 2),
+    ("false_positive", "localization", 4),
+    ("false_positive", "several", 2),
+    ("false_positive", "background", 3),
+    ("ignored", "unverified_class", ""),
+    ("missed", "relation", 3),
+    ("missed", "localization", 4),
+    ("missed", "missed", 5),
+]
+GAINS = {
+    "duplicate": 0.0,
+    "localization": (1 / 3) / 2,  # on: the surest of two entries would hit one of three
+    "relation": (1 / 3) / 2,  # the same by the one that was said to ride
+    "subject": 0.0,  # the guitar is held already
+    "object": 0.0,
+    "several": 0.0,
+    "background": 0.0,
+    "missed": 0.0,  # none of two is not more than none of three
+}
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Report:
+    truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
+    truth.mkdir()
+    (truth / "relationships.csv").write_text("\n".join([f"{HEADER},{BOXES}", *TRIPLETS]) + "\n")
+    (truth / "image_labels.csv").write_text("\n".join(["ImageID,LabelName,Confidence", *LABELS]) + "\n")
+    submission.write_text("\n".join([f"{HEADER},Score,{BOXES}", *PREDICTIONS]) + "\n")
+    return score("openimages-relationships", truth, submission, explain=True)
+
+
+def test_every_pair_and_every_missed_triplet_has_its_line(report: Report) -> None:
+    rows = [dict(zip(report.matches.columns, row, strict=True)) for row in report.matches.rows()]
+    assert sorted((row["Outcome"], row["Reason"], row["TruthLine"]) for row in rows[:9]) == sorted(TOLD[:9])
+    assert [(row["Outcome"], row["Reason"], row["TruthLine"]) for row in rows] == TOLD
+    assert rows[5]["Overlap"] == pytest.approx(0.4)
+
+
+def test_a_phrase_may_be_found_where_its_relationship_is_not(report: Report) -> None:
+    rows = [dict(zip(report.matches.columns, row, strict=True)) for row in report.matches.rows()]
+    assert (rows[5]["Outcome"], rows[5]["PhraseOutcome"]) == ("false_positive", "true_positive")
+
+
+def test_a_kind_s_weight_is_what_the_mean_gains_without_it(report: Report) -> None:
+    assert report.splits["all"].metrics["mAP_relationships"] == pytest.approx(1 / 2)
+    gains = {row["kind"]: row["delta_mAP_relationships"] for row in report.splits["all"].tables["errors"]}
+    assert gains == pytest.approx(GAINS, abs=1e-15)
+
+
+def test_a_relation_tells_what_failed(report: Report) -> None:
+    rows: dict[str, dict[str, Any]] = {row["label"]: row for row in report.splits["all"].classes}
+    holds, on = rows["holds"], rows["on"]
+    assert [holds[f"fp_{kind}"] for kind in ("duplicate", "subject", "object", "localization")] == [1, 1, 1, 0]
+    assert [on[f"fp_{kind}"] for kind in ("localization", "background", "relation")] == [1, 1, 0]
+    assert (on["missed"], on["ignored"], holds["missed"], holds["ignored"]) == (3, 1, 0, 0)
+    assert [holds["precision"], holds["recall"], holds["support"]] == pytest.approx([1 / 4, 1, 1])

@@ -1,0 +1,31 @@
+"""A PostgreSQL database of a test's own; a machine without a server says so, the one that guards may not."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+TOLD = os.environ.get("DATABASE_URL", "")
+SERVER = TOLD if TOLD.startswith("postgres") else "postgres://postgres@127.0.0.1:5432/postgres"
+
+
+@contextmanager
+def own_database() -> Iterator[str]:
+    """Make a database, give its URL, and drop it."""
+    name = f"podium_test_{uuid.uuid4().hex[:12]}"
+    try:
+        connection = psycopg.connect(SERVER, autocommit=True, connect_timeout=3)
+    except psycopg.OperationalError as error:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"no PostgreSQL at {SERVER}: {error}")
+        pytest.skip(f"NOT TESTED on PostgreSQL: there is none at {SERVER}; DATABASE_URL says where")
+    with connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield SERVER.rsplit("/", 1)[0] + f"/{name}"
+    finally:
+        with psycopg.connect(SERVER, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

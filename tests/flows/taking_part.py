@@ -1,0 +1,49 @@
+"""A challenge to submit to, and people who take part in it: what a running service is given before it is damaged."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from django.conf import settings
+
+from tests.flows.running import Running
+
+JOIN = """
+import sys, django; django.setup()
+from server.accounts.models import User
+from server.accounts.services import issue_token
+from server.challenges.models import Challenge
+from server.challenges.services import join
+for name in sys.argv[1:]:
+    user = User.objects.create_user(name, f"{name}@example.org", "correct horse battery")
+    join(user=user, challenge=Challenge.objects.get(slug="flows"), accept_rules=True)
+    print(issue_token(user=user, name="flows", scope="submit", days=1)[1])
+"""
+
+CHALLENGE = """
+slug: flows
+title: Flows
+phases:
+  - {slug: main, title: Main, track: openimages-detection, quota: {per_day: 1000, attempts_per_day: 1000}}
+"""
+
+
+def make_bundle(folder: Path, *, images: int) -> Path:
+    """Fill the folder with a challenge's bundle, made by `podium synthesize`, and beside it `predictions.csv`."""
+    words = [sys.executable, "-m", "evaluator", "synthesize", "openimages-detection", "--out", str(folder / "made")]
+    subprocess.run([*words, "--images", str(images), "--quality", "0.7"], check=True, cwd=settings.BASE_DIR)
+    (folder / "phases" / "main").mkdir(parents=True)
+    (folder / "made" / "truth").rename(folder / "phases" / "main" / "truth")
+    (folder / "made" / "submissions" / "quality-0.70.csv").rename(folder / "predictions.csv")
+    (folder / "challenge.yaml").write_text(CHALLENGE)
+    return folder
+
+
+def open_challenge(service: Running, bundle: Path, *people: str) -> None:
+    """Import the bundle and let the people join. The first of them is the one who asks."""
+    imported = service.run("manage.py", "import_challenge", str(bundle))
+    assert imported.returncode == 0, imported.stdout + imported.stderr
+    joined = service.run("-c", JOIN, *people)
+    service.tokens = joined.stdout.split()
+    assert len(service.tokens) == len(people), joined.stderr
+    service.token = service.tokens[0]

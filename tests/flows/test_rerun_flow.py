@@ -1,0 +1,91 @@
+"""Intervals in the real processes: after every score that waits, and whatever is killed on the way."""
+
+import re
+import signal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator import scoring
+from tests.flows.running import TRIES, wait_for
+
+pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
+
+EACH = 5
+# Rows that do not exist: a worker takes the message, finds nothing, and is done with it
+SEND = f"""
+import django; django.setup()
+from uuid import UUID
+from server.celery import app
+from server.submissions import queue
+queue.enqueue(UUID(int=0))  # what the frozen worker was waiting for
+for number in range({EACH}):
+    queue.enqueue_rerun(10**9 + number)
+for number in range({EACH}):
+    queue.enqueue(UUID(int=1 + number))
+print(queue.waiting(queue.FIRST), queue.waiting(queue.LATER))
+"""
+
+
+def taken(service: Any) -> list[str]:
+    """The tasks that the worker took, in the order in which it took them."""
+    return re.findall(r"Task (worker\.\w+)\[\S+\] received", (service.home / "logs" / "worker.log").read_text())
+
+
+def test_of_a_backlog_of_both_kinds_scorings_are_taken_first(start):
+    service = start(WORKER_PROCESSES=1, DJANGO_SETTINGS_MODULE="server.settings")
+    service.worker()
+    service.freeze()
+    sent = service.run("-c", SEND)
+    # The first may have gone to the frozen worker, if that was waiting already.
+    assert sent.stdout.split() in ([str(EACH), str(EACH)], [str(EACH + 1), str(EACH)]), sent.stderr
+    service.signal_all("celery -A worker", signal.SIGCONT)
+    wait_for(lambda: len(taken(service)) == 1 + 2 * EACH)
+    assert taken(service) == ["worker.evaluate"] * (1 + EACH) + ["worker.rerun"] * EACH
+
+
+@pytest.fixture
+def content(predictions: Path) -> bytes:
+    return (predictions / "predictions.csv").read_bytes()
+
+
+def settled(service: Any, identifier: str) -> dict[str, Any]:
+    """Wait for a submission's intervals."""
+    service.ended(identifier)
+    return dict(wait_for(lambda: (found := service.submission(identifier))["stage"] is None and found))
+
+
+def test_interval_is_that_of_the_evaluator_and_follows_the_score(service, predictions, content):
+    identifier = service.submit(content)
+    first = service.ended(identifier)
+    assert (first["stage"], first["intervals"]) in [
+        ("bootstrapping", {}),
+        (None, settled(service, identifier)["intervals"]),
+    ]
+    truth = predictions / "phases" / "main" / "truth"
+    report = scoring.score("openimages-detection", truth, predictions / "predictions.csv", bootstrap=1000)
+    expected = {name: list(ends) for name, ends in report.splits["public"].intervals.items()}
+    found = settled(service, identifier)
+    assert (found["scores"], found["intervals"]) == (first["scores"], {"public": expected})
+
+
+def interrupted(service: Any, content: bytes) -> str:
+    """Upload until a worker is killed between the claim and the record of an interval."""
+    for _ in range(TRIES):
+        identifier = service.submit(content)
+        claimed = partial(service.rows, "SELECT attempts FROM submissions_rerun WHERE lease_token IS NOT NULL")
+        wait_for(claimed, every=0.002)
+        service.signal_all("celery -A worker", signal.SIGKILL)
+        if claimed() == [(1,)]:
+            return identifier
+        settled(service, identifier)
+    raise AssertionError(f"each of {TRIES} intervals was there before its worker could be killed")
+
+
+def test_worker_that_is_killed_over_an_interval_leaves_an_interval_and_one_evaluation(service, content):
+    identifier = interrupted(service, content)
+    assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
+    assert (service.evaluations(identifier), service.column("attempts", identifier)) == (1, 1)
+    assert service.rows("SELECT count(*) FROM submissions_rerun") == [(0,)]

@@ -1,0 +1,189 @@
+"""One damaged file, drawn from a seed, scored by the kernels and by their readable twin."""
+
+import gzip
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
+from json import dumps
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+from evaluator.catalog import Limits
+from evaluator.files import blocks, lines
+from evaluator.scoring import check, prepare
+from evaluator.tracks import streaming
+from evaluator.tracks.detection_reader import DetectionReader
+from evaluator.tracks.relationships_reader import RelationshipReader
+from tests.evaluator.kernels import cases
+from tests.fuzz import mutations
+from tests.fuzz.guarded import BEYOND_BYTES, guarded
+
+TRUTHS = 60  # of each track
+KEPT = Path("build/fuzz")
+PARAMETERS: dict[str, list[dict[str, Any]]] = {
+    "openimages-detection": [
+        {},
+        {},
+        {},
+        {"group_of_weight": 0.0},
+        {"group_of_weight": 0.3},
+        {"iou_threshold": 0.3},
+        {"expand_predictions": True},
+        {"require_all_images": True},
+    ],
+    "openimages-relationships": [{}, {}, {"iou_threshold": 0.3}, {"weights": (0.2, 0.3, 0.5)}],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A file and all that its answer depends on.
+
+    Attributes
+    ----------
+    borders : (int, int, int)
+        Bytes of a block for the kernels, how far back its blank lines are looked for, bytes of a batch of the reader's.
+    twin_bytes : int
+        Bytes of a batch of the twin, which reads the same lines wherever the borders are.
+    """
+
+    seed: int
+    track: str
+    truth: int
+    content: bytes
+    parameters: dict[str, Any]
+    limits: Limits
+    threads: int
+    borders: tuple[int, int, int]
+    twin_bytes: int
+
+
+def drawn(seed: int) -> Case:
+    """Draw a case."""
+    chance = random.Random(seed)
+    track = chance.choice(list(PARAMETERS))
+    plain = cases.FILES[track](chance)
+    if plain.startswith(lines.GZIP_MAGIC):
+        plain = gzip.decompress(plain)
+    plain = content = mutations.mutated(chance, plain)
+    if chance.random() < 0.1:
+        content = mutations.zipped(chance, plain)
+    elif chance.random() < 0.01:
+        content = mutations.bomb(chance, plain)
+    small = len(plain.partition(b"\n")[0]) + 2 + chance.choice([0, 1, 10, 50, 300])
+    size = chance.choice([small, small, 4096, lines.CHUNK_BYTES])
+    batch, twin_batch = chance.choices([64, 1000, lines.CHUNK_BYTES], [1, 5, 10], k=2)
+    return Case(
+        seed,
+        track,
+        chance.randrange(TRUTHS),
+        content,
+        chance.choice(PARAMETERS[track]),
+        limits(chance, plain, size),
+        chance.choice([1, 1, 2, 3]),
+        (size, chance.choice([1, 10, blocks.LOOK_BACK_BYTES]), batch),
+        batch if content.startswith(lines.GZIP_MAGIC) else twin_batch,  # which tells what of a bad one can be read
+    )
+
+
+def limits(chance: random.Random, plain: bytes, size: int) -> Limits:
+    """Draw limits, now and then so narrow that a small file breaks them, or almost."""
+    if chance.random() < 0.9:
+        return Limits()
+    return Limits(
+        decompressed_bytes=chance.choice([100, 1_000, 10_000]),
+        decompressed_ratio=chance.choice([2, 5, 200]),
+        line_bytes=chance.choice([60, 200, 1_000, 5_000, 2 * size, 3 * size]),
+        boxes=max(chance.choice([plain.count(b"\n"), plain.count(b" ") // 6, 1_000]) + chance.randint(-3, 3), 0),
+        images=chance.choice([0, 1, 2, 3, 4, 5, 1_000]),
+        number_characters=chance.choice([64, 64, 64, 10]),
+    )
+
+
+@cache
+def folder() -> TemporaryDirectory[str]:
+    """Return this process's folder for truths and the file at hand."""
+    return TemporaryDirectory(prefix="podium-fuzz-")
+
+
+@cache
+def truth(track: str, number: int) -> Path:
+    """Return one of the prepared truths that the cases choose from."""
+    place = Path(folder().name) / f"{track}-{number}"
+    prepare(track, cases.TRUTHS[track](random.Random(number), place), place.with_suffix(".podium"))
+    return place.with_suffix(".podium")
+
+
+@contextmanager
+def borders(block: int, look_back: int, batch: int) -> Iterator[None]:
+    """Read files in pieces of so many bytes."""
+    usual = lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES
+    blocks.CHUNK_BYTES = streaming.CHUNK_BYTES = block
+    lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES = batch, look_back, 1_000
+    try:
+        yield
+    finally:
+        blocks.CHUNK_BYTES = streaming.CHUNK_BYTES = usual[0]
+        lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES = usual
+
+
+@contextmanager
+def guarded_blocks() -> Iterator[None]:
+    """Let every reader look at its blocks in guarded memory.
+
+    With NUMBA_BOUNDSCHECK=1 the end of the array is checked instead, before the page is reached.
+    """
+
+    def over(read: Callable[..., None]) -> Callable[..., None]:
+        return lambda self, data, stop: read(self, guarded(data[: stop + BEYOND_BYTES]), stop)
+
+    with (
+        patch.object(DetectionReader, "read", over(DetectionReader.read)),
+        patch.object(RelationshipReader, "read", over(RelationshipReader.read)),
+    ):
+        yield
+
+
+def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """Return the way that was taken, its answer and the twin's; of every third file `check`'s findings must agree."""
+    path = Path(folder().name) / "submission"
+    path.write_bytes(case.content)
+    words = case.track, truth(case.track, case.truth), path
+    how: dict[str, Any] = {"parameters": case.parameters, "limits": case.limits}
+    with guarded_blocks(), borders(*case.borders):
+        way, ours = cases.answer(*words, **how, threads=case.threads)
+        checked = ours if case.seed % 3 else check(case.track, path, truth=words[1], **how).as_dict()
+    with borders(*case.borders[:2], case.twin_bytes), cases.readable_way():
+        twins = cases.answer(*words, **how)[1]
+    if checked["notices"] != twins["notices"] or checked.get("errors", []) != twins.get("errors", []):
+        return way, checked, twins
+    return way, ours, twins
+
+
+def answers(seed: int) -> tuple[Counter[str], list[str]]:
+    """Score the file of a seed both ways; return what it was, and how the answers differ."""
+    case = drawn(seed)
+    try:
+        way, ours, twins = both(case)
+    except Exception:
+        keep(case)
+        raise
+    counts = Counter([f"{case.track}: {way.partition(':')[0]}", *ours.get("counts", {})])
+    if dumps(ours, sort_keys=True) == dumps(twins, sort_keys=True):
+        return counts, []
+    return counts, [f"file of seed {seed} ({way}) is kept in {keep(case)}:\n  {ours}\nis not\n  {twins}"]
+
+
+def keep(case: Case) -> Path:
+    """Write down a case that somebody will want to look at."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    place = KEPT / f"{case.seed}.csv"
+    place.write_bytes(case.content)
+    settings = {name: value for name, value in asdict(case).items() if name != "content"}
+    place.with_suffix(".txt").write_text(f"{settings}\n")
+    return place

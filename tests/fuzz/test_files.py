@@ -1,0 +1,70 @@
+"""A small share of `make fuzz`: damaged files."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.catalog import TRACKS
+from evaluator.problems import Findings
+from evaluator.tracks import contest_of
+from tests.evaluator.kernels import cases
+from tests.fuzz import files
+
+SHARES, SHARE = 4, 400
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_kernels_and_reader_answer_alike(share: int) -> None:
+    counts, complaints = Counter[str](), list[str]()
+    for seed in range(share * SHARE, (share + 1) * SHARE):
+        more, wrong = files.answers(seed)
+        counts, complaints = counts + more, complaints + wrong
+    assert not complaints
+    assert sum(count for kind, count in counts.items() if kind.endswith("streamed")) > SHARE / 6
+    assert sum(count for kind, count in counts.items() if kind.endswith("rejected")) > SHARE / 6
+
+
+def test_every_track_that_has_kernels_is_fuzzed() -> None:
+    assert {track for track in TRACKS if contest_of(track).streaming} == set(files.PARAMETERS)
+
+
+def test_a_seed_draws_the_same_file_again() -> None:
+    assert files.drawn(7) == files.drawn(7)
+    assert files.drawn(7).content != files.drawn(8).content
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(files, "KEPT", tmp_path)
+    return tmp_path
+
+
+def test_a_difference_is_told_with_its_seed_and_its_file(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = cases.answer
+
+    def wrong_by_one_bit(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, dict[str, Any]]:
+        way, given = answer(track, truth, submission, **options)
+        return way, {**given, "total": given.get("total", 0) + ("threads" in options)}
+
+    monkeypatch.setattr(cases, "answer", wrong_by_one_bit)
+    (complaint,) = files.answers(7)[1]
+    assert f"seed 7 (rejected) is kept in {kept / '7.csv'}" in complaint
+    assert (kept / "7.csv").read_bytes() == files.drawn(7).content
+
+
+def test_a_file_that_breaks_the_scorer_is_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*words: Any, **options: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cases, "answer", broken)
+    with pytest.raises(ZeroDivisionError):
+        files.answers(8)
+    assert (kept / "8.csv").exists()
+
+
+def test_a_disagreement_of_check_is_told(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seed = next(seed for seed in range(0, 300, 3) if files.both(files.drawn(seed))[0] == "rejected")
+    monkeypatch.setattr(files, "check", lambda *words, **options: Findings())
+    assert files.answers(seed)[1]

@@ -1,0 +1,25 @@
+"""A small share of `make fuzz`: numbers."""
+
+from collections import Counter
+
+from tests.fuzz.tokens import BATCH, KINDS, answers
+
+SEEDS = 200
+
+
+def test_kernels_and_reader_take_the_same_numbers_for_the_same() -> None:
+    counts, complaints = Counter[str](), list[str]()
+    for seed in range(SEEDS):
+        more, wrong = answers(seed)
+        counts, complaints = counts + more, complaints + wrong
+    assert not complaints
+    assert counts.total() == SEEDS * BATCH
+
+
+def test_every_kind_of_number_is_drawn_and_most_are_sound() -> None:
+    counts = Counter[str]()
+    for seed in range(5):
+        counts += answers(seed)[0]
+    kinds = {kind.partition(":")[0] for kind in counts}
+    assert len(kinds) == len(KINDS)
+    assert 0.6 < sum(count for kind, count in counts.items() if kind.endswith("read")) / counts.total() < 0.95

@@ -1,0 +1,21 @@
+"""A thousand damaged files on the whole way of a submission."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.fuzz.uploads import Site
+
+SHARES, SHARE = 4, 250
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_every_damaged_upload_is_scored_or_rejected(make: Any, inline_queue: Any, share: int) -> None:
+    site, counts = Site(make), Counter[str]()
+    for seed in range(share * SHARE, (share + 1) * SHARE):
+        more, complaints = site.answers(seed)
+        assert not complaints
+        counts += more
+    assert counts["scored"] > SHARE / 10
+    assert counts["rejected"] > SHARE / 10

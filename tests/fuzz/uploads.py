@@ -1,0 +1,102 @@
+"""Damaged files on the whole way of a submission: taken in, claimed, scored, recorded or rejected."""
+
+import os
+import random
+from collections import Counter
+from functools import cache
+from tempfile import mkdtemp
+from typing import Any
+
+import django
+from django.apps import apps
+
+if not apps.ready:  # in a process of the fuzz, not of the tests: a database of its own, whatever the environment says
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    os.environ["DATABASE_URL"] = f"sqlite:///{mkdtemp()}/fuzz.sqlite3"
+    django.setup()
+
+from django.core.files.base import ContentFile
+from django.core.management import call_command
+
+from server.challenges.models import Phase
+from server.errors import Refused
+from server.submissions import queue
+from server.submissions.models import Score, Status, Submission
+from server.submissions.services import intake
+from tests.conftest import InlineHeartbeat, Make
+from tests.fuzz import files
+from worker import tasks
+
+PHASES = 8  # of each track
+ANY_NUMBER = 1_000_000
+NAMES = [
+    "mine.csv",
+    "",
+    "a/b\\c.csv.gz",
+    "\u202egnp.csv",
+    "ﬁle\0.csv",
+    "x" * 300,
+    "🙂",
+    " ",
+    "..",
+    "con.csv",
+    "<b>.csv",
+]
+
+
+class Site:
+    """A service with phases of every track, and somebody who sends files."""
+
+    def __init__(self, make: Make) -> None:
+        self.user = make.user()
+        self.phases = {
+            track: [self._phase(make, track, place) for place in range(PHASES)] for track in files.PARAMETERS
+        }
+        self.teams = {phase: make.team(phase.challenge, self.user) for each in self.phases.values() for phase in each}
+
+    def _phase(self, make: Make, track: str, place: int) -> Phase:
+        known = files.PARAMETERS[track]
+        parameters = known[place % len(known)]
+        phase = make.phase(
+            track=track, parameters=parameters, quota_per_day=ANY_NUMBER, attempts_per_day=ANY_NUMBER, quota_total=None
+        )
+        make.truth(phase, content=files.truth(track, place).read_bytes())
+        return Phase.objects.get(pk=phase.pk)
+
+    def answers(self, seed: int) -> tuple[Counter[str], list[str]]:
+        """Send the file of a seed and let it be scored; return how it ended, and what should not be."""
+        case, chance = files.drawn(seed), random.Random(seed)
+        phase = chance.choice(self.phases[case.track])
+        file = ContentFile(case.content, chance.choice(NAMES))
+        try:
+            submission = intake.submit(user=self.user, team=self.teams[phase], phase=phase, file=file)
+        except Refused as refusal:
+            if refusal.code != "duplicate_file":  # two seeds may draw one file
+                raise
+            return Counter([refusal.code]), []
+        tasks.evaluate(str(submission.pk))
+        counts, wrong = ended(Submission.objects.get(pk=submission.pk))
+        return counts, [f"upload of seed {seed} ({files.keep(case)}) {complaint}" for complaint in wrong]
+
+
+def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
+    """Return how a submission ended, and what should not be."""
+    scores = Score.objects.filter(evaluation__submission=submission).count()
+    told, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
+    sound = {Status.SCORED: scores > 0 == told, Status.REJECTED: told > 0 == scores}.get(submission.status, False)
+    wrong = f"is {submission.status} with {scores} scores and {told} defects: {submission.failure}"
+    return Counter([submission.status, *codes]), [] if sound else [wrong]
+
+
+@cache
+def site() -> Site:
+    """Return this process's own service."""
+    call_command("migrate", verbosity=0)
+    unannounced: Any = lambda submission_id: None  # noqa: E731
+    queue.enqueue, tasks.Heartbeat = unannounced, InlineHeartbeat  # type: ignore[misc]
+    return Site(Make())
+
+
+def answers(seed: int) -> tuple[Counter[str], list[str]]:
+    """Send the file of a seed to this process's service."""
+    return site().answers(seed)

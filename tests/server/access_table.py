@@ -1,0 +1,153 @@
+"""Who is answered what: every address of the site and of the API, every method, every kind of person.
+
+A method that is not listed for an address is refused to everybody.
+"""
+
+ROLES = ("nobody", "stranger", "member", "mate", "rival", "organizer", "foreign", "staff", "superuser")
+GROUPS = {
+    **{role: (role,) for role in ROLES},
+    "team": ("member", "mate"),  # whose submission it is
+    "teams": ("member", "mate", "rival"),  # who take part
+    "organizers": ("organizer", "staff", "superuser"),  # not the organizer of another challenge, who is foreign here
+    "employees": ("staff", "superuser"),  # staff without permissions, and who has them all
+}
+Answers = dict[str, int]
+Methods = dict[str, Answers]
+
+
+def who(rest: int, **groups: int) -> Answers:
+    """`who(404, nobody=302, team=200)`: a later group outranks an earlier one, `rest` is for whoever is not named."""
+    named = {role: status for group, status in groups.items() for role in GROUPS[group]}
+    return {role: named.get(role, rest) for role in ROLES}
+
+
+CHALLENGE = "challenges/<slug:slug>/"
+SUBMISSION = "submissions/<uuid:pk>/"
+PAGES: dict[str, Methods] = {
+    "healthz": {"GET": who(200)},
+    "readyz": {"GET": who(503)},  # in these tests no worker runs
+    "": {"GET": who(200)},
+    CHALLENGE: {"GET": who(200)},
+    CHALLENGE + "data": {"GET": who(200)},
+    CHALLENGE + "data/sample": {"GET": who(200)},
+    CHALLENGE + "rules": {"GET": who(200)},
+    CHALLENGE + "join": {"POST": who(302)},
+    CHALLENGE + "team": {"GET": who(403, nobody=302, teams=200)},
+    CHALLENGE + "submit": {
+        "GET": who(403, nobody=302, teams=200),
+        "POST": who(403, nobody=302, teams=422),  # the form lacks its file
+    },
+    CHALLENGE + "submissions": {"GET": who(403, nobody=302, teams=200)},
+    CHALLENGE + "leaderboard": {"GET": who(200)},
+    CHALLENGE + "leaderboard?split=private": {"GET": who(403, organizers=200)},
+    CHALLENGE + "leaderboard?split=all": {"GET": who(403, organizers=200)},
+    CHALLENGE + "leaderboard.csv": {"GET": who(200)},
+    CHALLENGE + "leaderboard.csv?split=private": {"GET": who(403, organizers=200)},
+    CHALLENGE + "leaderboard.csv?split=all": {"GET": who(403, organizers=200)},
+    CHALLENGE + "?phase=none": {"GET": who(404)},
+    SUBMISSION: {"GET": who(404, nobody=302, team=200, organizers=200)},
+    SUBMISSION + "panel": {"GET": who(404, nobody=401, team=200, organizers=200)},
+    SUBMISSION + "cancel": {"POST": who(404, nobody=302, team=302, organizers=302)},
+    SUBMISSION + "edit": {"POST": who(404, nobody=302, team=302, organizers=403)},
+    "accounts/": {"GET": who(200, nobody=302)},
+    "accounts/signup": {"GET": who(302, nobody=200), "POST": who(302, nobody=422)},
+    "accounts/login": {
+        "GET": who(302, nobody=200),
+        "POST": who(302, nobody=200),
+        **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},  # to where they came from
+    },
+    "accounts/logout": {"POST": who(302)},
+    "accounts/tokens": {"POST": who(422, nobody=302)},
+    "accounts/tokens/<int:pk>/revoke": {"POST": who(404, nobody=302, member=302)},
+    "accounts/password": {"GET": who(200, nobody=302), "POST": who(200, nobody=302)},
+    "accounts/password/forgotten": {"GET": who(200), "POST": who(200)},
+    "accounts/password/sent": {"GET": who(200)},
+    # the link is a bad one: whoever comes with it reads that, by whatever method
+    "accounts/password/new/<uidb64>/<token>": {
+        method: who(200) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+    },
+    "accounts/password/done": {"GET": who(200)},
+}
+
+API_CHALLENGE = "api/v1/challenges/<slug:slug>"
+API_PHASE = API_CHALLENGE + "/phases/<slug:phase>"
+API_SUBMISSION = "api/v1/submissions/<uuid:submission_id>"
+API: dict[str, Methods] = {
+    "api/v1/challenges": {"GET": who(200)},
+    API_CHALLENGE: {"GET": who(200)},
+    API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200)},
+    API_PHASE + "/quota": {"GET": who(403, nobody=401, teams=200)},
+    API_PHASE + "/quota/statement": {"GET": who(403, nobody=401, teams=200)},
+    API_PHASE + "/submissions": {
+        "GET": who(403, nobody=401, teams=200),
+        "POST": who(403, nobody=401, teams=422),  # the form lacks its file
+    },
+    API_PHASE + "/leaderboard": {"GET": who(200)},
+    API_PHASE + "/leaderboard?split=private": {"GET": who(403, organizers=200)},
+    API_PHASE + "/leaderboard?split=all&format=csv": {"GET": who(403, organizers=200)},
+    API_PHASE + "/truths": {"POST": who(403, nobody=401, organizers=422)},  # the form lacks its file
+    API_PHASE + "/rescore": {
+        "GET": who(403, nobody=401, organizers=404),  # none was begun
+        "POST": who(403, nobody=401, organizers=200),
+    },
+    API_PHASE + "/rescore/apply": {"POST": who(403, nobody=401, organizers=404)},
+    API_SUBMISSION: {
+        "GET": who(404, nobody=401, team=200, organizers=200),
+        "PATCH": who(404, nobody=401, team=200, organizers=403),
+    },
+    API_SUBMISSION + "/report": {"GET": who(404, nobody=401, team=200, organizers=200)},
+    API_SUBMISSION + "/cancel": {"POST": who(404, nobody=401, team=200, organizers=200)},
+    "api/v1/schema": {"GET": who(200)},
+    "api/v1/docs": {"GET": who(200)},
+    r"api/v1/^[\s\S]*$": {},
+}
+
+
+OTHERS = ("PUT", "PATCH", "DELETE")
+
+
+def door(staff: int, superuser: int | None = None) -> Methods:
+    """An address of the admin: to the login for all but employees, whatever the method; it does not tell them apart."""
+    answers = who(302, staff=staff, superuser=staff if superuser is None else superuser)
+    return dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), answers)
+
+
+def model(name: str, *, add: int = 403, change: int = 403) -> dict[str, Methods]:
+    """A model in the admin: staff see nothing without a permission; who has them all reads, and what is said more."""
+    read = door(403, 200)
+    return {
+        f"admin/{name}/": read,
+        f"admin/{name}/add/": door(403, add),
+        f"admin/{name}/<path:object_id>/history/": read,
+        f"admin/{name}/<path:object_id>/delete/": door(403),
+        f"admin/{name}/<path:object_id>/change/": {**read, "POST": door(403, change)["POST"]},
+        f"admin/{name}/<path:object_id>/": door(302),
+    }
+
+
+ADMIN: dict[str, Methods] = {
+    "admin/login/": {"GET": who(200), "POST": who(200)},
+    "admin/password_change/": {method: who(302) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")},
+    "admin/": door(200),
+    "admin/logout/": {"GET": who(302, employees=405), "POST": who(302), **dict.fromkeys(OTHERS, who(302))},
+    "admin/password_change/done/": {**door(405), "GET": who(302, employees=200)},
+    "admin/autocomplete/": {**door(405), "GET": who(302, employees=403)},
+    "admin/jsi18n/": {**door(405), "GET": who(302, employees=200)},
+    "admin/r/<path:content_type_id>/<path:object_id>/": door(404),
+    "admin/accounts/user/<id>/password/": door(403, 200),
+    "admin/^(?P<app_label>": door(404, 200),
+    "admin/(?P<url>.*)$": door(404),
+    **model("audit/entry"),
+    **model("accounts/user", add=200, change=200),
+    **model("accounts/apitoken"),
+    **model("challenges/challenge", change=200),
+    **model("challenges/phase", change=200),
+    **model("challenges/truth"),
+    **model("challenges/team", change=200),
+    **model("challenges/membership"),
+    **model("submissions/submission"),
+    **model("submissions/evaluation"),
+    **model("submissions/quotaentry"),
+}
+
+TABLE = PAGES | API | ADMIN

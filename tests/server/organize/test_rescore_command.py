@@ -1,0 +1,75 @@
+"""`manage.py rescore`: what it says, and that a preview changes nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from server.challenges.models import Phase
+from server.organize.management.commands import rescore
+from server.organize.services import rescoring
+from tests.server.conftest import evaluate
+
+pytestmark = pytest.mark.usefixtures("inline_queue")
+TRUTH = {
+    "boxes.csv": "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\na,/m/cat,0.1,0.5,0.1,0.5,0\n",
+    "image_labels.csv": "ImageID,LabelName,Confidence\na,/m/cat,1\n",
+}
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    return make.phase(make.challenge(slug="animals"), slug="main")
+
+
+@pytest.fixture
+def truth(tmp_path: Path) -> Path:
+    folder = tmp_path / "truth"
+    folder.mkdir()
+    for name, text in TRUTH.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def ready(phase: Any, make: Any, scored: Any, truth: Path) -> Any:
+    """B overtakes A, and everything has its new score."""
+    teams = {name: make.team(phase.challenge, name=name) for name in "AB"}
+    pair = [scored(phase, score, team=teams[name]) for name, score in (("A", 0.6), ("B", 0.5))]
+    newer = rescore.truths.add(phase=phase, path=truth, by=None)
+    begun = rescoring.start(phase=phase, by=None)
+    for submission, value in zip(pair, (0.3, 0.4), strict=True):
+        evaluate(submission, {"public": {"mAP": value}}, truth=newer, signature=begun.signature)
+    return newer
+
+
+def test_a_preview_says_which_ranks_change_and_changes_nothing(phase: Any, ready: Any, capsys: Any) -> None:
+    call_command("rescore", "animals", "main", "--preview")
+    said = capsys.readouterr().out
+    assert "public: B: rank 2 to 1, score 0.5 to 0.4\npublic: A: rank 1 to 2, score 0.6 to 0.3\n" in said
+    assert Phase.objects.get().truth != ready
+
+
+def test_without_preview_it_is_applied(phase: Any, ready: Any, capsys: Any) -> None:
+    call_command("rescore", "animals", "main")
+    assert capsys.readouterr().out.endswith("applied\n")
+    assert Phase.objects.get().truth == ready
+
+
+def test_it_does_not_wait_for_a_worker_for_ever(phase: Any, scored: Any, truth: Path, monkeypatch: Any) -> None:
+    scored(phase, 0.5)
+    monkeypatch.setattr(rescore, "PATIENCE_SECONDS", 0.0)
+    with pytest.raises(CommandError, match="Is the service running"):
+        call_command("rescore", "animals", "main", truth=truth)
+
+
+def test_a_truth_at_fault_is_told_line_by_line(phase: Any, truth: Path) -> None:
+    (truth / "image_labels.csv").unlink()
+    with pytest.raises(CommandError, match="truth_missing_file"):
+        call_command("rescore", "animals", "main", truth=truth)
+
+
+def test_a_phase_that_is_not_there_is_said(db: None) -> None:
+    with pytest.raises(CommandError, match="no phase main of a challenge nowhere"):
+        call_command("rescore", "nowhere", "main")

@@ -1,0 +1,208 @@
+"""A rescoring goes on beside the boards, loses nothing, and switches them at one instant or not at all."""
+
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.core.files.base import ContentFile
+
+from evaluator.signature import compose
+from server.audit.models import Entry
+from server.challenges.models import Phase, Truth
+from server.errors import Refused
+from server.leaderboards.queries import board
+from server.organize.models import Rescoring
+from server.organize.services import rescoring
+from server.organize.services.rescoring import Change
+from server.submissions.models import Evaluation, Rerun, Submission
+from server.submissions.services import lifecycle, reruns
+from tests.server.conftest import evaluate
+
+NOBODY = AnonymousUser()
+
+
+@pytest.fixture
+def phase(make: Any, inline_queue: Any) -> Any:
+    return make.phase()
+
+
+@pytest.fixture
+def newer(phase: Any) -> Truth:
+    """A second version, which is not used yet."""
+    return add(phase, version=2)
+
+
+def add(phase: Any, *, version: int) -> Truth:
+    digest = sha256(f"another {version}".encode()).hexdigest()
+    files = {"prepared": ContentFile(b"", "truth.podium"), "source": ContentFile(b"", "truth.zip")}
+    return Truth.objects.create(phase=phase, version=version, sha256=digest, **files)
+
+
+def kind(phase: Any, truth: Truth) -> str:
+    return compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), truth.sha256)
+
+
+def done(submission: Submission, value: float) -> None:
+    """What the worker does with a rerun."""
+    rerun = reruns.claim(submission.reruns.get().pk)
+    assert rerun is not None
+    split = {"headline": "mAP", "classes": [], "metrics": {"mAP": value}, "intervals": {"mAP": [value, value]}}
+    report = {"signature": kind(submission.phase, rerun.truth), "splits": {"public": split}}
+    reruns.record(rerun, report=report, replicates={}, cpu_seconds=1.0)
+
+
+def lines(phase: Any) -> list[tuple[str, float]]:
+    found = board(Phase.objects.get(pk=phase.pk), split="public", viewer=NOBODY)
+    return [(row.team, row.score) for row in found.rows]
+
+
+@pytest.fixture
+def two(phase: Any, make: Any, scored: Any) -> tuple[Submission, Submission]:
+    """A leads B."""
+    return tuple(
+        scored(phase, score, team=make.team(phase.challenge, name=name)) for name, score in (("A", 0.6), ("B", 0.5))
+    )
+
+
+def test_everything_scored_is_asked_for_and_the_board_stays(phase: Any, newer: Any, two: Any, make: Any) -> None:
+    make.submission(phase, status="cancelled", finished_at=two[0].finished_at)
+    begun = rescoring.start(phase=phase, by=None)
+    assert (begun.signature, rescoring.left(begun)) == (kind(phase, newer), 2)
+    assert {rerun.submission for rerun in Rerun.objects.filter(truth=newer)} == set(two)
+    done(two[0], 0.1)
+    assert (rescoring.left(begun), lines(phase)) == (1, [("A", 0.6), ("B", 0.5)])
+
+
+def test_a_preview_tells_the_ranks_that_change(phase: Any, newer: Any, two: Any, scored: Any) -> None:
+    scored(phase, 0.4)
+    same = Submission.objects.latest("received_at")
+    begun = rescoring.start(phase=phase, by=None)
+    for submission, value in zip((*two, same), (0.5, 0.7, 0.4), strict=True):
+        done(submission, value)
+    assert rescoring.changes(begun, split="public") == [Change("B", 2, 1, 0.5, 0.7), Change("A", 1, 2, 0.6, 0.5)]
+    assert rescoring.changes(begun, split="private") == []
+
+
+def test_applied_the_board_is_the_new_one_with_everybody_on_it(phase: Any, newer: Any, two: Any, make: Any) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    done(two[0], 0.5)
+    done(two[1], 0.7)
+    rescoring.apply(rescoring=begun, by=make.user(username="boss"))
+    assert lines(phase) == [("B", 0.7), ("A", 0.5)]
+    assert Phase.objects.get(pk=phase.pk).truth == newer
+    assert Entry.objects.latest("number").action == "rescoring.applied"
+    assert rescoring.left(Rescoring.objects.get()) == 0
+
+
+def test_whoever_read_the_phase_before_sees_the_old_board_whole(phase: Any, newer: Any, two: Any) -> None:
+    before = Phase.objects.get(pk=phase.pk)
+    begun = rescoring.start(phase=phase, by=None)
+    for submission in two:
+        done(submission, 0.9)
+    rescoring.apply(rescoring=begun, by=None)
+    assert [row.score for row in board(before, split="public", viewer=NOBODY).rows] == [0.6, 0.5]
+
+
+def test_it_is_not_applied_while_a_score_is_lacking(phase: Any, newer: Any, two: Any) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    done(two[0], 0.9)
+    with pytest.raises(Refused, match="1 submissions are still to be scored") as refusal:
+        rescoring.apply(rescoring=begun, by=None)
+    assert refusal.value.code == "rescoring_unfinished"
+    assert lines(phase) == [("A", 0.6), ("B", 0.5)]
+
+
+def test_what_is_scored_meanwhile_is_asked_for_before_it_is_applied(
+    phase: Any, newer: Any, two: Any, scored: Any
+) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    for submission in two:
+        done(submission, 0.9)
+    late = scored(phase, 0.3)
+    with pytest.raises(Refused):
+        rescoring.apply(rescoring=begun, by=None)
+    done(late, 0.8)
+    rescoring.apply(rescoring=begun, by=None)
+    assert len(lines(phase)) == 3
+
+
+def test_what_is_recorded_after_it_against_the_old_truth_is_scored_again(phase: Any, newer: Any, make: Any) -> None:
+    running = lifecycle.claim(make.submission(phase).pk)
+    assert running is not None
+    old = phase.truth
+    begun = rescoring.start(phase=phase, by=None)
+    rescoring.apply(rescoring=begun, by=None)
+    split = {"headline": "mAP", "classes": [], "metrics": {"mAP": 0.5}, "intervals": {}}
+    lifecycle.record(running, truth=old, report={"signature": "old", "splits": {"public": split}}, cpu_seconds=1.0)
+    assert (lines(phase), running.reruns.get().truth) == ([], newer)
+    done(Submission.objects.get(pk=running.pk), 0.4)
+    assert [score for _, score in lines(phase)] == [0.4]
+
+
+def test_what_cannot_be_scored_is_told_and_left_out_only_when_that_is_said(phase: Any, newer: Any, two: Any) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    done(two[0], 0.9)
+    claimed = reruns.claim(two[1].reruns.get().pk)
+    assert claimed is not None
+    reruns.fail(claimed, sentence="The file does not fit this truth: unknown_image.", final=True)
+    (lost,) = rescoring.unscorable(begun)
+    assert (lost.submission, rescoring.left(begun)) == (two[1], 0)
+    assert rescoring.changes(begun, split="public")[-1] == Change("B", 2, None, 0.5, None)
+    with pytest.raises(Refused) as refusal:
+        rescoring.apply(rescoring=begun, by=None)
+    assert refusal.value.code == "rescoring_loses"
+    rescoring.apply(rescoring=begun, by=None, without_unscorable=True)
+    assert lines(phase) == [("A", 0.9)]
+
+
+def test_begun_again_it_goes_on(phase: Any, newer: Any, two: Any) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    done(two[0], 0.9)
+    assert rescoring.start(phase=phase, by=None) == begun
+    assert (rescoring.left(begun), Entry.objects.filter(action="rescoring.started").count()) == (1, 1)
+
+
+def test_a_still_newer_truth_replaces_it(phase: Any, newer: Any, two: Any) -> None:
+    replaced = rescoring.start(phase=phase, by=None)
+    newest = add(phase, version=3)
+    begun = rescoring.start(phase=phase, by=None)
+    assert (begun.truth, set(Rerun.objects.values_list("truth", flat=True))) == (newest, {newest.pk})
+    with pytest.raises(Refused) as refusal:
+        rescoring.apply(rescoring=replaced, by=None)
+    assert refusal.value.code == "not_found"
+
+
+def test_another_version_of_the_evaluator_is_a_rescoring_against_the_same_truth(phase: Any, two: Any) -> None:
+    Phase.objects.filter(pk=phase.pk).update(signature="of an earlier version")
+    Evaluation.objects.update(signature="of an earlier version", evaluator_version="0.9.0")
+    begun = rescoring.start(phase=phase, by=None)
+    assert (begun.truth, begun.signature, rescoring.left(begun)) == (phase.truth, kind(phase, phase.truth), 2)
+    for submission, value in zip(two, (0.5, 0.7), strict=True):
+        done(submission, value)
+    rescoring.apply(rescoring=begun, by=None)
+    assert lines(phase) == [("B", 0.7), ("A", 0.5)]
+
+
+def test_intervals_of_the_old_truth_are_not_waited_for(phase: Any, newer: Any, two: Any) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    for submission in two:
+        done(submission, 0.9)
+    reruns.ask([two[0]], truth=phase.truth)
+    Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
+    rescoring.apply(rescoring=begun, by=None)
+    assert (Rerun.objects.count(), Submission.objects.get(pk=two[0].pk).is_settled) == (0, True)
+
+
+def test_applied_twice_it_is_applied_once(phase: Any, newer: Any, two: Any) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    for submission in two:
+        evaluate(submission, {"public": {"mAP": 0.9}}, truth=newer, signature=begun.signature)
+    assert rescoring.apply(rescoring=begun, by=None).applied_at == rescoring.apply(rescoring=begun, by=None).applied_at
+    assert Entry.objects.filter(action="rescoring.applied").count() == 1
+
+
+def test_a_phase_without_a_truth_has_nothing_to_be_rescored_against(phase: Any) -> None:
+    phase.truths.all().delete()
+    with pytest.raises(Refused, match="no truth"):
+        rescoring.start(phase=phase, by=None)

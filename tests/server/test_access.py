@@ -1,0 +1,152 @@
+"""Every address × every method × every kind of person is answered as the one table says."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.apps import apps
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.test import Client
+from django.urls import URLResolver, get_resolver
+
+from server.accounts.models import ApiToken
+from server.accounts.services import issue_token
+from server.submissions.services import quota
+from tests.server.access_table import API, GROUPS, PAGES, ROLES, TABLE, Answers
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+REFUSALS = {401, 403, 404, 405}
+# What is sent, as a form to a page and as JSON to the API; nothing to the others
+BODIES: dict[str, dict[str, Any]] = {"join": {"accept_rules": True}, "edit": {"note": "x"}, "PATCH": {"note": "x"}}
+QUERY = re.compile(r"(?<!\()\?.*")
+APP_LABELS = "(?P<app_label>"
+
+
+def routes(patterns: Any, before: str = "") -> Iterator[str]:
+    """Every address that Django would look for, in its own notation."""
+    for pattern in patterns:
+        route = f"{before}{pattern.pattern}"
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, route)
+        else:
+            yield route.partition(APP_LABELS)[0] + APP_LABELS if APP_LABELS in route else route
+
+
+class World:
+    """A challenge with a submission whose scores nobody should see but those who may, and everybody who might try."""
+
+    def __init__(self, make: Any, scored: Any, *, visibility: str = "public") -> None:
+        self.people = {role: make.user(username=role) for role in ROLES[1:]}
+        for role in GROUPS["employees"]:
+            self.people[role].is_staff, self.people[role].is_superuser = True, role == "superuser"
+            self.people[role].save()
+        challenge = make.challenge(slug="c", visibility=visibility)
+        challenge.organizers.add(self.people["organizer"])
+        make.challenge(slug="foreign").organizers.add(self.people["foreign"])
+        phase = make.phase(challenge, slug="main", sample_submission=ContentFile(b"ImageId\n", "s.csv"))
+        team = make.team(challenge, self.people["member"], self.people["mate"])
+        make.team(challenge, self.people["rival"])
+        self.scored = scored(phase, 0.5, private=0.4, team=team)
+        quota.charge(self.scored, now=datetime.now(UTC))
+        self.queued = make.submission(phase, team)
+        self.token, _ = issue_token(user=self.people["member"], name="x", scope="read", days=1)
+        self.clients = {role: Client(raise_request_exception=False) for role in ROLES}
+
+    def authorize(self, *, api: bool) -> dict[str, dict[str, str]]:
+        """Log everybody in, by session for pages and by token for the API; return the headers they send."""
+        if not api:
+            for role, person in self.people.items():
+                self.clients[role].force_login(person)
+            return {role: {} for role in ROLES}
+        scope = ApiToken.Scope.ORGANIZE
+        secrets = {role: issue_token(user=one, name=role, scope=scope, days=1)[1] for role, one in self.people.items()}
+        return {"nobody": {}} | {role: {"Authorization": f"Bearer {secret}"} for role, secret in secrets.items()}
+
+    def address(self, route: str) -> str:
+        """Fill an address in with what exists."""
+        submission = self.queued if "cancel" in route else self.scored
+        names = {"slug": "c", "phase": "main", "submission_id": submission.pk, "uidb64": "MQ", "token": "bad"}
+        if found := re.match(r"admin/(\w+)/(\w+)/<", route):
+            names |= dict.fromkeys(("object_id", "id"), apps.get_model(found[1], found[2]).objects.latest("pk").pk)
+        names |= {"pk": self.token.pk if "tokens" in route else submission.pk}
+        names |= {"content_type_id": 1, "object_id": names.get("object_id", 1)}
+        route = route.replace(f"^{APP_LABELS}", "challenges/").replace("(?P<url>.*)$", "x").replace(r"^[\s\S]*$", "x")
+        return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(names[found[1]]), route)
+
+    def answers(self, route: str, methods: tuple[str, ...] = METHODS) -> dict[str, Answers]:
+        """Ask, by every method, as everybody; what an answer has changed is taken back before the next."""
+        api = route.startswith("api/")
+        headers, address = self.authorize(api=api), self.address(route)
+        return {
+            method: {role: self.status(role, method, address, headers[role], api=api) for role in ROLES}
+            for method in methods
+        }
+
+    def status(self, role: str, method: str, address: str, headers: dict[str, str], *, api: bool) -> int:
+        body = BODIES.get(address.rpartition("/")[2]) or BODIES.get(method, {})
+        client = self.clients[role]
+        with transaction.atomic():
+            if api and address.endswith(("submissions", "truths")):
+                form = {"data": b"--b--\r\n", "content_type": "multipart/form-data; boundary=b"}
+                answer = client.generic(method, address, headers=headers, **form)
+            elif api:
+                data = "" if method == "GET" else json.dumps(body)
+                answer = client.generic(method, address, data, "application/json", headers=headers)
+            else:
+                answer = client.post(address, body) if method == "POST" else client.generic(method, address)
+            assert_safe(answer)
+            transaction.set_rollback(True)
+        to_login = answer.status_code == 302 and urlsplit(answer["Location"]).path.endswith("/login/")
+        assert not (to_login and role in GROUPS["employees"] and "admin/login" not in address)
+        return int(answer.status_code)
+
+
+def assert_safe(answer: Any) -> None:
+    """Read it to its end, so that a file that is sent is closed; what holds for every answer, whoever got it."""
+    content, policy = b"".join(answer), answer.headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    if answer.headers.get("Content-Type", "").startswith("text/html"):
+        assert not re.search(rb"<style|\sstyle=|<script(?![^>]*\ssrc=|[^>]*json)|<[^>]+\son\w+=|javascript:", content)
+
+
+@pytest.fixture
+def world(make: Any, scored: Any, inline_queue: Any) -> World:
+    return World(make, scored)
+
+
+@pytest.mark.parametrize("route", TABLE)
+def test_everybody_is_answered_as_the_table_says(route: str, world: World) -> None:
+    found = world.answers(route)
+    listed = {method: found[method] for method in TABLE[route]}
+    assert listed == TABLE[route]
+    others = {status for method in set(METHODS) - set(listed) for status in found[method].values()}
+    if route.startswith("accounts/password"):
+        others -= {302}  # to the login, before the method is looked at
+    assert others <= REFUSALS
+
+
+def test_the_table_has_every_address() -> None:
+    assert set(routes(get_resolver().url_patterns)) == {QUERY.sub("", route) for route in TABLE}
+
+
+@pytest.mark.parametrize("route", [route for route in PAGES | API if "<slug:slug>" in route])
+def test_a_private_challenge_does_not_exist_for_outsiders(route: str, make: Any, scored: Any) -> None:
+    found = World(make, scored, visibility="private").answers(route, tuple(TABLE[route]))
+    for method, answers in found.items():
+        assert {answers[role] for role in ("stranger", "foreign")} == {404}
+        assert answers["nobody"] in (302, 401, 404)
+        for role in (*GROUPS["teams"], *GROUPS["organizers"]):
+            assert answers[role] == TABLE[route][method][role]

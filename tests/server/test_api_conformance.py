@@ -1,0 +1,121 @@
+"""The API does what its published schema says: generated requests, right and wrong ones, by three kinds of people.
+
+Each operation gets what schemathesis holds for its edge cases (hundreds) and PODIUM_API_EXAMPLES drawn ones, the same
+in every run. An answer fails that is a server's fault, has a status, media type or shape that is not documented, takes
+what the schema forbids or refuses what it allows.
+"""
+
+import os
+import re
+from contextlib import closing
+from typing import Any
+from uuid import UUID
+
+import hypothesis
+import pytest
+import schemathesis
+from django.db import transaction
+from rest_framework.response import Response
+from schemathesis.config import SchemathesisConfig
+from schemathesis.core.failures import FailureGroup
+
+from server.accounts.models import ApiToken
+from server.accounts.services import issue_token
+from server.api.views.challenges import ChallengeDetail
+from server.wsgi import application
+from tests.server.documented import schema
+
+EXAMPLES = int(os.environ.get("PODIUM_API_EXAMPLES", "40"))
+MANY = 10**9
+REAL = {"slug": "detection", "phase": "main", "submission_id": str(UUID(int=1))}
+UUID_PATTERN = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+OFF = {"enabled": False}
+CONFIG = {
+    "seed": 20261121,
+    "generation": {"max-examples": EXAMPLES, "deterministic": True, "with-security-parameters": False},
+    "phases": {"stateful": OFF},
+    "operations": [
+        # a form has no types that it could violate, and werkzeug's client writes an empty file as a part without a
+        # body, which Django does not see
+        {
+            "include-operation-id": ["submit", "add_truth"],
+            "checks": {"positive_data_acceptance": OFF, "negative_data_rejection": OFF},
+        },
+        # which letters a team's name and a note are made of, no schema says
+        {
+            "include-operation-id": ["join_challenge", "change_submission"],
+            "checks": {"positive_data_acceptance": OFF},
+        },
+    ],
+}
+SCOPES = {"nobody": None, "member": ApiToken.Scope.SUBMIT, "organizer": ApiToken.Scope.ORGANIZE}
+
+Headers = dict[str, str]
+
+
+def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+    """Read an answer to its end and close it, as a server does; schemathesis does neither."""
+    with closing(application(environ, start_response)) as answer:
+        return list(answer)
+
+
+published = schemathesis.openapi.from_dict(schema(), config=SchemathesisConfig.from_dict(CONFIG))
+published.app = served
+
+
+@published.hook
+def map_path_parameters(context: Any, drawn: dict[str, Any] | None) -> dict[str, Any]:
+    """Name what exists, most of the time: of what does not, there is only 404 to see."""
+    return {name: real(name, str(value)) for name, value in (drawn or {}).items()}
+
+
+def real(name: str, drawn: str) -> str:
+    well_formed = name != "submission_id" or UUID_PATTERN.fullmatch(drawn)
+    return REAL[name] if well_formed and len(drawn) % 5 else drawn
+
+
+@pytest.fixture(params=SCOPES)
+def headers(request: Any, make: Any, scored: Any, settings: Any, inline_queue: Any) -> Headers:
+    """Who asks, of a challenge where nobody is kept from asking much."""
+    settings.API_REQUESTS_PER_MINUTE = settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = MANY
+    phase = make.phase(make.challenge(slug=REAL["slug"]), slug=REAL["phase"], quota_per_day=MANY, attempts_per_day=MANY)
+    people = {name: make.user(username=name) for name in SCOPES}
+    phase.challenge.organizers.add(people["organizer"])
+    team = make.team(phase.challenge, people["member"])
+    scored(phase, 0.5, private=0.4, team=team, id=REAL["submission_id"])
+    scope = SCOPES[request.param]
+    if scope is None:
+        return {}
+    _, secret = issue_token(user=people[request.param], name="conformance", scope=scope, days=1)
+    return {"Authorization": f"Bearer {secret}"}
+
+
+def ask(case: Any, headers: Headers) -> None:
+    """Send one request, and take back what it did: the next one finds everything as it was."""
+    with transaction.atomic():
+        case.call_and_validate(headers=headers)
+        transaction.set_rollback(True)
+
+
+@published.parametrize()
+@hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+def test_every_answer_is_as_published(case: Any, headers: Headers) -> None:
+    ask(case, headers)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Response({"slug": "detection"}), Response(status=418), ZeroDivisionError()],
+    ids=["of another shape", "with another status", "that is a crash"],
+)
+def test_an_answer_is_found(answer: Any, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def get(*args: Any, **kwargs: Any) -> Response:
+        if isinstance(answer, Exception):
+            raise answer
+        return Response(answer)
+
+    monkeypatch.setattr(ChallengeDetail, "get", get)
+    make.challenge(slug=REAL["slug"])
+    case = published["/api/v1/challenges/{slug}"]["GET"].Case(path_parameters={"slug": REAL["slug"]})
+    with pytest.raises(FailureGroup):
+        ask(case, {})

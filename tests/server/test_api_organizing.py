@@ -1,0 +1,125 @@
+"""Organizers mend a truth over the API: upload, preview, apply."""
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+from server.challenges.models import Truth
+from server.submissions.models import Submission
+from server.submissions.services import reruns
+from tests.server.conftest import evaluate
+
+PATH = "challenges/detection/phases/main"
+TRUTH = {
+    "boxes.csv": "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\na,/m/cat,0.1,0.5,0.1,0.5,0\n",
+    "image_labels.csv": "ImageID,LabelName,Confidence\na,/m/cat,1\n",
+}
+
+
+@pytest.fixture
+def phase(make: Any, inline_queue: Any) -> Any:
+    return make.phase(make.challenge(slug="detection"), slug="main")
+
+
+@pytest.fixture
+def boss(make: Any, phase: Any) -> dict[str, Any]:
+    phase.challenge.organizers.add(boss := make.user(username="boss"))
+    return {"user": boss, "scope": "organize"}
+
+
+def zipped(files: dict[str, str], *, top: str = "") -> bytes:
+    with ZipFile(content := BytesIO(), "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"{top}{name}", text)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("top", ["", "truth/"])
+def test_a_truth_is_checked_and_kept_and_not_used_yet(api: Any, phase: Any, boss: Any, top: str) -> None:
+    answer = api.upload(f"{PATH}/truths", file=zipped(TRUTH, top=top), name="truth.zip", **boss)
+    assert (answer.status_code, answer.json()["version"], answer.json()["active"]) == (201, 2, False)
+    kept = phase.truths.get(version=2)
+    assert Path(kept.prepared.path).read_bytes()[:6] == b"PODIUM"
+    assert phase.truth.version == 1
+
+
+def test_the_same_truth_again_is_the_same_version(api: Any, phase: Any, boss: Any) -> None:
+    answers = [api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss).json() for _ in range(2)]
+    assert (answers[0], Truth.objects.count()) == (answers[1], 2)
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "line"),
+    [
+        ({**TRUTH, "boxes.csv": TRUTH["boxes.csv"].replace("0.5,0\n", "much,0\n")}, "truth_bad_value", 2),
+        ({"boxes.csv": TRUTH["boxes.csv"]}, "truth_missing_file", None),
+    ],
+)
+def test_faults_of_a_truth_are_told_with_their_place_and_nothing_is_kept(
+    api: Any, phase: Any, boss: Any, files: dict[str, str], code: str, line: int | None
+) -> None:
+    answer = api.upload(f"{PATH}/truths", file=zipped(files), **boss)
+    (fault,) = answer.json()["faults"]
+    assert (answer.status_code, fault["code"], fault["line"]) == (422, code, line)
+    assert Truth.objects.count() == 1
+
+
+def test_what_is_no_zip_is_refused(api: Any, phase: Any, boss: Any) -> None:
+    answer = api.upload(f"{PATH}/truths", file=b"boxes", **boss)
+    assert (answer.status_code, answer.json()["faults"][0]["code"]) == (422, "bad_zip")
+
+
+def test_a_truth_that_forgets_what_is_private_is_refused(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+    scored(phase, 0.5, private=0.4)
+    answer = api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
+    assert (answer.status_code, "Add its usage.csv" in answer.json()["detail"]) == (422, True)
+    assert (
+        api.upload(f"{PATH}/truths", file=zipped({**TRUTH, "usage.csv": "ImageID,Usage\na,Private\n"}), **boss).json()[
+            "version"
+        ]
+        == 2
+    )
+
+
+def test_a_token_that_may_only_submit_may_not_organize(api: Any, phase: Any, boss: Any) -> None:
+    answer = api.post(f"{PATH}/rescore", {}, user=boss["user"], scope="submit")
+    assert (answer.status_code, "organize" in answer.json()["detail"]) == (403, True)
+
+
+def test_a_preview_then_the_switch(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+    for score in (0.6, 0.5):
+        scored(phase, score)
+    api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
+    begun = api.post(f"{PATH}/rescore", {"preview": True}, **boss).json()
+    assert (begun["left"], begun["applied_at"], begun["truth"]["version"]) == (2, None, 2)
+    assert api.post(f"{PATH}/rescore/apply", {}, **boss).json()["code"] == "rescoring_unfinished"
+    newer = phase.truths.get(version=2)
+    for submission, value in zip(Submission.objects.order_by("received_at"), (0.3, 0.4), strict=True):
+        evaluate(submission, {"public": {"mAP": value}}, truth=newer, signature=begun["signature"])
+    seen = api.get(f"{PATH}/rescore", **boss).json()
+    assert [(line["rank_before"], line["rank_after"]) for line in seen["changes"]["public"]] == [(2, 1), (1, 2)]
+    applied = api.post(f"{PATH}/rescore/apply", {}, **boss).json()
+    assert (applied["truth"]["active"], applied["left"], applied["changes"]["public"]) == (True, 0, [])
+    rows = api.get(f"{PATH}/leaderboard").json()
+    assert (rows["signature"], [row["score"] for row in rows["results"]]) == (begun["signature"], [0.4, 0.3])
+
+
+def test_what_cannot_be_scored_is_named(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+    submission = scored(phase, 0.6)
+    api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
+    api.post(f"{PATH}/rescore", {}, **boss)
+    claimed = reruns.claim(submission.reruns.get().pk)
+    assert claimed is not None
+    reruns.fail(claimed, sentence="It does not fit.", final=True)
+    (lost,) = api.get(f"{PATH}/rescore", **boss).json()["unscorable"]
+    assert (lost["submission"], lost["reason"]) == (str(submission.pk), "It does not fit.")
+    assert api.post(f"{PATH}/rescore/apply", {}, **boss).json()["code"] == "rescoring_loses"
+    assert api.post(f"{PATH}/rescore/apply", {"without_unscorable": True}, **boss).status_code == 200
+
+
+def test_without_preview_it_is_applied_at_once_if_it_can_be(api: Any, phase: Any, boss: Any) -> None:
+    api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
+    assert api.post(f"{PATH}/rescore", {"preview": False}, **boss).json()["truth"]["active"]

@@ -1,0 +1,73 @@
+"""Every deed that somebody may ask about later leaves its line, and the README names every kind of line."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+
+import server
+from server.accounts.registration import sign_up
+from server.accounts.services import issue_token, revoke_token
+from server.audit.models import Entry
+from server.challenges.services import join, join_team
+from server.submissions.models import Status
+from server.submissions.services import choices, intake, lifecycle
+
+ROOT = Path(server.__file__).parent
+World = dict[str, Any]
+Deed = Callable[[World], Any]
+
+
+@pytest.fixture
+def world(make: Any, inline_queue: Any) -> World:
+    phase = make.phase()
+    member = make.user(username="ada")
+    team = make.team(phase.challenge, member)
+    submission = make.submission(phase, team)
+    scored = make.submission(phase, team, status=Status.SCORED, finished_at=datetime.now(UTC))
+    token, _ = issue_token(user=member, name="x", scope="read", days=1)
+    return {
+        **{"make": make, "phase": phase, "member": member, "team": team, "token": token},
+        **{"submission": submission, "scored": scored},
+    }
+
+
+def submit(world: World) -> None:
+    file = ContentFile(b"ImageId,PredictionString\nnew,\n", "new.csv")
+    intake.submit(user=world["member"], team=world["team"], phase=world["phase"], file=file)
+
+
+DEEDS: dict[str, Deed] = {
+    "account.created": lambda w: sign_up(username="new", email="new@example.org", password="long enough 7"),
+    "token.issued": lambda w: issue_token(user=w["member"], name="y", scope="read", days=1),
+    "token.revoked": lambda w: revoke_token(token=w["token"], by=w["member"]),
+    "challenge.joined": lambda w: join(user=w["make"].user(), challenge=w["phase"].challenge, accept_rules=True),
+    "challenge.joined (a team)": lambda w: join_team(user=w["make"].user(), team=w["team"], accept_rules=True),
+    "submission.received": submit,
+    "submission.cancelled": lambda w: lifecycle.cancel(submission=w["submission"], by=w["member"]),
+    "submission.note": lambda w: choices.set_note(submission=w["submission"], by=w["member"], note="x"),
+    "submission.final": lambda w: choices.set_final(submission=w["scored"], by=w["member"], final=True),
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_a_deed_leaves_its_line(deed: str, world: World) -> None:
+    before = Entry.objects.count()
+    DEEDS[deed](world)
+    (line,) = Entry.objects.order_by("number")[before:]
+    assert line.action == deed.partition(" ")[0]
+    assert line.actor_name
+    assert line.subject
+
+
+def test_the_readme_names_every_kind_of_line() -> None:
+    source = "\n".join(path.read_text() for path in ROOT.rglob("*.py") if "migrations" not in path.parts)
+    written = set(re.findall(r'action="(\w+\.\w+)"', source))
+    table = (ROOT / "audit" / "README.md").read_text().partition("## Decisions")[0]
+    named = set(re.findall(r"`(\w+\.\w+)`", table))
+    assert written <= named
+    assert {"user.changed", "phase.changed", "challenge.changed"} <= named  # composed by the admin

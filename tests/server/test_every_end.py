@@ -1,0 +1,173 @@
+"""However a submission ends: whose fault it is, a code, a sentence, what to do, and the quota, on page and API."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from celery.exceptions import SoftTimeLimitExceeded
+from django.test import Client
+
+from evaluator import scoring
+from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, InvalidTruth, Problem
+from evaluator.report import Report, SplitReport
+from server.pages.defects import ADVICE
+from server.submissions.models import FINISHED, Failure, Fault, QuotaEntry, Status, Submission
+from server.submissions.services import lifecycle, quota, sweeping
+from tests.server.page import Page
+from worker import tasks
+
+WHOSE = {
+    Fault.PARTICIPANT: "This is about your file.",
+    Fault.ORGANIZER: "the organizers of the challenge have to mend it",
+    Fault.PLATFORM: "This is our fault",
+}
+# Words that tell somebody to do something
+DEEDS = ("Submit ", "Send ", "Write ", "Mend ", "send it again", "Keep ", "tell us")
+
+
+@dataclass(frozen=True)
+class End:
+    """What brings it about, and what is to be said about it."""
+
+    brought_about: Callable[[Submission, pytest.MonkeyPatch], None]
+    status: Status
+    fault: Fault
+    code: str
+    given_back: bool = True
+    attempts: int = 1
+
+
+def worker(outcome: BaseException | Report) -> Callable[[Submission, pytest.MonkeyPatch], None]:
+    """The worker scores it as often as it is queued, each time with this outcome."""
+
+    def work(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+        def score(*arguments: Any, **options: Any) -> Report:
+            if isinstance(outcome, BaseException):
+                raise outcome
+            return outcome
+
+        monkeypatch.setattr(scoring, "score", score)
+        while Submission.objects.filter(pk=submission.pk, status=Status.QUEUED).exists():
+            try:
+                tasks.evaluate(str(submission.pk))
+            except ZeroDivisionError:
+                continue
+
+    return work
+
+
+def dies_again_and_again(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    while lifecycle.claim(submission.pk):
+        Submission.objects.update(lease_until=datetime.now(UTC) - timedelta(seconds=1))
+        sweeping.end_overdue_leases()
+
+
+def cancelled(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert submission.user is not None
+    lifecycle.cancel(submission=submission, by=submission.user)
+
+
+def cancelled_while_it_runs(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    lifecycle.claim(submission.pk)
+    cancelled(submission, monkeypatch)
+
+
+def without_truth(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    submission.phase.truths.update(active=False)
+    tasks.evaluate(str(submission.pk))
+
+
+def rejected(code: str) -> End:
+    error = InvalidSubmission(Findings.of(Problem(code, f"what is wrong, by {code}", line=3)))
+    return End(worker(error), Status.REJECTED, Fault.PARTICIPANT, code)
+
+
+BROKEN_TRUTH = InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="boxes.csv")))
+SCORED = Report("openimages-detection", "s", {}, {"all": SplitReport("mAP", {"mAP": 0.5}, [])}, [])
+ENDS = {
+    "scored": End(worker(SCORED), Status.SCORED, Fault.NONE, "", given_back=False),
+    "cancelled in the queue": End(cancelled, Status.CANCELLED, Fault.NONE, "", attempts=0),
+    "cancelled too late": End(cancelled_while_it_runs, Status.CANCELLED, Fault.NONE, "", given_back=False),
+    "broken truth": End(worker(BROKEN_TRUTH), Status.FAILED, Fault.ORGANIZER, Failure.UNUSABLE_TRUTH),
+    "no truth": End(without_truth, Status.FAILED, Fault.ORGANIZER, Failure.UNUSABLE_TRUTH),
+    "bad settings": End(worker(InvalidParameters("x")), Status.FAILED, Fault.ORGANIZER, Failure.UNUSABLE_TRUTH),
+    "memory": End(worker(MemoryError()), Status.FAILED, Fault.PLATFORM, Failure.OUT_OF_MEMORY),
+    "time": End(worker(SoftTimeLimitExceeded()), Status.FAILED, Fault.PLATFORM, Failure.OUT_OF_TIME),
+    "crash": End(worker(ZeroDivisionError()), Status.FAILED, Fault.PLATFORM, Failure.ACCIDENT, attempts=3),
+    "lost worker": End(dies_again_and_again, Status.FAILED, Fault.PLATFORM, Failure.WORKER_LOST, attempts=3),
+    **{code: rejected(code) for code in ADVICE},
+}
+
+
+@pytest.fixture(params=ENDS)
+def end(request: Any) -> End:
+    return ENDS[request.param]
+
+
+@pytest.fixture
+def ended(end: End, make: Any, inline_queue: Any, monkeypatch: pytest.MonkeyPatch) -> Submission:
+    phase = make.phase()
+    submission: Submission = make.submission(phase, make.team(phase.challenge))
+    quota.charge(submission, now=submission.received_at)
+    end.brought_about(submission, monkeypatch)
+    submission.refresh_from_db()
+    return submission
+
+
+def test_every_status_fault_and_code_is_among_the_ends() -> None:
+    assert {end.status for end in ENDS.values()} == set(FINISHED)
+    assert {end.fault for end in ENDS.values()} == set(Fault)
+    assert {end.code for end in ENDS.values()} == {"", *Failure, *ADVICE}
+
+
+def test_the_row_says_whose_fault_it_is(end: End, ended: Submission) -> None:
+    found = (Status(ended.status), Fault(ended.fault), ended.attempts)
+    assert found == (end.status, end.fault, end.attempts)
+
+
+def test_the_quota_is_given_back_unless_the_machine_did_its_work(end: End, ended: Submission) -> None:
+    amounts = sorted(QuotaEntry.objects.filter(submission=ended).values_list("amount", flat=True))
+    assert amounts == ([-1, 1] if end.given_back else [1])
+
+
+def test_the_page_says_code_sentence_and_what_to_do(end: End, ended: Submission, client: Client) -> None:
+    client.force_login(ended.user)
+    words = Page(client.get(f"/submissions/{ended.pk}/")).words
+    assert ended.get_status_display() in words
+    assert ("given back to your quota" in words) == end.given_back
+    if ended.status != Status.SCORED:
+        assert end.code in words
+        assert any(deed in words for deed in DEEDS)
+    if ended.status == Status.REJECTED:
+        assert f"what is wrong, by {end.code}" in words
+        assert ADVICE[end.code] in words
+    assert [fault for fault, said in WHOSE.items() if said in words] == [fault for fault in WHOSE if fault == end.fault]
+
+
+def test_the_api_says_code_sentence_and_what_to_do(end: End, ended: Submission, api: Any) -> None:
+    told = api.get(f"submissions/{ended.pk}", user=ended.user).json()
+    assert (told["status"], told["fault"] or "") == (end.status, end.fault)
+    if ended.status == Status.FAILED:
+        assert told["failure_code"] == end.code
+        assert any(deed in told["failure"] for deed in DEEDS)
+    elif ended.status == Status.REJECTED:
+        assert [error["code"] for error in told["problems"]["errors"]] == [end.code]
+        assert told["problems"]["advice"] == {end.code: ADVICE[end.code]}
+    if ended.status != Status.SCORED:
+        assert any(deed in told["why_not"] for deed in DEEDS)
+
+
+def test_what_is_our_fault_rings_an_alarm(
+    end: End, make: Any, inline_queue: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    submission: Submission = make.submission(make.phase())
+    with caplog.at_level(logging.ERROR):
+        end.brought_about(submission, monkeypatch)
+    alarms = [record.getMessage() for record in caplog.records if record.getMessage().startswith("alarm")]
+    assert [str(submission.pk) in alarm and end.code in alarm for alarm in alarms] == [True] * (
+        end.status == Status.FAILED
+    )
+    assert "secret" not in caplog.text

@@ -1,0 +1,88 @@
+"""Neighbours are tied where the interval of their paired differences holds zero, and only there."""
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from server.leaderboards.queries import board
+from server.leaderboards.ties import paired_interval, with_ties
+
+NOBODY = AnonymousUser()
+NAN = float("nan")
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    return make.phase()
+
+
+def ties(phase: Any, start: int = 0, stop: int = 100) -> list[bool]:
+    return [row.tied for row in with_ties(board(phase, split="public", viewer=NOBODY), start, stop)]
+
+
+def around(mean: float, *, spread: float, seed: int) -> list[float]:
+    random = Random(seed)
+    return [mean + random.uniform(-spread, spread) for _ in range(200)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_interval_is_that_of_numpy(seed: int) -> None:
+    one, other = around(0.5, spread=0.1, seed=seed), around(0.4, spread=0.1, seed=seed + 100)
+    differences = np.array(one) - np.array(other)
+    assert paired_interval(one, other) == pytest.approx(tuple(np.percentile(differences, [2.5, 97.5])), abs=1e-15)
+
+
+def test_draws_on_which_one_is_undefined_are_left_out() -> None:
+    assert paired_interval([0.5, NAN, 0.5], [0.25, 0.25, NAN]) == (0.25, 0.25)
+    assert paired_interval([NAN], [0.5]) is None
+
+
+def test_whoever_leads_on_nearly_all_draws_is_not_tied(phase: Any, replicated: Any) -> None:
+    lower = around(0.5, spread=0.1, seed=1)
+    replicated(phase, lower)
+    replicated(phase, [value + 0.001 for value in lower])  # their intervals overlap all the same
+    assert ties(phase) == [False, False]
+
+
+def test_whoever_leads_only_on_some_draws_is_tied(phase: Any, replicated: Any) -> None:
+    replicated(phase, around(0.5, spread=0.1, seed=1))
+    replicated(phase, around(0.51, spread=0.1, seed=2))
+    assert ties(phase) == [False, True]
+
+
+def test_each_is_compared_with_the_one_before_it(phase: Any, replicated: Any) -> None:
+    for mean, seed in ((0.9, 1), (0.89, 2), (0.5, 3), (0.2, 4), (0.19, 5)):
+        replicated(phase, around(mean, spread=0.1, seed=seed))
+    assert ties(phase) == [False, True, False, False, True]
+    assert ties(phase, 1, 3) == [True, False]
+    assert ties(phase, 4, 5) == [True]
+
+
+def test_equal_files_are_tied(phase: Any, replicated: Any) -> None:
+    for _ in range(2):
+        replicated(phase, [0.25, 0.5])
+    assert ties(phase) == [False, True]
+
+
+def test_without_replicates_nothing_is_said(phase: Any, scored: Any, replicated: Any) -> None:
+    replicated(phase, [0.25, 0.5])
+    scored(phase, 0.375)
+    assert ties(phase) == [False, False]
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"values": [0.5, 0.25, 0.375]}])
+def test_other_draws_cannot_be_paired(phase: Any, replicated: Any, other: dict[str, Any]) -> None:
+    replicated(phase, [0.25, 0.5])
+    replicated(phase, **{"values": [0.5, 0.25], **other})
+    assert ties(phase) == [False, False]
+
+
+def test_one_query_serves_any_number_of_rows(phase: Any, replicated: Any, django_assert_num_queries: Any) -> None:
+    for number in range(5):
+        replicated(phase, [number / 10, number / 10])
+    lines = board(phase, split="public", viewer=NOBODY)
+    with django_assert_num_queries(1):
+        with_ties(lines, 0, 5)

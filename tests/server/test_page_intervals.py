@@ -1,0 +1,31 @@
+"""A scored submission's page follows its interval, and shows it when it comes."""
+
+from typing import Any
+
+from django.test import Client
+
+from server.submissions.models import Score, Submission
+from tests.server.page import Page
+
+
+def test_it_asks_on_until_the_interval_is_there(make: Any, scored: Any, client: Client) -> None:
+    submission = scored(make.phase(), 0.5, stage="bootstrapping")
+    client.force_login(submission.user)
+    page = Page(client.get(f"/submissions/{submission.pk}/"))
+    assert "how much the score would vary" in page.words.lower()
+    assert "seen=scored-bootstrapping" in page.all("div", id="panel")[0]["hx-get"]
+    assert client.get(f"/submissions/{submission.pk}/panel?seen=scored-bootstrapping").status_code == 204
+    Submission.objects.update(stage="")
+    Score.objects.update(low=0.4512, high=0.5512)
+    panel = Page(client.get(f"/submissions/{submission.pk}/panel?seen=scored-bootstrapping"))
+    assert "95 %: 0.45 to 0.55" in panel.words
+    assert "hx-get" not in panel.all("div", id="panel")[0]
+
+
+def test_polling_keeps_the_classes_as_they_are_sorted(make: Any, scored: Any, client: Client) -> None:
+    row = {"label": "/m/1", "name": "Cat", "ap": 0.5, "truths": 1.0}
+    report = {"splits": {"public": {"classes": [row]}}}
+    submission = scored(make.phase(feedback_classes=True), 0.5, stage="bootstrapping", report=report)
+    client.force_login(submission.user)
+    page = Page(client.get(f"/submissions/{submission.pk}/?sort=-truths"))
+    assert "sort=-truths" in page.all("div", id="panel")[0]["hx-get"]

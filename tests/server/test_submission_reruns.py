@@ -1,0 +1,156 @@
+"""Intervals follow a score as losslessly as it came, never change it, and never keep it waiting."""
+
+from array import array
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from server.submissions import queue
+from server.submissions.models import Evaluation, Replicates, Rerun, Score, Submission
+from server.submissions.services import lifecycle, reruns
+from server.submissions.services.evaluations import Unrepeatable
+from server.submissions.services.sweeping import Swept, sweep
+
+LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
+VECTORS = {"public": array("d", [0.5, 0.75]).tobytes()}
+
+
+def report(value: float | None = 0.625, ends: list[float] | None = None) -> dict[str, Any]:
+    split = {"headline": "mAP", "classes": [], "metrics": {"mAP": value}, "intervals": {"mAP": ends} if ends else {}}
+    return {"signature": "s", "parameters": {}, "splits": {"public": split, "all": deepcopy(split)}, "notices": []}
+
+
+@pytest.fixture
+def scored(make: Any, inline_queue: Any) -> Submission:
+    """Just recorded: its intervals are still to come."""
+    claimed = lifecycle.claim(make.submission(make.phase()).pk)
+    assert claimed is not None
+    lifecycle.record(claimed, truth=claimed.phase.truth, report=report(), cpu_seconds=1.0)
+    return Submission.objects.get(pk=claimed.pk)
+
+
+@pytest.fixture
+def waiting(scored: Submission) -> Rerun:
+    return scored.reruns.get()
+
+
+@pytest.fixture
+def claimed(waiting: Rerun) -> Rerun:
+    found = reruns.claim(waiting.pk)
+    assert found is not None
+    return found
+
+
+@pytest.fixture(autouse=True)
+def lost_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "waiting", lambda priority: 0)
+
+
+def record(rerun: Rerun, **changes: Any) -> bool:
+    again = report(**{"ends": [0.5, 0.75], **changes})
+    return reruns.record(rerun, report=again, replicates=VECTORS, cpu_seconds=1.0)
+
+
+def stage(rerun: Rerun) -> str:
+    return Submission.objects.get(pk=rerun.submission_id).stage
+
+
+def test_recording_a_score_sends_for_its_intervals(make, inline_queue, django_capture_on_commit_callbacks):
+    claimed = lifecycle.claim(make.submission(make.phase()).pk)
+    with django_capture_on_commit_callbacks(execute=True):
+        lifecycle.record(claimed, truth=claimed.phase.truth, report=report(), cpu_seconds=1.0)
+    assert inline_queue.sent_later == [claimed.reruns.get().pk]
+
+
+def test_second_claim_is_none(claimed):
+    assert reruns.claim(claimed.pk) is None
+
+
+def test_record_gives_the_scores_their_ends_and_the_replicates_a_row(claimed):
+    assert record(claimed)
+    assert set(Score.objects.values_list("value", "low", "high")) == {(0.625, 0.5, 0.75)}
+    kept = Replicates.objects.get()
+    assert (kept.split, bytes(kept.values)) == ("public", VECTORS["public"])
+    assert (Evaluation.objects.count(), Rerun.objects.count(), stage(claimed)) == (1, 0, "")
+
+
+def test_other_scores_the_second_time_are_refused_and_nothing_is_written(claimed):
+    with pytest.raises(Unrepeatable):
+        record(claimed, value=0.6250000000000001)
+    assert set(Score.objects.values_list("value", "low")) == {(0.625, None)}
+    assert Rerun.objects.get().lease_token == claimed.lease_token
+
+
+def test_undefined_score_is_the_same_undefined_score(claimed):
+    Score.objects.update(value=None)
+    assert record(claimed, value=None, ends=None)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        record,
+        reruns.beat,
+        reruns.release,
+        lambda rerun: reruns.fail(rerun, sentence="late", final=True),
+    ],
+)
+def test_holder_of_a_lost_lease_writes_nothing(claimed, end):
+    Rerun.objects.update(lease_token=uuid4())
+    assert not end(claimed)
+    assert not Replicates.objects.exists()
+    assert (Rerun.objects.get().failure, Rerun.objects.get().attempts) == ("", 1)
+
+
+def test_nothing_is_written_for_a_submission_that_is_gone(claimed):
+    Submission.objects.all().delete()
+    assert not record(claimed)
+
+
+def test_release_does_not_count_the_attempt(claimed):
+    assert reruns.release(claimed)
+    waiting = Rerun.objects.waiting().get()
+    assert waiting.attempts == 0
+
+
+def test_fault_of_ours_is_tried_again_then_given_up_with_an_alarm_and_the_score_stays(waiting, settings, caplog):
+    for _ in range(settings.EVALUATION_ATTEMPTS):
+        claimed = reruns.claim(waiting.pk)
+        reruns.fail(claimed, sentence="ZeroDivisionError", final=False)
+    given_up = Rerun.objects.get()
+    assert (given_up.failure, reruns.claim(given_up.pk), stage(waiting)) == ("ZeroDivisionError", None, "")
+    assert Submission.objects.get().status == "scored"
+    assert [line.levelname for line in caplog.records if "alarm" in line.message] == ["ERROR"]
+
+
+def test_what_was_given_up_can_be_asked_for_again(claimed, scored):
+    reruns.fail(claimed, sentence="broken", final=True)
+    reruns.ask([scored], truth=claimed.truth)
+    assert Rerun.objects.waiting().get().attempts == 0
+
+
+def test_overdue_lease_is_swept_and_the_late_result_refused(claimed):
+    Rerun.objects.update(lease_until=LONG_AGO)
+    assert sweep() == Swept(requeued=1)
+    assert not record(claimed)
+    assert reruns.claim(claimed.pk).attempts == 2
+
+
+def test_worker_that_always_dies_of_it_is_spared_after_three_times(claimed, settings):
+    Rerun.objects.update(lease_until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
+    assert sweep() == Swept(failed=1)
+    assert (Rerun.objects.get().failure, stage(claimed)) == ("its worker stopped 3 times", "")
+
+
+def test_lost_message_is_sent_again_once(waiting, inline_queue):
+    Rerun.objects.update(enqueued_at=LONG_AGO)
+    assert (sweep().resent, sweep().resent, inline_queue.sent_later) == (1, 0, [waiting.pk])
+
+
+def test_message_that_waits_is_not_sent_again(waiting, monkeypatch):
+    Rerun.objects.update(enqueued_at=LONG_AGO)
+    monkeypatch.setattr(queue, "waiting", lambda priority: {0: 0, 9: 1}[priority])
+    assert sweep().resent == 0

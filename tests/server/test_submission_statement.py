@@ -1,0 +1,66 @@
+"""The ledger as a statement for the team: the same lines on the page and over the API, and they add up."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from server.submissions.services import lifecycle, quota
+from tests.server.page import Page
+
+STATEMENT = "challenges/c/phases/main/quota/statement"
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    return make.phase(make.challenge(slug="c"), slug="main", quota_per_day=3)
+
+
+@pytest.fixture
+def member(make: Any, phase: Any, inline_queue: Any) -> Any:
+    """Whose team sent three files: one stands, one was cancelled, one rejected."""
+    member = make.user()
+    team = make.team(phase.challenge, member)
+    for name in ("stands.csv", "cancelled.csv", "rejected.csv"):
+        submission = make.submission(phase, team, file_name=name)
+        quota.charge(submission, now=datetime.now(UTC))
+        if name == "cancelled.csv":
+            lifecycle.cancel(submission=submission, by=member)
+        if name == "rejected.csv":
+            claimed = lifecycle.claim(submission.pk)
+            assert claimed is not None
+            lifecycle.reject(claimed, findings={"errors": [], "total": 1})
+    return member
+
+
+def test_it_tells_every_line_the_newest_first(member: Any, api: Any) -> None:
+    lines = api.get(STATEMENT, user=member).json()["results"]
+    assert [(line["file_name"], line["amount"], line["reason"]) for line in lines] == [
+        ("rejected.csv", -1, "rejected"),
+        ("rejected.csv", 1, "submitted"),
+        ("cancelled.csv", -1, "cancelled"),
+        ("cancelled.csv", 1, "submitted"),
+        ("stands.csv", 1, "submitted"),
+    ]
+
+
+def test_its_lines_add_up_to_what_is_used(member: Any, api: Any) -> None:
+    lines = api.get(STATEMENT, user=member).json()["results"]
+    state = api.get(STATEMENT.removesuffix("/statement"), user=member).json()
+    assert sum(line["amount"] for line in lines) == state["used"] == state["per_day"] - state["left"] == 1
+    assert sum(line["amount"] == 1 for line in lines) == state["attempts_per_day"] - state["attempts_left"] == 3
+
+
+def test_the_page_shows_the_same(member: Any, api: Any, client: Client) -> None:
+    client.force_login(member)
+    page = Page(client.get("/challenges/c/team"))
+    for line in api.get(STATEMENT, user=member).json()["results"]:
+        assert f"{line['file_name']} {line['reason']} {line['amount']:+d}" in page.words
+    assert "2 of 3 left today (UTC)" in page.words
+
+
+def test_another_team_sees_none_of_it(member: Any, phase: Any, make: Any, api: Any) -> None:
+    other = make.user()
+    make.team(phase.challenge, other)
+    assert api.get(STATEMENT, user=other).json()["results"] == []

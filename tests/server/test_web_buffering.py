@@ -1,0 +1,212 @@
+"""No client holds a thread of the web process, however slowly it sends or takes."""
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from threading import Thread
+from typing import Any
+
+import pytest
+from gunicorn.config import Config
+from gunicorn.glogging import Logger
+from gunicorn.workers.base import Worker
+
+from server.runtime import buffering, spools
+from server.runtime.buffering import BufferingWorker
+
+pytestmark = pytest.mark.enable_socket
+
+THREADS = 2
+LARGE = 3 * 2**20
+
+
+class Application:
+    """Answers with what it read, or before it reads; counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        self.asked += 1
+        status, body = "200 OK", b""
+        if environ["PATH_INFO"] == "/refuse":
+            status = "403 Forbidden"
+        elif environ["PATH_INFO"] == "/large":
+            body = b"x" * LARGE
+        else:
+            try:
+                body = b"%d " % len(environ["wsgi.input"].read()) + environ["REQUEST_METHOD"].encode()
+            except spools.NoRoom:
+                status = "507 Insufficient Storage"
+        start_response(status, [("Content-Length", str(len(body)))])
+        return [body]
+
+
+@pytest.fixture
+def application() -> Application:
+    return Application()
+
+
+@pytest.fixture
+def port(application: Application, monkeypatch: pytest.MonkeyPatch, own_folders: None) -> Iterator[int]:
+    """A worker with few threads, that runs here instead of in a process of its own."""
+    monkeypatch.setattr(Worker, "init_process", lambda worker: None)
+    configuration = Config()
+    configuration.set("threads", THREADS)
+    configuration.set("sendfile", False)
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        worker = BufferingWorker(0, os.getppid(), [listener], None, 30, configuration, Logger(configuration))
+        worker.init_process()
+        worker.wsgi = application
+        loop = Thread(target=worker.run)
+        loop.start()
+        yield listener.getsockname()[1]
+        worker.handle_exit(0, None)
+        loop.join(20)
+        worker.tmp.close()
+    assert not loop.is_alive()
+
+
+def connect(port: int) -> Any:
+    return closing(socket.create_connection(("127.0.0.1", port), timeout=10))
+
+
+def request(path: str = "/", length: int = 0, *headers: str) -> bytes:
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", f"Content-Length: {length}", *headers]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def answer(client: socket.socket) -> tuple[int, bytes]:
+    """Read one whole answer: its status and its body."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        data = client.recv(1)
+        assert data, "closed without an answer"
+        head += data
+    found = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+    length, body = int(found[0].split()[1]) if found else 0, b""
+    while len(body) < length:
+        body += client.recv(length - len(body))
+    return int(head.split()[1]), body
+
+
+def test_a_body_that_comes_later_is_waited_for_without_a_thread(port, application):
+    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(5 * THREADS)]
+    for client in slow:
+        client.sendall(request(length=10) + b"12345")
+    with connect(port) as client:
+        client.sendall(request())
+        assert answer(client) == (200, b"0 POST")
+    assert application.asked == 1
+    for client in slow:
+        client.sendall(b"67890")
+    assert [answer(client) for client in slow] == [(200, b"10 POST")] * len(slow)
+    for client in slow:
+        client.close()
+
+
+def test_a_large_body_is_asked_for_only_if_the_application_reads_it(port, application):
+    with connect(port) as client:
+        client.sendall(request("/refuse", LARGE, "Expect: 100-continue"))
+        assert answer(client) == (403, b"")
+    with connect(port) as client:
+        client.sendall(request("/", LARGE, "Expect: 100-continue"))
+        assert answer(client) == (100, b"")
+        client.sendall(b"x" * LARGE)
+        assert answer(client) == (200, b"%d POST" % LARGE)
+    assert application.asked == 1 + 2
+
+
+def test_a_head_may_come_byte_by_byte(port):
+    with connect(port) as client:
+        for byte in request(length=1) + b"x":
+            client.sendall(bytes([byte]))
+        assert answer(client) == (200, b"1 POST")
+
+
+def test_requests_that_follow_each_other_are_answered_in_order(port):
+    with connect(port) as client:
+        client.sendall(request(length=1) + b"x" + request(length=2) + b"xx" + request(length=3))
+        assert [answer(client), answer(client)] == [(200, b"1 POST"), (200, b"2 POST")]
+        client.sendall(b"xxx")
+        assert answer(client) == (200, b"3 POST")
+
+
+def test_a_head_without_end_is_refused(port):
+    with connect(port) as client:
+        client.sendall(b"GET / HTTP/1.1\r\n" + b"X-Long: y\r\n" * 7000)
+        assert answer(client)[0] == 431
+
+
+def test_nonsense_is_refused(port):
+    with connect(port) as client:
+        client.sendall(b"nonsense\r\n\r\n")
+        assert answer(client)[0] == 400
+
+
+def test_a_client_that_takes_slowly_holds_no_thread(port):
+    slow = []
+    for _ in range(5 * THREADS):
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(("127.0.0.1", port))
+        client.sendall(request("/large"))
+        slow.append(client)
+    with connect(port) as client:
+        client.sendall(request())
+        assert answer(client) == (200, b"0 POST")
+    assert answer(slow[-1]) == (200, b"x" * LARGE)
+    for client in slow:
+        client.close()
+
+
+def test_more_than_there_is_room_for_is_said_to_the_one_that_sends_it(port, monkeypatch):
+    def full(room: spools.Room, count: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(spools.Room, "take", full)
+    with connect(port) as client:
+        client.sendall(request(length=LARGE) + b"x" * 2**18)
+        assert answer(client)[0] == 507
+    with connect(port) as client:
+        client.sendall(request(length=5) + b"small")
+        assert answer(client) == (200, b"5 POST")
+
+
+def test_room_is_given_back(monkeypatch, own_folders):
+    room = spools.Room(2**17)
+    for _ in range(3):
+        spool = spools.Spool(room)
+        spool.add(b"x" * 2**17)
+        assert spool.peek(3) == b"xxx"
+        with pytest.raises(OSError, match="room"):
+            spool.add(b"x")
+        spool.discard()
+    assert room.left == 2**17
+
+
+def test_who_is_too_slow_is_told_and_who_says_nothing_is_dropped(port, monkeypatch):
+    monkeypatch.setattr(buffering, "PATIENCE_SECONDS", 0.2)
+    with connect(port) as silent, connect(port) as client:
+        client.sendall(request(length=1000) + b"x" * 10)
+        began = time.monotonic()
+        assert answer(client)[0] == 408
+        assert time.monotonic() - began < 5
+        assert silent.recv(1) == b""
+
+
+def test_bytes_buy_time_but_never_much_of_it(monkeypatch):
+    connection = buffering.Connection(None, None, None, incoming=None, outgoing=None)
+    connection.until = time.monotonic() + 10
+    connection.moved(buffering.BYTES_PER_SECOND)
+    assert connection.until == pytest.approx(time.monotonic() + 11, abs=0.5)
+    connection.moved(2**30)
+    assert connection.until == pytest.approx(time.monotonic() + buffering.STALL_SECONDS, abs=0.5)
+
+
+def test_what_the_client_still_sends_after_its_answer_is_not_held_against_it(port):
+    with connect(port) as client:
+        client.sendall(request("/refuse", LARGE) + b"x" * (LARGE // 2))
+        assert answer(client) == (403, b"")
