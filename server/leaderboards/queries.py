@@ -21,6 +21,12 @@ UNSCORED = {
     Status.FAILED: "It could not be scored, through no fault of the file. Submit it again.",
     Status.CANCELLED: "It was cancelled. Submit the file again to have it scored.",
 }
+UNCLEAR = (
+    "It does not beat your team's best by more than the standard error of the difference, so that one's score is shown "
+    "in its place."
+)
+COMPARING = "It is being compared with your team's best. Its score is shown if it clearly beats that."
+INCOMPARABLE = "It could not be compared with your team's best, so it shows no score. Write to the organizers."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,7 @@ def board(phase: Phase, *, split: str, at: datetime | None = None, viewer: Any) 
     seen = sight(phase, viewer=viewer, now=now)
     if split not in seen.splits:
         raise Refused("forbidden", _closed_until(phase, split))
-    field = read_field(phase, split=split, at=at)
+    field = read_field(phase, split=split, at=at, ladder=seen.ladder)
     metrics = _all_metrics([entry.evaluation_id for _, entry in field.standings], split)
     rows = [_row(rank, entry, field=field, metrics=metrics, seen=seen) for rank, entry in field.standings]
     return Board(split, phase.signature, at or now, rows)
@@ -83,21 +89,31 @@ def standing(submission: Submission, *, now: datetime) -> Standing:
 
 
 def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime) -> dict[UUID, Standing]:
-    """Where several submissions of one phase stand; the board is read once."""
+    """Where several submissions of one phase stand, on the board that its teams see; it is read once."""
     field = read_field(phase, split="private") if phase.has_closed(now) else None
     if field is None or not field.candidates:  # nothing is private, so the public board decides
-        field = read_field(phase, split="public")
+        field = read_field(phase, split="public", ladder=phase.has_ladder(now))
     ranks = {entry.submission_id: rank for rank, entry in field.standings}
     counting = {one.submission_id for one in field.counting}
     scored = {one.submission_id for one in field.candidates}
+    unshown = {one.submission_id for one in field.scored} - scored
 
     def place(submission: Submission) -> Standing:
         if submission.pk in ranks:
             return Standing(field.split, True, "", ranks[submission.pk])
+        if submission.pk in unshown:
+            return Standing(field.split, False, _why_unshown(submission), None)
         why_not = _why_not(submission, scored=submission.pk in scored, counting=submission.pk in counting)
         return Standing(field.split, False, why_not, None)
 
     return {submission.pk: place(submission) for submission in submissions}
+
+
+def _why_unshown(submission: Submission) -> str:
+    evaluation = current_evaluation(submission)
+    if evaluation is not None and evaluation.published_id is not None:
+        return UNCLEAR
+    return COMPARING if submission.stage else INCOMPARABLE
 
 
 def _why_not(submission: Submission, *, scored: bool, counting: bool) -> str:

@@ -1,5 +1,6 @@
 """One uploaded file, its scorings, and what it cost: the rows that the way of a submission is made of."""
 
+import struct
 import uuid
 from datetime import datetime
 from typing import Any
@@ -153,6 +154,13 @@ class Evaluation(models.Model):
     signature = models.CharField(max_length=400)
     report = models.JSONField(help_text="per class and notices; never read by a board")
     cpu_seconds = models.FloatField()
+    published = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet",
+    )
     created_at = models.DateTimeField()
 
     class Meta:
@@ -206,6 +214,10 @@ class Replicates(models.Model):
 
     def __str__(self) -> str:
         return f"{self.evaluation_id} {self.split}"
+
+    @property
+    def vector(self) -> tuple[float, ...]:
+        return struct.unpack(f"<{self.count}d", self.values)
 
 
 class RerunQuerySet(models.QuerySet["Rerun"]):
