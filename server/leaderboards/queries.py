@@ -6,11 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import F, Max, Q
+
 from server.challenges.models import Phase
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.field import Field, read_field
-from server.leaderboards.ranking import Candidate
+from server.leaderboards.ranking import Candidate, competition_ranks
 from server.submissions.feedback import Interval, Sight, current_evaluation, sight
 from server.submissions.models import Score, Status, Submission
 
@@ -107,6 +109,33 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
         return Standing(field.split, False, why_not, None)
 
     return {submission.pk: place(submission) for submission in submissions}
+
+
+def public_ranks(phases: Iterable[Phase], *, now: datetime) -> dict[tuple[int, int], int]:
+    """Every team's rank on the public boards of some phases, by phase and team: one query, a row a team."""
+    known = {phase.pk: phase for phase in phases}
+    ladders = [phase.pk for phase in known.values() if phase.has_ladder(now)]
+    shown = Q(evaluation__published=F("evaluation")) | ~Q(evaluation__submission__phase__in=ladders)
+    scores = Score.objects.filter(
+        shown,
+        split="public",
+        value__isnull=False,
+        evaluation__signature=F("evaluation__submission__phase__signature"),
+        evaluation__submission__phase__in=known,
+        evaluation__submission__status=Status.SCORED,
+        evaluation__submission__team__is_baseline=False,
+    )
+    teams = scores.values_list("evaluation__submission__phase", "metric", "evaluation__submission__team")
+    bests: dict[int, dict[int, float]] = {}
+    for phase, metric, team, best in teams.annotate(best=Max("value")):
+        if metric == known[phase].declared_track.headline:
+            bests.setdefault(phase, {})[team] = best
+    ranks: dict[tuple[int, int], int] = {}
+    for phase, of_teams in bests.items():
+        order = sorted(of_teams, key=of_teams.__getitem__, reverse=True)
+        places = competition_ranks([of_teams[team] for team in order])
+        ranks |= {(phase, team): rank for team, rank in zip(order, places, strict=True)}
+    return ranks
 
 
 def _why_unshown(submission: Submission) -> str:
