@@ -22,6 +22,7 @@ from evaluator.kernels.texts import SPREAD, hashed, is_plain, slot_of, text_at
 WIDTH = 64
 BATCH_ROWS = 64
 EIGHT = 8
+LANES = 16
 COMMA, LINE_FEED, BLANK = 0x2C, 0x0A, 0x20
 _0, _1, _2, _8, _9 = (np.uint64(number) for number in (0, 1, 2, 8, 9))
 
@@ -65,6 +66,37 @@ def ones_in(context: Any, word: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), build
+
+
+@intrinsic
+def _equal_at(context: Any, codes: Any, at: Any, code: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        lane, mask = ir.IntType(32), ir.IntType(LANES)
+        vector = ir.VectorType(lane, LANES)
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        place = builder.gep(array.data, [arguments[1]])
+        there = builder.load(builder.bitcast(place, vector.as_pointer()), align=4)
+        wanted = ir.Constant(vector, ir.Undefined)
+        for number in range(LANES):
+            wanted = builder.insert_element(wanted, builder.trunc(arguments[2], lane), ir.Constant(lane, number))
+        equal = builder.bitcast(builder.icmp_unsigned("==", there, wanted), mask)
+        return builder.zext(equal, ir.IntType(64))
+
+    return types.uint64(codes, types.int64, types.int64), build
+
+
+@part
+def place_in(codes, first, stop, code):
+    """Return where a code stands from ``first`` to ``stop``, -1 where it does not."""
+    while first < stop and first + LANES <= len(codes):
+        there = first + np.int64(trailing_zeros(_equal_at(codes, first, code)))
+        if there < min(first + LANES, stop):
+            return there
+        first += LANES
+    for place in range(first, stop):
+        if codes[np.uint64(place)] == code:
+            return place
+    return np.int64(-1)
 
 
 @outlined

@@ -5,7 +5,7 @@ from numba import types
 
 from evaluator.kernels.bits import byte_at, prefetch
 from evaluator.kernels.cache import frozen, kernel, outlined, part
-from evaluator.kernels.cells import BATCH, codes_of, find_ends, follows, numbers_of
+from evaluator.kernels.cells import BATCH, codes_of, find_ends, follows, numbers_of, place_in
 from evaluator.kernels.decimals import longer_number_at, number_at, quick_number_at
 from evaluator.kernels.detection_strings import COMMA, LINE_FEED, RETURN, after_blanks
 from evaluator.kernels.detections import (
@@ -114,10 +114,7 @@ def _read_plain_rows(data, at, stop, truth, positions, batch):
 def _place_of(truth, image, label):
     """Return the class's place among all verified ones, -1 where it is not verified in this image."""
     first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
-    place = first
-    for other in range(first, stop):
-        place += truth.verified[other] < label
-    return place if place < stop and truth.verified[place] == label else np.int64(-1)
+    return place_in(truth.verified, first, stop, label)
 
 
 @outlined
