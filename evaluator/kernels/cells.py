@@ -1,8 +1,8 @@
 """Where cells end, and what many of them say at once.
 
-A number's end is known before the number is read, so the processor reads several side by side instead of waiting for each
-one's length (Langdale and Lemire 2019, "Parsing gigabytes of JSON per second"). Only the plainest files are
-read like this; whatever else stands there is left to the kernels that go from byte to byte.
+A number's end is known before the number is read, so the processor reads several side by side instead of waiting for
+each one's length (Langdale and Lemire 2019, "Parsing gigabytes of JSON per second"). Only the plainest rows are read
+like this; whatever else stands there is left to the kernels that go from byte to byte.
 """
 
 from typing import Any, NamedTuple
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import config, types
-from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -23,39 +22,34 @@ WIDTH = 64
 BATCH_ROWS = 64
 EIGHT = 8
 LANES = 16
-COMMA, LINE_FEED, BLANK = 0x2C, 0x0A, 0x20
+COMMA, BLANK = 0x2C, 0x20
 _0, _1, _2, _8, _9 = (np.uint64(number) for number in (0, 1, 2, 8, 9))
 
 
 @intrinsic
 def _ends_at(context: Any, data: Any, at: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector, word = ir.VectorType(ir.IntType(8), WIDTH), ir.IntType(64)
+        vector = ir.VectorType(ir.IntType(8), WIDTH)
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         place = builder.gep(array.data, [arguments[1]])
-        bytes_there = builder.load(builder.bitcast(place, vector.as_pointer()), align=1)
-        comma, line_feed, blank = (ir.Constant(vector, [value] * WIDTH) for value in (COMMA, LINE_FEED, BLANK))
-        commas = builder.icmp_unsigned("==", bytes_there, comma)
-        ends = builder.or_(commas, builder.icmp_unsigned("<=", bytes_there, blank))
-        lines = builder.icmp_unsigned("==", bytes_there, line_feed)
-        found = [builder.bitcast(each, word) for each in (ends, lines)]
-        return context.make_tuple(builder, signature.return_type, found)
+        there = builder.load(builder.bitcast(place, vector.as_pointer()), align=1)
+        comma, blank = (ir.Constant(vector, [value] * WIDTH) for value in (COMMA, BLANK))
+        ends = builder.or_(builder.icmp_unsigned("==", there, comma), builder.icmp_unsigned("<=", there, blank))
+        return builder.bitcast(ends, ir.IntType(WIDTH))
 
-    return types.UniTuple(types.uint64, 2)(data, types.int64), build
+    return types.uint64(data, types.int64), build
 
 
 @part
 def _checked_ends_at(data, at):
-    ends, lines = _0, _0
+    ends = _0
     for place in range(WIDTH):
-        byte = data[at + place]
-        ends |= np.uint64(byte == COMMA or byte <= BLANK) << np.uint64(place)
-        lines |= np.uint64(byte == LINE_FEED) << np.uint64(place)
-    return ends, lines
+        ends |= np.uint64(data[at + place] == COMMA or data[at + place] <= BLANK) << np.uint64(place)
+    return ends
 
 
 ends_at = _checked_ends_at if config.BOUNDSCHECK else _ends_at
-"""``ends_at(data, at)``: which of 64 bytes are commas, blanks or control characters, and which are line feeds."""
+"""``ends_at(data, at)``: which of the 64 bytes from ``at`` are commas, blanks or control characters, a bit each."""
 
 
 @intrinsic
@@ -100,7 +94,7 @@ def place_in(codes, first, stop, code):
 
 
 @outlined
-def find_ends(data, at, stop, ends, one_line):
+def find_ends(data, at, stop, ends):
     """Find where the cells from ``at`` on end.
 
     Parameters
@@ -110,30 +104,24 @@ def find_ends(data, at, stop, ends, one_line):
     at, stop : int64
     ends : int64 array
         Receives ``at - 1`` and then the place of the byte after each cell; its last 72 places are room to work in.
-    one_line : bool
-        Whether to stop after the first line feed.
 
     Returns
     -------
-    int64 : how many cells were found; fewer than fit only where the bytes, or the line, come to their end.
+    int64 : how many cells were found; all there are, unless they are as many as fit.
     """
     ends[0] = at - 1
     count = np.int64(1)
     while at < stop and count <= len(ends) - WIDTH - EIGHT:
-        found, lines = ends_at(data, at)
-        if one_line:
-            found &= lines ^ (lines - _1)  # all where there is no line feed
+        found = ends_at(data, at)
         if stop - at < WIDTH:
             found &= (_1 << np.uint64(stop - at)) - _1
         first, count = count, count + np.int64(ones_in(found))
         while found:
-            for place in range(EIGHT):
+            for place in range(EIGHT):  # mostly enough, and a fixed number is foretold
                 ends[np.uint64(first + place)] = at + np.int64(trailing_zeros(found))
                 found &= found - _1
             first += EIGHT
         at += WIDTH
-        if one_line and lines:
-            break
     return count - 1
 
 
@@ -169,7 +157,7 @@ def _odd_numbers(data, ends, first, step, values):
         if np.isnan(values[row]):
             cell = first + row * step
             values[row], end = number_at(data, ends[cell] + 1)
-            if end != ends[cell + 1]:
+            if end == 0 or end != ends[cell + 1]:
                 return False
     return True
 

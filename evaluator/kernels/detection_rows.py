@@ -4,7 +4,7 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels.bits import byte_at, prefetch
-from evaluator.kernels.cache import frozen, kernel, outlined, part
+from evaluator.kernels.cache import kernel, outlined, part
 from evaluator.kernels.cells import BATCH, codes_of, find_ends, follows, numbers_of, place_in
 from evaluator.kernels.decimals import longer_number_at, number_at, quick_number_at
 from evaluator.kernels.detection_strings import COMMA, LINE_FEED, RETURN, after_blanks
@@ -91,7 +91,7 @@ def _read_rows(data, at, stop, truth, order, batch):
 @outlined
 def _read_plain_rows(data, at, stop, truth, positions, batch):
     """Fill a batch with lines of the plainest form; return (how many, place of the next one), or (0, ``at``)."""
-    rows = min(find_ends(data, at, stop, batch.ends, False) // CELLS, len(batch.places))
+    rows = min(find_ends(data, at, stop, batch.ends) // CELLS, len(batch.places))
     for row in range(rows):
         for cell in range(CELLS - 1):
             if not follows(data, batch.ends, row * CELLS + cell, COMMA):
@@ -111,10 +111,20 @@ def _read_plain_rows(data, at, stop, truth, positions, batch):
 
 
 @part
-def _place_of(truth, image, label):
-    """Return the class's place among all verified ones, -1 where it is not verified in this image."""
-    first, stop = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
-    return place_in(truth.verified, first, stop, label)
+def _place_of(truth, state, image, label):
+    """Count one row; return its class's place among all verified ones, -1 where it is not verified in this image."""
+    if image < 0:
+        state.counts[UNKNOWN_IMAGES] += 1
+        return np.int64(-1)
+    state.named[image] = 1
+    if label < 0:
+        state.counts[UNKNOWN_LABELS] += 1
+        return np.int64(-1)
+    if truth.usage[image] == IGNORED:
+        return np.int64(-1)
+    return place_in(
+        truth.verified, np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1]), label
+    )
 
 
 @outlined
@@ -125,15 +135,7 @@ def _take_batch(truth, state, threshold, batch, rows):
     """
     state.counts[PREDICTIONS] += rows
     for row in range(rows):
-        image, label = batch.codes[IMAGE, row], batch.codes[LABEL, row]
-        batch.places[row] = -1
-        if image < 0:
-            state.counts[UNKNOWN_IMAGES] += 1
-            continue
-        state.named[image] = 1
-        state.counts[UNKNOWN_LABELS] += label < 0
-        if label >= 0 and truth.usage[image] != IGNORED:
-            batch.places[row] = _place_of(truth, image, label)
+        batch.places[row] = _place_of(truth, state, batch.codes[IMAGE, row], batch.codes[LABEL, row])
     for row in range(rows):
         if batch.places[row] >= 0:
             box = np.int64(truth.boxes_from[batch.places[row]])
