@@ -160,7 +160,8 @@ def read_rows(data, at, stop, order, positions, batch, truth, state, threshold):
     Parameters
     ----------
     data, at, stop, truth, state, threshold
-        As for :func:`evaluator.kernels.detection_strings.read_strings`; no strangers are kept.
+        As for :func:`evaluator.kernels.detection_strings.read_strings`, but ``data`` readable for 64 bytes beyond
+        ``stop``; no strangers are kept.
     order : int64 array of shape (7,)
         What each cell of a line is: 0 image, 1 label, 2 confidence, 3 to 6 XMin, XMax, YMin, YMax.
     positions : int64 array of shape (7,)
