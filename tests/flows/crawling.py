@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from io import BytesIO
-from urllib.parse import unquote_plus, urlencode, urljoin, urlsplit
+from urllib.parse import unquote, urlencode, urljoin, urlsplit
 
 from tests.flows.planted import Planted
 from tests.flows.running import Running
@@ -19,7 +19,7 @@ from tests.flows.running import Running
 LINK = re.compile(rb"""(?:href|action|hx-get|src)=["']([^"'#]+)""")
 NOT_FOLLOWED = re.compile(r"^/(static/|accounts/logout|admin/logout|admin/jsi18n|submissions/.*/(edit|cancel))")
 IDENTIFIER = re.compile(r"/[0-9a-f-]{36}(?=/|$)|/\d+(?=/|$)")
-QUERIES_OF_A_KIND = 10
+QUERIES_OF_A_KIND = 5
 ENCODED = re.compile(rb"[\w+/-]{24,}={0,2}")
 RUN = re.compile(r"[\w+/=]{9,}")
 URLSAFE = bytes.maketrans(b"+/", b"-_")
@@ -144,13 +144,13 @@ class Search:
 
 
 def spellings(content: bytes) -> Iterator[str]:
-    """A text as it stands, and with each kind of wrapping taken off; a number also without its dot."""
+    """A text as it stands, and with each wrapping taken off; numbers without their dots, as they are planted."""
     for unpacked in contents(content):
         raw = unpacked.decode("utf-8", "replace")
         escaped = ESCAPE.sub(lambda one: chr(int(one[1], 16)), raw).replace("\\/", "/").replace('\\"', '"')
-        plain: tuple[Callable[[str], str], ...] = (str, html.unescape, unquote_plus)
-        texts = {unwrap(version).casefold() for version in (raw, escaped) for unwrap in plain}
-        yield from texts | {DOT.sub("", text) for text in texts}
+        plain: tuple[Callable[[str], str], ...] = (str, html.unescape, unquote)
+        texts = {unwrap(version) for version in (raw, escaped) for unwrap in plain}
+        yield from (DOT.sub("", text.casefold()) for text in texts)
 
 
 def contents(content: bytes) -> Iterator[bytes]:
