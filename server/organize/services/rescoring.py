@@ -70,7 +70,9 @@ def lacking(rescoring: Rescoring) -> QuerySet[Submission]:
 
 def unscorable(rescoring: Rescoring) -> QuerySet[Rerun]:
     """Those that were given up: they would leave the boards."""
-    given_up = Rerun.objects.scoring().exclude(failure="").filter(truth=rescoring.truth_id, submission__in=lacking(rescoring))
+    given_up = (
+        Rerun.objects.scoring().exclude(failure="").filter(truth=rescoring.truth_id, submission__in=lacking(rescoring))
+    )
     return given_up.select_related("submission__team").order_by("submission__received_at")
 
 

@@ -25,9 +25,7 @@ from server.submissions.services.leases import FREE, end_of_lease
 log = logging.getLogger(__name__)
 
 
-def ask(
-    submissions: Iterable[Submission], *, truth: Truth, purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS
-) -> None:
+def ask(submissions: Iterable[Submission], *, truth: Truth, purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS) -> None:
     """Have them scored again once this transaction is committed, also where that was given up before."""
     now = database_now()
     asked = Rerun.objects.bulk_create(
