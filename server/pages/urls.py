@@ -4,6 +4,7 @@ from django.urls import URLPattern, path
 
 from server.pages.views import (
     challenge,
+    compare,
     data,
     home,
     joining,
@@ -24,6 +25,7 @@ urlpatterns: list[URLPattern] = [
     path("challenges/<slug:slug>/team", joining.team, name="team"),
     path("challenges/<slug:slug>/submit", submitting.submit, name="submit"),
     path("challenges/<slug:slug>/submissions", submissions.submissions, name="submissions"),
+    path("challenges/<slug:slug>/compare", compare.compare, name="compare"),
     path("challenges/<slug:slug>/leaderboard", leaderboard.leaderboard, name="leaderboard"),
     path("challenges/<slug:slug>/leaderboard.csv", leaderboard.board_csv, name="leaderboard_csv"),
     path("submissions/<uuid:pk>/", submission.submission, name="submission"),

@@ -38,6 +38,7 @@ PAGES: dict[str, Methods] = {
         "POST": who(403, nobody=302, teams=422),  # the form lacks its file
     },
     CHALLENGE + "submissions": {"GET": who(403, nobody=302, teams=200)},
+    CHALLENGE + "compare": {"GET": who(403, nobody=302, teams=200)},
     CHALLENGE + "leaderboard": {"GET": who(200)},
     CHALLENGE + "leaderboard?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard?split=all": {"GET": who(403, organizers=200)},

@@ -55,6 +55,7 @@ def show(request: PersonRequest, here: place.Place, refusal: Refused | None = No
         "page_link": f"{here.query}&" if here.query else "?",
         "lines": [line_of(one, sight, best=max(known, default=None)) for one in pages],
         "history": drawing.history(known),
+        "several": len(scores) > 1,
         "quota": quota.state(team=team, phase=phase, now=here.now),
         "finals_chosen": own.filter(final=True).count(),
         "decimals": sight.decimals,
