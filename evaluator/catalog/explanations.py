@@ -90,6 +90,7 @@ WRONG_CLASS = ReportTable(
         Heading("prediction", "Predicted", "text"),
         Heading("count", "Times", "number"),
     ),
+    shown=12,
 )
 CONFUSION = ReportTable("confusion", "Confusion matrix", WRONG_CLASS.columns)
 

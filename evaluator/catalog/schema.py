@@ -156,13 +156,15 @@ TRUTHS = Heading("truths", "Objects", "number")
 class ReportTable:
     """A table of a report beside that of the classes, such as the score by background.
 
-    ``meanings``: what the words of its first column mean, where they do not say it themselves.
+    ``meanings``: what the words of its first column mean, where they do not say it themselves. ``shown``: how many of
+    its first rows a page shows.
     """
 
     name: str
     title: str
     columns: tuple[Heading, ...]
     meanings: Mapping[str, str] = field(default_factory=dict)
+    shown: int = 60
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from typing import Any
 from evaluator.catalog import Heading, ReportTable
 
 Row = Mapping[str, Any]
-ROWS = 12
 SIDE = 8  # of the confusion matrix: the classes that are confused most
 NOTHING = "nothing"
 SHADES = (0.05, 0.2, 0.5)  # shares of a row from which a cell is darker
@@ -16,23 +15,29 @@ SHADES = (0.05, 0.2, 0.5)  # shares of a row from which a cell is darker
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One value: its kind, what its word means, and how far its bar reaches, from 0 to 100."""
+    """One value: its kind, what its word means, and how far its bar reaches, from 0 to 100.
+
+    `label`: what it is called where a phone folds it under its row; the number that matters most is not folded.
+    """
 
     kind: str
     value: Any
+    label: str = ""
     meaning: str = ""
     bar: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A declared table with its first rows; `more` are left to the file."""
+    """A declared table with its first rows; `more` are in the file, and others nowhere. Phones show `main` first."""
 
     name: str
     title: str
     columns: Sequence[Heading]
+    main: Heading
     rows: list[list[Cell]]
     more: int
+    left_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Matrix:
 
 def table_of(declared: ReportTable, rows: Sequence[Row], names: Mapping[str, str], left_out: int) -> Table:
     """Lay out a table; `names` are those of the classes, by label."""
-    shown = rows[:ROWS]
+    shown = rows[: declared.shown]
     barred = next((column for column in declared.columns if column.kind in ("fraction", "gain")), None)
     most = max([abs(row.get(barred.name) or 0.0) for row in shown], default=0.0) if barred else 0.0
     whole = most if barred is not None and barred.kind == "gain" else 1.0
@@ -55,12 +60,15 @@ def table_of(declared: ReportTable, rows: Sequence[Row], names: Mapping[str, str
     def cell(column: Heading, row: Row) -> Cell:
         value = row.get(column.name)
         if column.kind == "text":
-            return Cell("text", *in_words(value, declared, names))
+            word, meaning = in_words(value, declared, names)
+            return Cell("text", word, meaning=meaning)
+        label = "" if column is (barred or declared.columns[-1]) else f"{column.title}:"
         bar = 100 * max(0.0, value) / whole if column is barred and isinstance(value, float) and whole else None
-        return Cell(column.kind, value, bar=None if bar is None else round(min(bar, 100.0), 1))
+        return Cell(column.kind, value, label, bar=None if bar is None else round(min(bar, 100.0), 1))
 
     cells = [[cell(column, row) for column in declared.columns] for row in shown]
-    return Table(declared.name, declared.title, declared.columns, cells, left_out + len(rows) - len(shown))
+    main = barred or declared.columns[-1]
+    return Table(declared.name, declared.title, declared.columns, main, cells, len(rows) - len(shown), left_out)
 
 
 def in_words(value: Any, declared: ReportTable, names: Mapping[str, str]) -> tuple[str, str]:
