@@ -82,11 +82,11 @@ def in_words(value: Any, declared: ReportTable, names: Mapping[str, str]) -> tup
 def matrix_of(declared: ReportTable, rows: Sequence[Row], names: Mapping[str, str]) -> Matrix | None:
     """Put the most confused classes in a matrix: rows are what was there, columns what was predicted."""
     counts = {(row["truth"], row["prediction"]): int(row["count"]) for row in rows}
-    confused: Counter[str | None] = Counter()
-    for pair, count in counts.items():
-        for label in set(pair) if pair[0] != pair[1] else ():
-            confused[label] += count
-    classes = [label for label, _ in confused.most_common() if label is not None]
+    confused = Counter({label: 0 for pair in counts for label in pair if label is not None})
+    for (there, said), count in counts.items():
+        if there != said and there is not None and said is not None:
+            confused.update({there: count, said: count})
+    classes = [label for label, _ in confused.most_common()]
     shown: list[str | None] = [*classes[:SIDE], None]
     if not classes:
         return None

@@ -53,12 +53,12 @@ def unpacked(explanation: Explanation) -> dict[str, Any]:
 def detail(evaluation: Evaluation, scored: Row, told: Row, seen: Sight) -> Detail:
     """Put together what a scoring and its explanation say of one split; the second says the more of classes."""
     track = evaluation.submission.phase.declared_track
-    rows = {**scored, **told.get("tables", {})}
+    rows = {**told.get("tables", {}), **scored}
     names = [table.name for table in (*track.tables, *track.explained_tables)]
     return Detail(
         classes=rounded(told.get("classes") or scored.get("classes", []), seen),
         tables={name: rounded(rows[name], seen) for name in names if rows.get(name)},
-        left_out=told.get("left_out", {}),
+        left_out={name: count for name, count in told.get("left_out", {}).items() if name not in scored},
         curves=rounded(told.get("curves", []), seen),
     )
 

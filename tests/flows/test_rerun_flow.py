@@ -73,9 +73,10 @@ def test_interval_is_that_of_the_evaluator_and_follows_the_score(service, predic
 
 def interrupted(service: Any, content: bytes) -> str:
     """Upload until a worker is killed between the claim and the record of an interval."""
+    claims = "SELECT attempts FROM submissions_rerun WHERE lease_token IS NOT NULL AND purpose = 'intervals'"
     for _ in range(TRIES):
         identifier = service.submit(content)
-        claimed = partial(service.rows, "SELECT attempts FROM submissions_rerun WHERE lease_token IS NOT NULL")
+        claimed = partial(service.rows, claims)
         wait_for(claimed, every=0.002)
         service.signal_all("celery -A worker", signal.SIGKILL)
         if claimed() == [(1,)]:
@@ -88,4 +89,14 @@ def test_worker_that_is_killed_over_an_interval_leaves_an_interval_and_one_evalu
     identifier = interrupted(service, content)
     assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
     assert (service.evaluations(identifier), service.column("attempts", identifier)) == (1, 1)
-    assert service.rows("SELECT count(*) FROM submissions_rerun") == [(0,)]
+    wait_for(lambda: service.rows("SELECT count(*) FROM submissions_rerun") == [(0,)])
+    assert service.rows("SELECT split FROM submissions_explanation ORDER BY split") == [("all",), ("public",)]
+
+
+def test_a_file_that_is_too_large_to_be_explained_keeps_score_and_interval(start, predictions, content):
+    service = start(EXPLANATION_MAX_BYTES=1000)
+    service.open_challenge(predictions)
+    identifier = service.submit(content)
+    assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
+    given_up = wait_for(lambda: service.rows("SELECT purpose, failure FROM submissions_rerun WHERE failure != ''"))
+    assert given_up == [("explanation", "The file does not fit this truth: too_large.")]

@@ -1,15 +1,14 @@
 """What a person may read of why a score is what it is: whose, on which split, to which digit."""
 
-import json
-import zlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from server.submissions.models import Explanation, Rerun, Submission
+from server.submissions.models import Rerun, Submission
 from server.submissions.reports import State, state_of, visible_report
 from server.submissions.services import reruns
+from tests.server.conftest import explain
 
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=2)
@@ -39,9 +38,7 @@ def explained(scored: Any) -> Any:
 
     def score(phase: Any) -> Submission:
         submission = scored(phase, 0.5, private=0.4, report=REPORT)
-        packed = zlib.compress(json.dumps(CONTENT).encode())
-        for split in ("public", "private", "all"):
-            Explanation.objects.create(evaluation=submission.evaluations.get(), split=split, content=packed)
+        explain(submission, CONTENT)
         return submission  # type: ignore[no-any-return]
 
     return score
