@@ -100,6 +100,26 @@ def test_private_numbers_stay_hidden_before_the_end(phase: Any, team: Any, score
     assert b"0.41975" not in html
 
 
+def test_a_ladder_is_not_climbed_by_comparing(make: Any, member: Any, replicated: Any, client: Client) -> None:
+    phase = make.phase(make.challenge(slug="c"), feedback="ladder", closes_at=NOW + timedelta(days=1))
+    team = make.team(phase.challenge, member)
+    for replicates in ([0.44, 0.45, 0.46], [0.54, 0.56, 0.58]):
+        replicated(phase, replicates, team=team)
+    page = Page(client.get("/challenges/c/compare"))
+    assert "shows clear improvements only" in page.words
+    assert not page.all("select")
+    assert not [link for link in Page(client.get("/challenges/c/submissions")).links() if "/compare" in link]
+    phase.closes_at = NOW - timedelta(hours=1)
+    phase.save()
+    assert "B is better" in Page(client.get("/challenges/c/compare")).words
+
+
+def test_my_submissions_lead_there(phase: Any, team: Any, scored: Any, client: Client) -> None:
+    first, second = (scored(phase, value, team=team) for value in (0.4, 0.5))
+    links = Page(client.get("/challenges/c/submissions")).links()
+    assert {f"/challenges/c/compare?phase={phase.slug}&a={one.pk}" for one in (first, second)} <= set(links)
+
+
 def test_digits_are_those_of_the_phase(make: Any, member: Any, replicated: Any, client: Client) -> None:
     phase = make.phase(make.challenge(slug="c"), feedback="rounded", feedback_decimals=1)
     team = make.team(phase.challenge, member)

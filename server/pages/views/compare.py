@@ -27,11 +27,13 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
     seen = feedback.sight(phase, viewer=request.user, now=here.now)
     own = feedback.with_scores(Submission.objects.filter(team=team, phase=phase, status=Status.SCORED))
     entries = list(own[:CHOICES])
-    a, b = chosen(request, entries, phase, seen)
+    allowed = comparison.may_compare(phase, seen)
+    a, b = chosen(request, entries, phase, seen) if allowed else (None, None)
     context: dict[str, Any] = {
         "place": here,
         "now": here.now,
         "entries": [(one, headline(one, phase, seen)) for one in entries],
+        "allowed": allowed,
         "a": a,
         "b": b,
         "differences": comparison.compare(a, b, seen) if a and b else [],
