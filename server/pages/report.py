@@ -32,7 +32,6 @@ def report_of(
     titles = {heading.name: heading.title for heading in track.class_columns if heading.name in track.curves}
     return {
         "state": state,
-        "first": columns_of(track)[0] if track.class_columns else "",
         "wish": wish,
         "splits": classes.choices_of(result.splits, wish, split),
         "chart": curves.chart(detail.curves, titles, wish.chosen),

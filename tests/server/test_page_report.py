@@ -118,7 +118,7 @@ def test_switches_are_words_and_the_undefined_is_a_dash(explained: Any, visit: A
 
 def test_rates_of_a_class_have_three_digits_and_the_rest_on_hover(explained: Any, visit: Any) -> None:
     page = visit(explained)
-    assert "0.87500 1 0.512" in page.words
+    assert "0.875 1 0.512" in page.words
     assert page.all("span", title="0.512345")
 
 
