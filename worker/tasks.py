@@ -81,7 +81,7 @@ def rerun(rerun_id: int) -> None:
             seconds = process_time() - started
             reruns.record(claimed, report=report.as_dict(), replicates=packed(report), cpu_seconds=seconds)
     except HOPELESS as error:
-        reruns.fail(claimed, sentence=why(error), final=True)
+        reruns.fail(claimed, sentence=why(error), final=True, alarm=not too_large(error))
     except LeaseLost:
         log.info("rerun %s was taken over; its result is not wanted", rerun_id)
     except SystemExit:
@@ -103,11 +103,18 @@ def asked(rerun: Rerun) -> dict[str, Any]:
 
 def why(error: Exception) -> str:
     """Say to the organizers what ended a second scoring."""
+    if too_large(error):
+        return f"Files of more than {settings.EXPLANATION_MAX_BYTES} bytes, decompressed, are not explained."
     if isinstance(error, InvalidSubmission):
         return f"The file does not fit this truth: {', '.join(error.findings.counts)}."
     if isinstance(error, InvalidTruth | InvalidParameters):
         return f"The truth or the settings cannot be used: {reason(error)}."
     return str(error) if isinstance(error, Unrepeatable) else limits.exceeded(error)
+
+
+def too_large(error: Exception) -> bool:
+    """Tell whether the file, which could be scored, is beyond what is explained; that is nobody's fault."""
+    return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts
 
 
 def scored(submission: Submission, truth: Truth, **options: Any) -> Report:

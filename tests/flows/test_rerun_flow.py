@@ -101,4 +101,4 @@ def test_a_file_that_is_too_large_to_be_explained_keeps_score_and_interval(start
     identifier = service.submit(content)
     assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
     given_up = wait_for(lambda: service.rows("SELECT purpose, failure FROM submissions_rerun WHERE failure != ''"))
-    assert given_up == [("explanation", "The file does not fit this truth: too_large.")]
+    assert given_up == [("explanation", "Files of more than 1000 bytes, decompressed, are not explained.")]

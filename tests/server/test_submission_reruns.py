@@ -142,7 +142,7 @@ class TestExplanation:
     def test_given_up_it_takes_nothing_away(self, explaining, caplog):
         assert reruns.fail(explaining, sentence="too large", final=True)
         assert (Submission.objects.get().is_settled, Replicates.objects.exists()) == (True, True)
-        assert "(explanation): too large" in caplog.text
+        assert "has no explanation: too large" in caplog.text
 
 
 def test_other_scores_the_second_time_are_refused_and_nothing_is_written(claimed):

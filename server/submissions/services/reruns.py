@@ -108,13 +108,13 @@ def settle(rerun: Rerun) -> None:
     scored.update(stage=BOOTSTRAPPING if pending else "")
 
 
-def fail(rerun: Rerun, *, sentence: str, final: bool) -> bool:
+def fail(rerun: Rerun, *, sentence: str, final: bool, alarm: bool = True) -> bool:
     """End an attempt: waiting again while attempts are left, else given up, with an alarm in the log."""
-    return give_up(held(rerun), rerun, sentence=sentence, final=final)
+    return give_up(held(rerun), rerun, sentence=sentence, final=final, alarm=alarm)
 
 
 @transaction.atomic
-def give_up(mine: RerunQuerySet, rerun: Rerun, *, sentence: str, final: bool) -> bool:
+def give_up(mine: RerunQuerySet, rerun: Rerun, *, sentence: str, final: bool, alarm: bool = True) -> bool:
     """End an attempt of the rows `mine` (one or none)."""
     locked(rerun)
     if not final and rerun.attempts < settings.EVALUATION_ATTEMPTS:
@@ -122,7 +122,8 @@ def give_up(mine: RerunQuerySet, rerun: Rerun, *, sentence: str, final: bool) ->
     given_up = mine.update(failure=sentence[:300], **FREE)
     if given_up:
         settle(rerun)
-        log.error("alarm: submission %s was not scored again (%s): %s", rerun.submission_id, rerun.purpose, sentence)
+        level, word = (logging.ERROR, "alarm: ") if alarm else (logging.INFO, "")
+        log.log(level, "%ssubmission %s has no %s: %s", word, rerun.submission_id, rerun.purpose, sentence)
     return bool(given_up)
 
 
