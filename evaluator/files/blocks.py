@@ -10,7 +10,7 @@ from evaluator.catalog import Limits
 from evaluator.files.lines import CHUNK_BYTES, GZIP_MAGIC, UTF8_BOM, Stop, chunks
 from evaluator.problems import Findings
 
-SLACK_BYTES = 64  # kernels look at eight bytes at a time and may look past the end of a line
+SLACK_BYTES = 128  # kernels look at 64 bytes at a time and may look past the end of a line
 BLANKS = b" \t\r\n"
 LOOK_BACK_BYTES = 4096
 

@@ -113,6 +113,22 @@ def _byte_at(context: Any, data: Any, at: Any) -> Any:
     return types.int64(data, types.int64), build
 
 
+@intrinsic
+def prefetch(context: Any, array: Any, at: Any) -> Any:
+    """Have the cache line of an array's element ``at``, counted flat, fetched; any place is allowed."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [place, *(ir.Constant(number, value) for value in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64), build
+
+
 @part
 def _checked_byte_at(data, at):
     return np.int64(data[at])
@@ -149,5 +165,6 @@ def text_bytes_in(word):
 
 @part
 def first_bytes(word, count):
-    """Return a word with all but its first ``count`` bytes, 0 to 7, put to zero."""
-    return word & ((_1 << np.uint64(8 * count)) - _1)
+    """Return a word with all but its first ``count`` bytes, 0 to 8, put to zero."""
+    half = np.uint64(4 * count)  # shifted twice: a shift by 64 would be none
+    return word & ((_1 << half << half) - _1)

@@ -60,7 +60,7 @@ _TO_TEN_THOUSANDS = np.uint64(0x0000271000000001)
 
 
 @part
-def _number_of(word, count):
+def number_of(word, count):
     """Return the number that the first ``count`` bytes spell, 1 to 8, each 0 to 9; three products (Lemire 2021)."""
     digits = word << np.uint64(64 - 8 * count)
     digits = digits * np.uint64(10) + (digits >> _8)
@@ -90,7 +90,7 @@ def quick_number_at(data, at, stop):
     end = at + 2 + count
     if (head & BYTE) > _9 or ((head >> _8) & BYTE) != POINT_AFTER_XOR or count == 0 or byte_at(data, end) != stop:
         return 0.0, 0
-    whole = (head & BYTE) * WHOLE_TENS[np.uint64(count)] + _number_of(word, count)
+    whole = (head & BYTE) * WHOLE_TENS[np.uint64(count)] + number_of(word, count)
     return np.float64(np.int64(whole)) / TENS[np.uint64(count)], end + 1
 
 
@@ -108,8 +108,8 @@ def longer_number_at(data, at, stop):
         return 0.0, 0
     if not 0 < count <= 6 or byte_at(data, end) != stop:
         return 0.0, 0
-    whole = (head & BYTE) * WHOLE_TENS[8] + _number_of(word, 8)
-    whole = whole * WHOLE_TENS[np.uint64(count)] + _number_of(more, count)
+    whole = (head & BYTE) * WHOLE_TENS[8] + number_of(word, 8)
+    whole = whole * WHOLE_TENS[np.uint64(count)] + number_of(more, count)
     return np.float64(np.int64(whole)) / TENS[np.uint64(8 + count)], end + 1
 
 
@@ -123,7 +123,7 @@ def _digits_at(data, at, whole):
         if count == 0:
             return whole, at, fits
         fits = fits and whole <= ROOM_FOR[count]
-        whole = whole * WHOLE_TENS[count] + _number_of(word, count)
+        whole = whole * WHOLE_TENS[count] + number_of(word, count)
         at += count
         if count < 8:
             return whole, at, fits

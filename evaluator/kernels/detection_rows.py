@@ -3,13 +3,15 @@
 import numpy as np
 from numba import types
 
-from evaluator.kernels.bits import byte_at
+from evaluator.kernels.bits import byte_at, prefetch
 from evaluator.kernels.cache import kernel, outlined, part
+from evaluator.kernels.cells import BATCH, codes_of, find_ends, follows, numbers_of, place_in
 from evaluator.kernels.decimals import longer_number_at, number_at, quick_number_at
 from evaluator.kernels.detection_strings import COMMA, LINE_FEED, RETURN, after_blanks
 from evaluator.kernels.detections import (
     CAPPED,
     DONE,
+    IGNORED,
     MOST_PER_IMAGE_AND_CLASS,
     NOBODY,
     ODD,
@@ -17,16 +19,14 @@ from evaluator.kernels.detections import (
     STATE,
     TRUTH,
     UNKNOWN_IMAGES,
+    UNKNOWN_LABELS,
     court,
-    enter,
-    leave,
     take,
 )
 from evaluator.kernels.texts import is_plain, text_at
 
 CELLS = 7
 IMAGE, LABEL = 0, 1  # the columns after these are numbers, in the order of the header: Score, XMin, XMax, YMin, YMax
-NO_IMAGE = -1
 
 
 @outlined
@@ -59,79 +59,128 @@ def cell_number_at(data, at, last):
 
 
 @outlined
-def _read_row(data, at, truth, order, numbers):
-    """Read one line; return (the next one's place or 0, image, label), codes -1 for what the truth does not know.
-
-    ``numbers``, float64 of shape (5,), receives confidence and corners.
-    """
-    image, label = np.int64(-1), np.int64(-1)
+def _read_row(data, at, truth, order, batch, row):
+    """Read one line into ``batch``, from byte to byte; return the next one's place, or 0."""
     for cell in range(CELLS):
         kind, last = order[cell], cell == CELLS - 1
         if kind > LABEL:
-            numbers[kind - 2], at = cell_number_at(data, at, last)
+            batch.numbers[kind - 2, row], at = cell_number_at(data, at, last)
         else:
             code, end, _ = text_at(data, at, truth.images if kind == IMAGE else truth.labels)
             if code < 0 and (truth.closed[kind] or not is_plain(data, at, end)):
-                return 0, image, label
-            image, label = (code, label) if kind == IMAGE else (image, code)
+                return 0
+            batch.codes[kind, row] = code
             at = cell_end(data, end, last)
         if at == 0:
-            return 0, image, label
-    return at, image, label
+            return 0
+    return at
 
 
 @outlined
-def _move(truth, state, before, image):
-    """Go from the rows of one image to those of the next."""
-    if before != NO_IMAGE:
-        leave(truth, state, before)
-    if image != NO_IMAGE:
-        enter(truth, state, image)
-        state.named[image] = 1
+def _read_rows(data, at, stop, truth, order, batch):
+    """Fill a batch with any lines; return (how many, place of the next one or 0)."""
+    rows = 0
+    while at < stop and rows < len(batch.places):
+        at = _read_row(data, at, truth, order, batch, rows)
+        if at == 0:
+            return rows, at
+        rows += 1
+    return rows, at
+
+
+@outlined
+def _read_plain_rows(data, at, stop, truth, positions, batch):
+    """Fill a batch with lines of the plainest form; return (how many, place of the next one), or (0, ``at``)."""
+    rows = min(find_ends(data, at, stop, batch.ends) // CELLS, len(batch.places))
+    for row in range(rows):
+        for cell in range(CELLS - 1):
+            if not follows(data, batch.ends, row * CELLS + cell, COMMA):
+                return 0, at
+        if not follows(data, batch.ends, row * CELLS + CELLS - 1, LINE_FEED):
+            return 0, at
+    for kind in range(CELLS):
+        first = positions[kind]
+        if kind > LABEL:
+            sound = numbers_of(data, batch.ends, first, CELLS, batch.numbers[kind - 2, :rows])
+        else:
+            index = truth.images if kind == IMAGE else truth.labels
+            sound = codes_of(data, batch.ends, first, CELLS, index, truth.closed[kind], batch.codes[kind, :rows])
+        if not sound:
+            return 0, at
+    return rows, batch.ends[rows * CELLS] + 1
+
+
+@part
+def _place_of(truth, state, image, label):
+    """Count one row; return its class's place among all verified ones, -1 where it is not verified in this image."""
+    if image < 0:
+        state.counts[UNKNOWN_IMAGES] += 1
+        return np.int64(-1)
+    state.named[image] = 1
+    if label < 0:
+        state.counts[UNKNOWN_LABELS] += 1
+        return np.int64(-1)
+    if truth.usage[image] == IGNORED:
+        return np.int64(-1)
+    return place_in(
+        truth.verified, np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1]), label
+    )
+
+
+@outlined
+def _take_batch(truth, state, threshold, batch, rows):
+    """Take what lies in a batch; return as :func:`read_rows`.
+
+    Each step goes through all rows, so that what one waits for in memory is under way with that of the others.
+    """
+    state.counts[PREDICTIONS] += rows
+    for row in range(rows):
+        batch.places[row] = _place_of(truth, state, batch.codes[IMAGE, row], batch.codes[LABEL, row])
+    for row in range(rows):
+        if batch.places[row] >= 0:
+            box = np.int64(truth.boxes_from[batch.places[row]])
+            prefetch(truth.boxes, box * 4)
+            prefetch(state.suitors, box * 6)
+    for row in range(rows):
+        image, numbers = batch.codes[IMAGE, row], batch.numbers[:, row]
+        if image >= 0:
+            corners, confidence = (numbers[1], numbers[2], numbers[3], numbers[4]), numbers[0]
+            status = take(truth, state, (0, 0, 0), threshold, image, batch.places[row], confidence, corners)
+            if status != DONE:
+                return status
+    return DONE
 
 
 @kernel(
-    types.uint8[::1],
-    types.int64,
-    types.int64,
-    types.int64[::1],
-    types.float64[::1],
-    TRUTH,
-    STATE,
-    types.float64,
+    types.uint8[::1], types.int64, types.int64, types.int64[::1], types.int64[::1], BATCH, TRUTH, STATE, types.float64
 )
-def read_rows(data, at, stop, order, numbers, truth, state, threshold):
+def read_rows(data, at, stop, order, positions, batch, truth, state, threshold):
     """Read whole lines and take what they say; suitors and groups are of all images and wait for :func:`settle_all`.
 
     Parameters
     ----------
     data, at, stop, truth, state, threshold
-        As for :func:`evaluator.kernels.detection_strings.read_strings`; no strangers are kept.
+        As for :func:`evaluator.kernels.detection_strings.read_strings`, but ``data`` readable for 64 bytes beyond
+        ``stop``; no strangers are kept.
     order : int64 array of shape (7,)
         What each cell of a line is: 0 image, 1 label, 2 confidence, 3 to 6 XMin, XMax, YMin, YMax.
-    numbers : float64 array of shape (5,), to work in
+    positions : int64 array of shape (7,)
+        Which cell each of these is.
+    batch : Batch, to work in
 
     Returns
     -------
     int64 : DONE, ODD, NEGATIVE or CAPPED; after anything but DONE the state is of no use.
     """
-    before = np.int64(NO_IMAGE)
     while at < stop:
-        at, image, label = _read_row(data, at, truth, order, numbers)
-        if at == 0:
-            return ODD
-        state.counts[PREDICTIONS] += 1
-        if image < 0:
-            state.counts[UNKNOWN_IMAGES] += 1
-            continue
-        if image != before:
-            _move(truth, state, before, image)
-            before = image
-        corners = (numbers[1], numbers[2], numbers[3], numbers[4])
-        status = take(truth, state, (0, 0, 0), threshold, image, label, numbers[0], corners)
+        rows, at = _read_plain_rows(data, at, stop, truth, positions, batch)
+        if rows == 0:
+            rows, at = _read_rows(data, at, stop, truth, order, batch)
+            if at == 0:
+                return ODD
+        status = _take_batch(truth, state, threshold, batch, rows)
         if status != DONE:
             return status
-    _move(truth, state, before, NO_IMAGE)
     return DONE
 
 

@@ -15,6 +15,7 @@ from evaluator.kernels.detections import (
     STRANGERS,
     TRUTH,
     UNKNOWN_IMAGES,
+    UNKNOWN_LABELS,
     enter,
     leave,
     settle,
@@ -88,7 +89,9 @@ def _read_string(data, at, truth, state, threshold, image, origin):
             return ODD, at
         if image == NO_IMAGE:
             continue
-        status = take(truth, state, origin, threshold, image, label, confidence, (x_min, x_max, y_min, y_max))
+        state.counts[UNKNOWN_LABELS] += label < 0
+        place = np.int64(state.place[label]) if label >= 0 else np.int64(-1)
+        status = take(truth, state, origin, threshold, image, place, confidence, (x_min, x_max, y_min, y_max))
         if status != DONE:
             return status, at
 

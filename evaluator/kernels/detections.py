@@ -175,11 +175,13 @@ def court(truth, state, origin, threshold, image, place, aim, confidence, corner
 
 
 @part
-def detect(truth, state, origin, threshold, image, label, confidence, corners):
-    """Take one detection of a known image and label.
+def detect(truth, state, origin, threshold, image, place, confidence, corners):
+    """Take one detection of a verified class.
 
     Parameters
     ----------
+    place : int64
+        The class among all verified ones.
     origin : (int64, int64, int64)
         Verified class, box and group that stand first in ``kept``, ``suitors`` and ``absorbed``.
     confidence : float64, not negative, no negative zero
@@ -189,9 +191,6 @@ def detect(truth, state, origin, threshold, image, label, confidence, corners):
     -------
     DONE or CAPPED
     """
-    place = np.int64(state.place[label])
-    if place < 0:
-        return DONE
     seen = state.kept[place - origin[0]]
     if seen == MOST_PER_IMAGE_AND_CLASS:
         return CAPPED
@@ -203,13 +202,15 @@ def detect(truth, state, origin, threshold, image, label, confidence, corners):
 
 
 @part
-def take(truth, state, origin, threshold, image, label, confidence, corners):
-    """Take one prediction of a known image; return DONE, NEGATIVE or CAPPED."""
+def take(truth, state, origin, threshold, image, place, confidence, corners):
+    """Take one prediction of a known image, ``place`` -1 where its class is not verified there.
+
+    Returns DONE, NEGATIVE or CAPPED.
+    """
     if not confidence >= 0:
         return NEGATIVE
-    state.counts[UNKNOWN_LABELS] += label < 0
-    if count_oddities(state.counts, confidence, corners) and label >= 0:
-        return detect(truth, state, origin, threshold, image, label, confidence + 0.0, corners)  # -0.0 becomes 0.0
+    if count_oddities(state.counts, confidence, corners) and place >= 0:
+        return detect(truth, state, origin, threshold, image, place, confidence + 0.0, corners)  # -0.0 becomes 0.0
     return DONE
 
 

@@ -17,12 +17,11 @@ def best_box(boxes, first, stop, corners):
     for box in range(first, stop):
         width = min(x_max, boxes[box, 1]) - max(x_min, boxes[box, 0])
         height = min(y_max, boxes[box, 3]) - max(y_min, boxes[box, 2])
-        if width > 0.0 and height > 0.0:
-            common = height * width
-            its_area = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
-            overlap = common / (area + its_area - common)
-            if most < overlap < np.inf:
-                best, most = np.int64(box), overlap
+        common = height * width
+        its_area = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
+        overlap = common / (area + its_area - common)
+        better = (width > 0.0) & (height > 0.0) & (most < overlap) & (overlap < np.inf)  # no branch to be foretold
+        best, most = (np.int64(box), overlap) if better else (best, most)
     return best, most
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.kernels import detections as kernels
+from evaluator.kernels.cells import Batch
 from evaluator.kernels.detection_rows import merge, read_rows
 from evaluator.kernels.detection_strings import read_strings
 from evaluator.kernels.detections import DetectionState, DetectionTruth, settle_all
@@ -55,8 +56,9 @@ class DetectionReader:
         self.heading = heading
         self.threshold: float = parameters["iou_threshold"]
         self.groups_count: bool = parameters["group_of_weight"] == 1
-        self.order = np.argsort(heading.positions).astype(np.int64)
-        self.numbers = np.zeros(5)
+        self.positions = np.array(heading.positions, np.int64)
+        self.order = np.argsort(self.positions).astype(np.int64)
+        self.batch = Batch.empty(texts=2, numbers=5)
         self.keeps_images = keeps_images
         self.filled: Entries = []
         self.filled_images: list[NDArray[np.int32]] = []
@@ -105,7 +107,7 @@ class DetectionReader:
         if self.heading.kaggle:
             status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.groups_count)
         else:
-            status = read_rows(data, 0, stop, self.order, self.numbers, self.truth, state, self.threshold)
+            status = read_rows(data, 0, stop, self.order, self.positions, self.batch, self.truth, state, self.threshold)
         _accept(status)
         if state.counts[kernels.STRANGERS]:
             self.strangers.append(self.state.strangers[: state.counts[kernels.STRANGERS]].copy())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 
-BEYOND_BYTES = 24  # how far beyond the last line the kernels say that they may look
+BEYOND_BYTES = 64  # how far beyond the last line the kernels say that they may look
 PAGE = mmap.PAGESIZE
 NO_ACCESS = 0
 LIBC = ctypes.CDLL(None, use_errno=True)
