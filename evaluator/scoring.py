@@ -11,6 +11,7 @@ from evaluator import __version__
 from evaluator.bootstrap import KERNELS, Bootstrap, with_intervals
 from evaluator.catalog import TRACKS, Limits
 from evaluator.files.source import Source
+from evaluator.kernels import compile_once
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission
 from evaluator.report import READABLE, SMALL, STREAMED, Report
 from evaluator.signature import compose
@@ -65,7 +66,8 @@ def score(
     threads : int
         How many cores to use; any number gives the same report to the last bit.
     progress : callable
-        Gets a stage (``checking``, ``matching``, ``scoring``, ``bootstrapping``) and the fraction of it that is done.
+        Gets a stage (``checking``, ``matching``, ``scoring``, ``bootstrapping``; once on a machine where nobody has
+        compiled the kernels also ``compiling``) and the fraction of it that is done.
     bootstrap : int
         How many replicates to draw for intervals; 0 for none.
     seed : int
@@ -105,6 +107,7 @@ def score(
     outcome, way = scored(contest, opened, source, resolved, findings)
     splits = outcome.splits
     if bootstrap:
+        compile_once(source.progress)
         splits = with_intervals(opened, outcome, intervals, source.progress)
     drawn = {name: outcome.curves(name) for name in splits} if curves else {}
     return Report(track, signature, resolved, splits, findings.notices, way, drawn, outcome.matches)
@@ -147,8 +150,10 @@ def streamed(
         raise ReadableWay
     if submission.explains:
         raise ReadableWay("an explanation")
-    if contest.streaming not in sys.modules and submission.path.stat().st_size < SMALL_BYTES:
-        raise ReadableWay(SMALL)
+    if contest.streaming not in sys.modules:
+        if submission.path.stat().st_size < SMALL_BYTES:
+            raise ReadableWay(SMALL)
+        compile_once(submission.progress)
     outcome: Outcome = import_module(contest.streaming).stream(truth, submission, parameters, findings)
     return outcome
 

@@ -12,7 +12,7 @@ from llvmlite import binding
 from numba import config, njit, types
 from numba.core import caching
 
-FOLDER = Path(__file__).parent
+from evaluator.kernels import FOLDER
 
 
 def _stamp() -> str:

@@ -3,6 +3,9 @@
 import subprocess
 import sys
 
+from evaluator import scoring
+from evaluator.cli.progress import progress
+from evaluator.kernels import cache
 from evaluator.scoring import prepare
 
 PROGRAM = """
@@ -44,3 +47,15 @@ def test_a_small_file_in_a_new_process_does_not_wait_for_kernels(tiny, tmp_path)
     arguments = [sys.executable, "-c", COLD, str(truth), str(tiny.long)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_only_the_first_who_needs_kernels_is_told_that_they_are_compiled(tiny, tmp_path, monkeypatch, capsys) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(cache, "PLACE", tmp_path)
+    monkeypatch.setattr(scoring, "SMALL_BYTES", 0)
+    said = []
+    for _ in range(2):
+        monkeypatch.delitem(sys.modules, "evaluator.tracks.detection_streaming", raising=False)
+        with progress() as tell:
+            assert scoring.score(tiny.track, tiny.truth, tiny.long, progress=tell).way == "streamed"
+        said.append(capsys.readouterr().err)
+    assert said == ["compiling the kernels, once on this machine: about a minute\n", ""]
