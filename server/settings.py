@@ -246,6 +246,7 @@ RESEND_SECONDS = env.int("RESEND_SECONDS", default=30)
 EVALUATION_ATTEMPTS = env.int("EVALUATION_ATTEMPTS", default=3)
 EVALUATION_SECONDS = env.int("EVALUATION_SECONDS", default=1800)
 INTERVAL_REPLICATES = env.int("INTERVAL_REPLICATES", default=1000)  # 0: no intervals
+EXPLANATION_MAX_BYTES = env.int("EXPLANATION_MAX_BYTES", default=256 * 2**20)  # decompressed; 0: no explanations
 WORKER_MEMORY_BYTES = env.int("WORKER_MEMORY_BYTES", default=6 * 2**30)
 WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=os.cpu_count() or 1)
 STOP_SECONDS = env.int("STOP_SECONDS", default=20)  # what a running scoring gets to finish when the worker is stopped

@@ -1,6 +1,8 @@
-"""The whole system in two functions: score a submission and write down what came out; later its intervals."""
+"""The whole system in two functions: score a submission and write down what came out; later all that follows it."""
 
+import json
 import logging
+import zlib
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -12,11 +14,12 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from evaluator import scoring
+from evaluator.explanation import explanation
 from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
 from evaluator.report import Report
 from server.challenges.models import Truth
-from server.submissions.limits import file_limits
-from server.submissions.models import Failure, Submission
+from server.submissions.limits import explanation_limits, file_limits
+from server.submissions.models import Failure, Rerun, Submission
 from server.submissions.queue import EVALUATE, RERUN
 from server.submissions.services import lifecycle, reruns
 from server.submissions.services.evaluations import SEED, Unrepeatable
@@ -63,22 +66,22 @@ def evaluate(submission_id: str) -> None:
 
 @shared_task(name=RERUN)
 def rerun(rerun_id: int) -> None:
-    """Score a scored submission once more, with replicates. What goes wrong here takes no score away."""
+    """Score a scored submission once more, for what is asked. What goes wrong here takes no score away."""
     claimed = reruns.claim(rerun_id)
     if claimed is None:
         return
     started = process_time()
     try:
-        phase = claimed.submission.phase
-        truth = readable(claimed.truth, phase)
-        replicates = settings.INTERVAL_REPLICATES if phase.declared_track.intervals else 0
-        draws = {"bootstrap": replicates, "seed": SEED, "draws": truth.draws}
+        truth = readable(claimed.truth, claimed.submission.phase)
         with Heartbeat(f"rerun {rerun_id}", lambda **news: reruns.beat(claimed)) as heartbeat:
-            report = scored(claimed.submission, truth, progress=heartbeat.progress, **draws)
-        seconds = process_time() - started
-        reruns.record(claimed, report=report.as_dict(), replicates=packed(report), cpu_seconds=seconds)
+            report = scored(claimed.submission, truth, progress=heartbeat.progress, **asked(claimed))
+        if claimed.purpose == Rerun.Purpose.EXPLANATION:
+            reruns.record_why(claimed, report=report.as_dict(), contents=explanations(report))
+        else:
+            seconds = process_time() - started
+            reruns.record(claimed, report=report.as_dict(), replicates=packed(report), cpu_seconds=seconds)
     except HOPELESS as error:
-        reruns.fail(claimed, sentence=why(error), final=True)
+        reruns.fail(claimed, sentence=why(error), final=True, alarm=not too_large(error))
     except LeaseLost:
         log.info("rerun %s was taken over; its result is not wanted", rerun_id)
     except SystemExit:
@@ -89,13 +92,29 @@ def rerun(rerun_id: int) -> None:
         raise
 
 
+def asked(rerun: Rerun) -> dict[str, Any]:
+    """Return the options of a scoring for this purpose."""
+    track = rerun.submission.phase.declared_track
+    if rerun.purpose == Rerun.Purpose.EXPLANATION:
+        return {"explain": bool(track.explained_tables), "curves": True, "limits": explanation_limits()}
+    replicates = settings.INTERVAL_REPLICATES if track.intervals else 0
+    return {"bootstrap": replicates, "seed": SEED, "draws": rerun.truth.draws}
+
+
 def why(error: Exception) -> str:
     """Say to the organizers what ended a second scoring."""
+    if too_large(error):
+        return f"Files of more than {settings.EXPLANATION_MAX_BYTES} bytes, decompressed, are not explained."
     if isinstance(error, InvalidSubmission):
         return f"The file does not fit this truth: {', '.join(error.findings.counts)}."
     if isinstance(error, InvalidTruth | InvalidParameters):
         return f"The truth or the settings cannot be used: {reason(error)}."
     return str(error) if isinstance(error, Unrepeatable) else limits.exceeded(error)
+
+
+def too_large(error: Exception) -> bool:
+    """Tell whether the file, which could be scored, is beyond what is explained; that is nobody's fault."""
+    return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts
 
 
 def scored(submission: Submission, truth: Truth, **options: Any) -> Report:
@@ -106,8 +125,7 @@ def scored(submission: Submission, truth: Truth, **options: Any) -> Report:
         Path(truth.prepared.path),
         Path(submission.file.path),
         parameters=phase.parameters,
-        limits=file_limits(),
-        **options,
+        **{"limits": file_limits(), **options},
     )
 
 
@@ -116,3 +134,9 @@ def packed(report: Report) -> dict[str, bytes]:
     splits = report.splits.items()
     vectors = {name: split.replicates.get(split.headline) for name, split in splits}
     return {name: vector.astype("<f8").tobytes() for name, vector in vectors.items() if vector is not None}
+
+
+def explanations(report: Report) -> dict[str, bytes]:
+    """What explains the scores of each split, as it is stored."""
+    kept = {split: json.dumps(explanation(report, split), allow_nan=False) for split in report.splits}
+    return {split: zlib.compress(text.encode()) for split, text in kept.items()}

@@ -1,5 +1,6 @@
 """The tracks of the Open Images Challenge, declared."""
 
+from evaluator.catalog import explanations
 from evaluator.catalog.forms import Column, Form
 from evaluator.catalog.schema import TRUTHS, Heading, Metric, Parameter, Track, TruthFile
 
@@ -106,6 +107,9 @@ DETECTION = Track(
         Heading("true_positives", "True positives", "number"),
         Heading("false_positives", "False positives", "number"),
     ),
+    explained_columns=explanations.RATES,
+    explained_tables=explanations.OF_DETECTIONS,
+    curves=("ap",),
     headline_explained=(
         "Mean average precision: for each class, how well confident boxes find its objects without false alarms; "
         "then the mean over all classes that have objects."
@@ -141,6 +145,7 @@ SEGMENTATION = Track(
     ),
     metrics=(Metric("mAP", "mAP", "mean over classes of average precision at the IoU threshold of masks"),),
     class_columns=DETECTION.class_columns,
+    curves=DETECTION.curves,
     headline_explained=(
         "Mean average precision: for each class, how well confident masks find its objects without false alarms; "
         "then the mean over all classes that have objects with masks."
@@ -252,6 +257,9 @@ RELATIONSHIPS = Track(
         Heading("ap_phrases", "AP phrases"),
         TRUTHS,
     ),
+    explained_columns=explanations.RATES,
+    explained_tables=explanations.OF_RELATIONSHIPS,
+    curves=("ap_relationships", "ap_phrases"),
     headline_explained=(
         "Two fifths mean average precision of relationships, one fifth recall among the 50 surest of an image, "
         "two fifths mean average precision of phrases (the box around both)."

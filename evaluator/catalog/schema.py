@@ -1,7 +1,7 @@
 """The words in which a track is declared: files, parameters, metrics, limits."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
@@ -142,11 +142,11 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """One column of a report's table: a fraction of 1, another number, or a text."""
+    """One column of a report's table: a fraction of 1, what a score would gain, another number, a text, yes or no."""
 
     name: str
     title: str
-    kind: Literal["fraction", "number", "text"] = "fraction"
+    kind: Literal["fraction", "gain", "number", "text", "switch"] = "fraction"
 
 
 TRUTHS = Heading("truths", "Objects", "number")
@@ -154,11 +154,17 @@ TRUTHS = Heading("truths", "Objects", "number")
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A table of a report beside that of the classes, such as the score by background."""
+    """A table of a report beside that of the classes, such as the score by background.
+
+    ``meanings``: what the words of its first column mean, where they do not say it themselves. ``shown``: how many of
+    its first rows a page shows.
+    """
 
     name: str
     title: str
     columns: tuple[Heading, ...]
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    shown: int = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +183,12 @@ class Track:
         Numbers of these rows, beside ``label`` and ``name``.
     tables : tuple of ReportTable
         Further tables of a report.
+    explained_columns : tuple of Heading
+        Numbers that an explanation adds to the rows of classes.
+    explained_tables : tuple of ReportTable
+        Tables that an explanation, or another protocol, adds; those that do not apply are left out.
+    curves : tuple of str
+        Class columns that are areas under precision/recall curves, which can be asked for.
     empty : str
         What a file without predictions gets: ``zero``; ``rejected``; or a ``base rate``, the score of a blind guess.
     implementation : str
@@ -199,6 +211,9 @@ class Track:
     class_word: str = "class"
     class_columns: tuple[Heading, ...] = ()
     tables: tuple[ReportTable, ...] = ()
+    explained_columns: tuple[Heading, ...] = ()
+    explained_tables: tuple[ReportTable, ...] = ()
+    curves: tuple[str, ...] = ()
     empty: Literal["zero", "rejected", "base rate"] = "zero"
     intervals: bool = False
     world: str = ""

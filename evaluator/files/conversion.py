@@ -21,7 +21,7 @@ def convert(track: str, to: str, source: Path, out: TextIO) -> None:
     InvalidParameters
         A submission to this track has one shape only.
     InvalidSubmission
-        Where a row is not sound, or a label holds a blank and cannot be a token.
+        Where a row is not sound, a label holds a blank and cannot be a token, or an image has several sizes.
     """
     form = TRACKS[track].form
     if not form.tokens:
@@ -35,13 +35,15 @@ def convert(track: str, to: str, source: Path, out: TextIO) -> None:
             for texts in _ordered(row, reader, [column.name for column in form.predicted]):
                 writer.writerow((row.image, *row.beside, *texts))
     else:
-        strings: dict[tuple[str, ...], list[str]] = {}
+        strings: dict[str, list[str]] = {}
+        beside: dict[str, tuple[str, ...]] = {}
         for row in _sound(reader, source):
-            words = strings.setdefault((row.image, *row.beside), [])
+            words = strings.setdefault(row.image, [])
+            _check_beside(beside.setdefault(row.image, tuple(row.beside)), row, findings)
             for texts in _ordered(row, reader, [column.name for column in form.tokens]):
                 _check_tokens(texts, row, findings)
                 words.extend(texts)
-        writer.writerows((*image, " ".join(words)) for image, words in strings.items())
+        writer.writerows((image, *beside[image], " ".join(words)) for image, words in strings.items())
     if findings.total:
         raise InvalidSubmission(findings)
 
@@ -60,6 +62,13 @@ def _ordered(row: Row, reader: RowReader, names: list[str]) -> Iterator[list[str
     width = len(reader.layout)
     for start in range(0, len(row.texts), width):
         yield [row.texts[start + places[name]] for name in names]
+
+
+def _check_beside(first: tuple[str, ...], row: Row, findings: Findings) -> None:
+    """Tell where a row says another size of its image than the first one: a prediction string has only one."""
+    if tuple(row.beside) != first:
+        message = f"{' × '.join(row.beside)} here, {' × '.join(first)} before: all masks of an image have one size"
+        findings.add(Problem("bad_mask", message, line=row.line, image=row.image))
 
 
 def _check_tokens(texts: list[str], row: Row, findings: Findings) -> None:

@@ -1,6 +1,7 @@
 """A precision/recall curve with fewer points: those that its area is made of."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.metrics.average_precision import Curve
 
@@ -39,3 +40,28 @@ def corners(curve: Curve, most: int = MOST) -> Curve:
         kept = kept[np.unique(np.searchsorted(recalls, np.linspace(recalls[0], recalls[-1], most)))]
     kept = np.union1d(kept, [0, len(envelope) - 1])
     return Curve(curve.confidences[kept], curve.recalls[kept], curve.precisions[kept])
+
+
+def at_recalls(curve: Curve, recalls: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the interpolated precision at some recalls.
+
+    Parameters
+    ----------
+    curve : Curve
+        Of any number of points, surest first.
+    recalls : float64 array of shape (N,), in [0, 1]
+
+    Returns
+    -------
+    float64 array of shape (N,)
+        The highest precision of a threshold that reaches the recall, 0 where none does.
+
+    Examples
+    --------
+    >>> from evaluator.metrics.average_precision import precision_recall
+    >>> curve = precision_recall(np.array([0.9, 0.8, 0.7]), np.array([1.0, 0.0, 1.0]), 4)
+    >>> at_recalls(curve, np.array([0.0, 0.25, 0.4, 0.75])).round(3)
+    array([1.   , 1.   , 0.667, 0.   ])
+    """
+    envelope = np.append(np.maximum.accumulate(curve.precisions[::-1])[::-1], 0.0)
+    return np.asarray(envelope[np.searchsorted(curve.recalls, recalls)])

@@ -21,6 +21,7 @@ class Wish:
     sort: str
     descending: bool
     split: str
+    chosen: str = ""  # the class whose curve is drawn
 
     @property
     def order(self) -> str:
@@ -29,8 +30,8 @@ class Wish:
 
     def query(self, **changes: str) -> str:
         """The address of the same table with something changed; always from its first rows."""
-        values = {"q": self.search, "sort": self.order, "split": self.split} | changes
-        return "?" + urlencode({name: value for name, value in values.items() if value})
+        given = {"q": self.search, "sort": self.order, "split": self.split, "chosen": self.chosen}
+        return "?" + urlencode({name: value for name, value in (given | changes).items() if value})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Column:
 
 def columns_of(track: Track, wish: Wish) -> list[Column]:
     names = Heading("name", track.class_word.capitalize(), "text")
-    return [column(heading, wish) for heading in (names, *track.class_columns)]
+    return [column(heading, wish) for heading in (names, *track.class_columns, *track.explained_columns)]
 
 
 def column(heading: Heading, wish: Wish) -> Column:
@@ -69,7 +70,8 @@ def wish_of(parameters: Mapping[str, str], *, columns: Sequence[str]) -> Wish:
     name = sort.removeprefix("-")
     if name not in (*columns, "name"):
         sort, name = f"-{columns[0]}", columns[0]
-    return Wish(parameters.get("q", "")[:80].strip(), name, sort.startswith("-"), parameters.get("split", ""))
+    search, chosen = (parameters.get(field, "")[:256].strip() for field in ("q", "chosen"))
+    return Wish(search, name, sort.startswith("-"), parameters.get("split", ""), chosen)
 
 
 def select(rows: Sequence[Row], wish: Wish) -> list[Row]:

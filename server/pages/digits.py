@@ -1,6 +1,6 @@
 """The honest score: which digits of a number its interval supports."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log10
 
 SHOWN = 5
@@ -35,6 +35,17 @@ def honest(value: float, interval: tuple[float, float] | None = None, *, decimal
     return Digits(text[:cut], text[cut:], repr(value))
 
 
+def signed(shown: Digits) -> Digits:
+    """Give a difference its sign, the minus in the width of the plus.
+
+    >>> signed(honest(-0.25)).sure, signed(honest(0.25)).sure, signed(honest(0.0)).sure
+    ('−0.25000', '+0.25000', '0.00000')
+    """
+    if shown.sure.startswith("-"):
+        return replace(shown, sure=f"−{shown.sure[1:]}")
+    return shown if float(shown.exact) == 0 else replace(shown, sure=f"+{shown.sure}")
+
+
 def ends(interval: tuple[float, float], *, decimals: int | None = None) -> str:
     """Print both ends with the decimals that the interval itself supports.
 
@@ -42,7 +53,7 @@ def ends(interval: tuple[float, float], *, decimals: int | None = None) -> str:
     '0.600 to 0.606'
     """
     supported = supported_of(interval, SHOWN if decimals is None else min(SHOWN, decimals))
-    return " to ".join(f"{end:.{supported}f}" for end in interval)
+    return " to ".join(f"{end:.{supported}f}" for end in interval).replace("-", "−")
 
 
 def supported_of(interval: tuple[float, float], shown: int) -> int:

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from server.pages.times import span
 from server.submissions.models import Fault, Status, Submission
+from server.submissions.reports import State
 
 
 def sentence(submission: Submission) -> str:
@@ -45,6 +46,7 @@ def time_left(submission: Submission, now: datetime) -> str:
     return f"about {span(left)} left" if left >= timedelta(seconds=1) else ""
 
 
-def state_of(submission: Submission) -> str:
+def state_of(submission: Submission, explained: State) -> str:
     """Return a word that changes when there is something new to announce."""
-    return f"{submission.status}-{submission.stage}" if submission.stage else submission.status
+    last = "explaining" if explained is State.PENDING else ""
+    return "-".join(filter(None, (submission.status, submission.stage or last)))

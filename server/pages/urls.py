@@ -2,7 +2,18 @@
 
 from django.urls import URLPattern, path
 
-from server.pages.views import challenge, data, home, joining, leaderboard, submission, submissions, submitting
+from server.pages.views import (
+    challenge,
+    compare,
+    data,
+    home,
+    joining,
+    leaderboard,
+    report_files,
+    submission,
+    submissions,
+    submitting,
+)
 
 urlpatterns: list[URLPattern] = [
     path("", home.home, name="home"),
@@ -14,10 +25,14 @@ urlpatterns: list[URLPattern] = [
     path("challenges/<slug:slug>/team", joining.team, name="team"),
     path("challenges/<slug:slug>/submit", submitting.submit, name="submit"),
     path("challenges/<slug:slug>/submissions", submissions.submissions, name="submissions"),
+    path("challenges/<slug:slug>/compare", compare.compare, name="compare"),
     path("challenges/<slug:slug>/leaderboard", leaderboard.leaderboard, name="leaderboard"),
     path("challenges/<slug:slug>/leaderboard.csv", leaderboard.board_csv, name="leaderboard_csv"),
     path("submissions/<uuid:pk>/", submission.submission, name="submission"),
     path("submissions/<uuid:pk>/panel", submission.panel, name="submission_panel"),
+    path("submissions/<uuid:pk>/report.json", report_files.report_json, name="report_json"),
+    path("submissions/<uuid:pk>/classes.csv", report_files.classes_csv, name="classes_csv"),
+    path("submissions/<uuid:pk>/curves.csv", report_files.curves_csv, name="curves_csv"),
     path("submissions/<uuid:pk>/cancel", submission.cancel, name="submission_cancel"),
     path("submissions/<uuid:pk>/edit", submissions.edit, name="submission_edit"),
 ]

@@ -1,6 +1,5 @@
 """What a person may read of a scored submission: which splits, how many digits, and whether class by class."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -94,53 +93,3 @@ def intervals_in(submission: Submission, sight: Sight) -> dict[str, dict[str, In
         if ends is not None:
             shown.setdefault(score.split, {})[score.metric] = ends
     return shown
-
-
-def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any] | None:
-    """What `viewer` may read of the current report, None where nothing is scored.
-
-    Metrics are shown as anywhere else. Rows per class tell far more about hidden truth: without the organizers' leave
-    they are left out, and `withheld` says so.
-    """
-    evaluation = current_evaluation(submission)
-    if evaluation is None:
-        return None
-    seen, report = sight(submission.phase, viewer=viewer, now=now), evaluation.report
-    scores, intervals = scores_in(submission, seen), intervals_in(submission, seen)
-    classes = table_rows(report, seen, "classes")
-    tables = {each.name: table_rows(report, seen, each.name) for each in submission.phase.declared_track.tables}
-    return {
-        "track": submission.phase.track,
-        "signature": evaluation.signature,
-        "parameters": report.get("parameters", {}),
-        "splits": {
-            split: {
-                "headline": submission.phase.declared_track.headline,
-                "metrics": metrics,
-                "intervals": intervals.get(split, {}),
-                "classes": classes.get(split, []) if seen.classes else None,
-                "tables": {name: rows[split] for name, rows in tables.items() if rows.get(split)},
-            }
-            for split, metrics in scores.items()
-        },
-        "notices": report.get("notices", []),
-        "withheld": None if seen.classes else "The organizers of this phase show no results per class.",
-    }
-
-
-def table_rows(report: Mapping[str, Any], seen: Sight, table: str) -> dict[str, list[dict[str, Any]]]:
-    """Rows of the classes, or of a further table, by split.
-
-    As far as `seen` allows, and with its digits: no order tells what they do not.
-    """
-    if not seen.classes:
-        return {}
-    shown: dict[str, list[dict[str, Any]]] = {}
-    for name, split in report.get("splits", {}).items():
-        if name in seen.splits:
-            shown[name] = [_row(row, seen) for row in split.get(table, [])]
-    return shown
-
-
-def _row(row: Mapping[str, Any], seen: Sight) -> dict[str, Any]:
-    return {name: seen.rounded(cell) if isinstance(cell, float) else cell for name, cell in row.items()}

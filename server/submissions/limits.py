@@ -1,5 +1,7 @@
 """What a submitted file may hold: told on the data page, enforced by the worker."""
 
+from dataclasses import replace
+
 from django.conf import settings
 
 from evaluator.catalog import Limits
@@ -16,3 +18,9 @@ def file_limits() -> Limits:
         boxes=settings.SUBMISSION_MAX_BOXES,
         images=settings.SUBMISSION_MAX_IMAGES,
     )
+
+
+def explanation_limits() -> Limits:
+    """Return those of a file that is explained, which takes far more time and memory than its score."""
+    limits = file_limits()
+    return replace(limits, decompressed_bytes=min(limits.decompressed_bytes, settings.EXPLANATION_MAX_BYTES))

@@ -23,6 +23,7 @@ class Status(models.TextChoices):
 
 STAGES = ("checking", "matching", "scoring")  # while running
 BOOTSTRAPPING = "bootstrapping"  # the stage of a scored submission whose intervals are still to come
+PUBLISHED = "whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet"
 FINISHED = (Status.SCORED, Status.REJECTED, Status.FAILED, Status.CANCELLED)
 
 
@@ -154,13 +155,7 @@ class Evaluation(models.Model):
     signature = models.CharField(max_length=400)
     report = models.JSONField(help_text="per class and notices; never read by a board")
     cpu_seconds = models.FloatField()
-    published = models.ForeignKey(
-        "self",
-        null=True,
-        on_delete=models.SET_NULL,
-        related_name="+",
-        help_text="whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet",
-    )
+    published = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+", help_text=PUBLISHED)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -220,7 +215,25 @@ class Replicates(models.Model):
         return struct.unpack(f"<{self.count}d", self.values)
 
 
+class Explanation(models.Model):
+    """Why a score on one split is what it is: curves, errors, slices. Compressed, apart from all that boards read."""
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="explanations")
+    split = models.CharField(max_length=10)
+    content = models.BinaryField(help_text="JSON, compressed: classes, tables, left_out, curves")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("evaluation", "split"), name="one_explanation_per_split"),)
+
+    def __str__(self) -> str:
+        return f"{self.evaluation_id} {self.split}"
+
+
 class RerunQuerySet(models.QuerySet["Rerun"]):
+    def scoring(self) -> "RerunQuerySet":
+        """Those that bring a score or its intervals, not only what explains it."""
+        return self.filter(purpose=Rerun.Purpose.INTERVALS)
+
     def pending(self) -> "RerunQuerySet":
         """Waiting or running; the others were given up."""
         return self.filter(failure="")
@@ -230,10 +243,15 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
 
 
 class Rerun(models.Model):
-    """A scoring that is still to be done beside the first: for the intervals. It is gone when it is done."""
+    """A scoring that is still to be done beside the first. It is gone when it is done."""
+
+    class Purpose(models.TextChoices):
+        INTERVALS = "intervals", "intervals"
+        EXPLANATION = "explanation", "an explanation"
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="reruns")
     truth = models.ForeignKey(Truth, on_delete=models.CASCADE, related_name="reruns")
+    purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.INTERVALS)
     attempts = models.PositiveSmallIntegerField(default=0)
     lease_token = models.UUIDField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -245,7 +263,7 @@ class Rerun(models.Model):
     class Meta:
         indexes = (models.Index(fields=("failure", "enqueued_at"), name="rerun_waiting"),)
         constraints = (
-            models.UniqueConstraint(fields=("submission", "truth"), name="one_rerun_per_submission_and_truth"),
+            models.UniqueConstraint(fields=("submission", "truth", "purpose"), name="one_rerun_of_a_kind"),
             models.CheckConstraint(
                 name="rerun_lease_is_whole",
                 condition=Q(lease_token=None, lease_until=None)
@@ -254,7 +272,7 @@ class Rerun(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.submission_id} against {self.truth_id}"
+        return f"{self.purpose} of {self.submission_id} against {self.truth_id}"
 
 
 class QuotaEntry(models.Model):

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
-from server.submissions.models import Submission
+from server.challenges.models import Phase
+from server.submissions.models import Rerun, Submission
 from server.submissions.services import lifecycle, reruns
+from tests.server.conftest import explain
+from tests.server.test_page_report import CONTENT
 
 pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
 
@@ -59,6 +62,23 @@ def test_a_status_page_follows_to_the_score_and_its_interval_and_then_asks_no_mo
     before = len(asked)
     page.wait_for_timeout(1500)
     assert len(asked) == before
+
+
+def test_an_explanation_comes_by_itself_and_a_class_shows_its_curve(
+    make: Any, phase: Any, member: Any, visit: Any, scored: Any, inline_queue: Any
+) -> None:
+    Phase.objects.update(feedback_classes=True)
+    one = scored(phase, 0.5, team=phase.challenge.teams.get())
+    reruns.ask([one], truth=phase.truth, purpose=Rerun.Purpose.EXPLANATION)
+    page = visit(member).new_page()
+    page.goto(f"/submissions/{one.pk}/")
+    page.get_by_text("are being worked out").wait_for()
+    explain(one, CONTENT)
+    Rerun.objects.all().delete()
+    page.locator(".chart .curve").wait_for()
+    page.get_by_role("link", name="Cat").click()
+    page.get_by_role("heading", name="Precision and recall of Cat").wait_for()
+    assert page.locator(".chart .curve").count() == 2
 
 
 def test_a_file_is_sent_and_followed(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.server.conftest import explain
+from tests.server.test_page_report import CONTENT
+
 pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
 
 LONG = "a" * 40
@@ -28,7 +31,9 @@ def addresses(member: Any, make: Any, scored: Any) -> list[str]:
     team = make.team(phase.challenge, member, name=LONG)
     scored(phase, 0.6, team=make.team(phase.challenge, name="العنوان الطويل"), interval=(0.5, 0.7))
     one = scored(phase, 0.5, team=team, interval=(0.4, 0.6), file_name=f"{LONG}{LONG}.csv", note="n" * 300)
+    explain(one, CONTENT)
     done = {"finished_at": datetime.now(UTC)}
+    scored(phase, 0.4, team=team, interval=(0.3, 0.5), file_name=f"{LONG}{LONG}.csv", note="n" * 300)
     other = make.submission(phase, team, status="rejected", fault="participant", problems=REJECTED, **done)
     names = ("", "data", "rules", "team", "submit", "submissions", "leaderboard")
     return [
@@ -36,7 +41,9 @@ def addresses(member: Any, make: Any, scored: Any) -> list[str]:
         "/accounts/",
         *(f"/challenges/c/{name}" for name in names),
         f"/submissions/{one.pk}/",
+        f"/submissions/{one.pk}/?chosen=%2Fm%2F1",
         f"/submissions/{other.pk}/",
+        "/challenges/c/compare",
     ]
 
 

@@ -90,6 +90,23 @@ def test_a_bad_submission_to_convert_is_2_and_leaves_no_file(
     assert "bad_width" in capsys.readouterr().err
 
 
+def test_an_image_of_two_sizes_is_converted_to_no_prediction_string(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = ",/m/01yrx,0.9,eJyzMDI28jcAAUM/UwATLQLD\n"
+    long = tmp_path / "long.csv"
+    long.write_text(f"ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask\na,8,6{row}b,4,3{row}a,8,6{row}a,6,8{row}")
+    words = ["convert", "openimages-segmentation", "--to", "kaggle", str(long), str(tmp_path / "out.csv")]
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert "bad_mask" in err
+    assert "6 × 8 here, 8 × 6 before" in err
+    assert not (tmp_path / "out.csv").exists()
+    long.write_text(long.read_text().replace("a,6,8", "a,8,6"))
+    assert main(words) == 0
+    assert [line.split(",")[0] for line in (tmp_path / "out.csv").read_text().splitlines()] == ["ImageID", "a", "b"]
+
+
 @pytest.mark.parametrize("verb", ["score", "prepare"])
 def test_a_bad_truth_is_3(verb: str, tiny: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tiny.truth / "boxes.csv").unlink()

@@ -10,6 +10,7 @@ import pytest
 
 from evaluator import scoring
 from tests.flows.running import TRIES, wait_for
+from tests.flows.taking_part import open_challenge
 
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
@@ -73,9 +74,10 @@ def test_interval_is_that_of_the_evaluator_and_follows_the_score(service, predic
 
 def interrupted(service: Any, content: bytes) -> str:
     """Upload until a worker is killed between the claim and the record of an interval."""
+    claims = "SELECT attempts FROM submissions_rerun WHERE lease_token IS NOT NULL AND purpose = 'intervals'"
     for _ in range(TRIES):
         identifier = service.submit(content)
-        claimed = partial(service.rows, "SELECT attempts FROM submissions_rerun WHERE lease_token IS NOT NULL")
+        claimed = partial(service.rows, claims)
         wait_for(claimed, every=0.002)
         service.signal_all("celery -A worker", signal.SIGKILL)
         if claimed() == [(1,)]:
@@ -88,4 +90,15 @@ def test_worker_that_is_killed_over_an_interval_leaves_an_interval_and_one_evalu
     identifier = interrupted(service, content)
     assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
     assert (service.evaluations(identifier), service.column("attempts", identifier)) == (1, 1)
-    assert service.rows("SELECT count(*) FROM submissions_rerun") == [(0,)]
+    wait_for(lambda: service.rows("SELECT count(*) FROM submissions_rerun") == [(0,)])
+    explained = service.rows("SELECT count(*) FROM submissions_explanation GROUP BY evaluation_id")
+    assert explained == [(len(("all", "public")),)] * service.rows("SELECT count(*) FROM submissions_evaluation")[0][0]
+
+
+def test_a_file_that_is_too_large_to_be_explained_keeps_score_and_interval(start, predictions, content):
+    service = start(EXPLANATION_MAX_BYTES=1000)
+    open_challenge(service, predictions, "ada")
+    identifier = service.submit(content)
+    assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
+    given_up = wait_for(lambda: service.rows("SELECT purpose, failure FROM submissions_rerun WHERE failure != ''"))
+    assert given_up == [("explanation", "Files of more than 1000 bytes, decompressed, are not explained.")]

@@ -38,6 +38,7 @@ PAGES: dict[str, Methods] = {
         "POST": who(403, nobody=302, teams=422),  # the form lacks its file
     },
     CHALLENGE + "submissions": {"GET": who(403, nobody=302, teams=200)},
+    CHALLENGE + "compare": {"GET": who(403, nobody=302, teams=200)},
     CHALLENGE + "leaderboard": {"GET": who(200)},
     CHALLENGE + "leaderboard?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard?split=all": {"GET": who(403, organizers=200)},
@@ -47,6 +48,9 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "?phase=none": {"GET": who(404)},
     SUBMISSION: {"GET": who(404, nobody=302, team=200, organizers=200)},
     SUBMISSION + "panel": {"GET": who(404, nobody=401, team=200, organizers=200)},
+    SUBMISSION + "report.json": {"GET": who(404, nobody=302, team=200, organizers=200)},
+    SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},  # in these tests nothing is shown by class
+    SUBMISSION + "curves.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "cancel": {"POST": who(404, nobody=302, team=302, organizers=302)},
     SUBMISSION + "edit": {"POST": who(404, nobody=302, team=302, organizers=403)},
     "accounts/": {"GET": who(200, nobody=302)},

@@ -10,7 +10,6 @@ from server.submissions.feedback import (
     intervals_in,
     scores_in,
     sight,
-    visible_report,
     with_scores,
 )
 from server.submissions.models import Submission
@@ -18,12 +17,6 @@ from tests.server.conftest import evaluate
 
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=2)
-CLASS = {"label": "/m/01yrx", "name": "Cat", "ap": 0.123456, "truths": 3.0, "scored": 5}
-REPORT = {
-    "parameters": {"iou_threshold": 0.5},
-    "splits": {split: {"headline": "mAP", "classes": [CLASS]} for split in ("public", "private", "all")},
-    "notices": [{"code": "unknown_image", "message": "left out", "count": 2}],
-}
 
 
 def scores_seen(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any]:
@@ -96,7 +89,6 @@ def test_an_undefined_score_stays_null(phase: Any, scored: Any) -> None:
 def test_without_an_evaluation_there_is_nothing(phase: Any, make: Any) -> None:
     submission = make.submission(phase)
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {}
-    assert visible_report(submission, viewer=submission.user, now=NOW) is None
     assert current_evaluation(submission) is None
 
 
@@ -112,39 +104,6 @@ def test_where_none_is_of_the_phases_signature_the_newest_counts(phase: Any, sco
     evaluation = current_evaluation(submission)
     assert evaluation is not None
     assert evaluation.signature == "second"
-
-
-class TestReport:
-    def test_classes_are_withheld_from_participants_and_it_is_said(self, phase: Any, scored: Any) -> None:
-        submission = scored(phase, 0.5, report=REPORT)
-        report = visible_report(submission, viewer=submission.user, now=NOW)
-        assert report is not None
-        assert report["splits"]["public"]["metrics"] == {"mAP": 0.5}
-        assert report["splits"]["public"]["classes"] is None
-        assert report["withheld"]
-
-    def test_classes_are_shown_on_the_public_split_where_the_organizers_allow(self, make: Any, scored: Any) -> None:
-        phase = make.phase(feedback_classes=True, closes_at=NOW + timedelta(days=1))
-        submission = scored(phase, 0.5, private=0.4, report=REPORT)
-        report = visible_report(submission, viewer=submission.user, now=NOW)
-        assert report is not None
-        assert {split: body["classes"] for split, body in report["splits"].items()} == {"public": [CLASS]}
-        assert report["withheld"] is None
-
-    def test_classes_are_rounded_as_scores_are(self, make: Any, scored: Any) -> None:
-        phase = make.phase(feedback_classes=True, feedback="rounded", feedback_decimals=2)
-        submission = scored(phase, 0.5, report=REPORT)
-        report = visible_report(submission, viewer=submission.user, now=NOW)
-        assert report is not None
-        assert report["splits"]["public"]["classes"] == [{**CLASS, "ap": 0.12}]
-
-    def test_organizers_read_all_of_it(self, phase: Any, organizer: Any, scored: Any) -> None:
-        submission = scored(phase, 0.5, private=0.4, report=REPORT)
-        report = visible_report(submission, viewer=organizer, now=NOW)
-        assert report is not None
-        assert {split: body["classes"] for split, body in report["splits"].items()} == {
-            split: [CLASS] for split in ("public", "private", "all")
-        }
 
 
 def test_many_submissions_cost_the_same_queries(

@@ -19,7 +19,7 @@ PAGES = [
     "/submissions/{id}/",
     "/accounts/",
 ]
-MOST = 16
+MOST = 17
 
 
 @pytest.mark.parametrize("address", PAGES)

@@ -138,7 +138,7 @@ def test_record_ends_the_run(running):
 def test_record_asks_for_intervals_where_there_are_to_be_any(running, settings, replicates, stage, asked):
     settings.INTERVAL_REPLICATES = replicates
     record(running)
-    assert (now_of(running).stage, running.reruns.filter(truth=running.phase.truth).count()) == (stage, asked)
+    assert (now_of(running).stage, running.reruns.scoring().filter(truth=running.phase.truth).count()) == (stage, asked)
 
 
 def test_scored_submission_keeps_its_charge(running):

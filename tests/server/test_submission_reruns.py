@@ -8,8 +8,9 @@ from uuid import uuid4
 
 import pytest
 
+from server.challenges.models import Phase
 from server.submissions import queue
-from server.submissions.models import Evaluation, Replicates, Rerun, Score, Submission
+from server.submissions.models import Evaluation, Explanation, Replicates, Rerun, Score, Submission
 from server.submissions.services import lifecycle, reruns
 from server.submissions.services.evaluations import Unrepeatable
 from server.submissions.services.sweeping import Swept, sweep
@@ -74,7 +75,74 @@ def test_record_gives_the_scores_their_ends_and_the_replicates_a_row(claimed):
     assert set(Score.objects.values_list("value", "low", "high")) == {(0.625, 0.5, 0.75)}
     kept = Replicates.objects.get()
     assert (kept.split, bytes(kept.values)) == ("public", VECTORS["public"])
-    assert (Evaluation.objects.count(), Rerun.objects.count(), stage(claimed)) == (1, 0, "")
+    assert (Evaluation.objects.count(), Rerun.objects.scoring().count(), stage(claimed)) == (1, 0, "")
+
+
+def test_an_explanation_comes_after_the_intervals_and_the_submission_does_not_wait_for_it(claimed):
+    record(claimed)
+    asked = Rerun.objects.get()
+    assert (asked.purpose, stage(claimed), Submission.objects.get().is_settled) == ("explanation", "", True)
+
+
+def test_without_intervals_an_explanation_follows_the_score(make, inline_queue, settings):
+    settings.INTERVAL_REPLICATES = 0
+    claimed = lifecycle.claim(make.submission(make.phase()).pk)
+    lifecycle.record(claimed, truth=claimed.phase.truth, report=report(), cpu_seconds=1.0)
+    assert (Rerun.objects.get().purpose, Submission.objects.get().stage) == ("explanation", "")
+
+
+def test_nothing_is_explained_against_a_truth_that_no_board_shows(claimed):
+    claimed.submission.phase.truths.update(active=False)
+    record(claimed)
+    assert not Rerun.objects.exists()
+
+
+def test_a_track_without_explanations_is_not_asked_for_one(claimed):
+    Phase.objects.update(track="objectnet")
+    record(claimed)
+    assert not Rerun.objects.exists()
+
+
+def test_a_service_that_explains_nothing_asks_for_none(claimed, settings):
+    settings.EXPLANATION_MAX_BYTES = 0
+    record(claimed)
+    assert not Rerun.objects.exists()
+
+
+class TestExplanation:
+    @pytest.fixture
+    def explaining(self, claimed):
+        record(claimed)
+        return reruns.claim(Rerun.objects.get().pk)
+
+    def record(self, rerun, **changes):
+        return reruns.record_why(rerun, report=report(**changes), contents={"public": b"1", "all": b"2"})
+
+    def test_it_is_kept_beside_its_evaluation_and_done(self, explaining):
+        assert self.record(explaining)
+        kept = {one.split: bytes(one.content) for one in Evaluation.objects.get().explanations.all()}
+        assert (kept, Rerun.objects.exists()) == ({"public": b"1", "all": b"2"}, False)
+
+    def test_a_second_one_replaces_it(self, explaining, inline_queue):
+        self.record(explaining)
+        reruns.ask([explaining.submission], truth=explaining.truth, purpose=Rerun.Purpose.EXPLANATION)
+        assert self.record(reruns.claim(Rerun.objects.get().pk))
+        assert Explanation.objects.count() == 2
+
+    def test_other_scores_than_those_to_explain_are_refused(self, explaining):
+        with pytest.raises(Unrepeatable):
+            self.record(explaining, value=0.5)
+        assert not Explanation.objects.exists()
+
+    def test_a_lost_lease_writes_nothing(self, explaining):
+        Rerun.objects.update(lease_token=uuid4())
+        assert not self.record(explaining)
+        assert not Explanation.objects.exists()
+
+    def test_given_up_it_takes_nothing_away(self, explaining, caplog):
+        assert reruns.fail(explaining, sentence="too large", final=True)
+        assert (Submission.objects.get().is_settled, Replicates.objects.exists()) == (True, True)
+        assert "has no explanation: too large" in caplog.text
 
 
 def test_other_scores_the_second_time_are_refused_and_nothing_is_written(claimed):

@@ -28,7 +28,9 @@ def report(value: float = 0.625) -> Any:
         drawn = {"mAP": np.array(REPLICATES), "precision": np.array(REPLICATES)} if bootstrap else {}
         return SimpleNamespace(
             as_dict=lambda: {"signature": "s", "parameters": {}, "notices": [], "splits": splits(bool(bootstrap))},
-            splits={"public": SimpleNamespace(headline="mAP", replicates=drawn)},
+            splits={"public": SimpleNamespace(headline="mAP", replicates=drawn, classes=[], tables={})},
+            track="openimages-detection",
+            curves={},
         )
 
     return score
@@ -110,6 +112,38 @@ def test_what_another_try_cannot_mend_is_given_up_at_once_with_an_alarm(waiting,
     assert (words in failure, "secret" in failure + caplog.text, stage) == (True, False, "")
     assert [line.levelname for line in caplog.records if "alarm" in line.message] == ["ERROR"]
     assert Submission.objects.get().status == "scored"
+
+
+def explaining(waiting: Rerun) -> Rerun:
+    """What follows the intervals."""
+    tasks.rerun(waiting.pk)
+    return Rerun.objects.get(purpose=Rerun.Purpose.EXPLANATION)
+
+
+def test_scorer_is_asked_to_explain_files_up_to_a_size(waiting, scorer, settings):
+    settings.EXPLANATION_MAX_BYTES = 77
+    follows, asked = explaining(waiting), {}
+    scorer(lambda *arguments, **options: asked.update(options) or report()(*arguments, **options))
+    tasks.rerun(follows.pk)
+    assert (asked["explain"], asked["curves"], asked["limits"].decompressed_bytes) == (True, True, 77)
+    assert "bootstrap" not in asked
+
+
+def test_explanation_that_a_file_is_too_large_for_is_no_alarm(waiting, scorer, caplog):
+    follows = explaining(waiting)
+    scorer(InvalidSubmission(Findings.of(Problem("too_large", "secret"))))
+    tasks.rerun(follows.pk)
+    failure, stage = outcome(follows)
+    assert ("are not explained" in failure, stage) == (True, "")
+    assert "alarm" not in caplog.text
+
+
+def test_explanation_of_another_score_is_an_alarm(waiting, scorer, caplog):
+    follows = explaining(waiting)
+    scorer(report(0.5))
+    tasks.rerun(follows.pk)
+    assert "has other scores the second time" in outcome(follows)[0]
+    assert "alarm" in caplog.text
 
 
 def test_other_score_the_second_time_is_an_alarm_and_not_recorded(waiting, scorer, caplog):

@@ -12,6 +12,7 @@ from server.leaderboards.queries import Standing
 from server.pages.defects import ADVICE
 from server.submissions.feedback import Interval, Sight, current_evaluation, intervals_in, scores_in, shown_evaluation
 from server.submissions.models import BOOTSTRAPPING, STAGES, Failure, Fault, Status, Submission
+from server.submissions.reports import State
 
 
 class UploadInput(Input):
@@ -133,7 +134,15 @@ class SplitReportSerializer(serializers.Serializer[Any]):
     )
     tables = serializers.DictField(
         child=serializers.ListField(child=serializers.DictField()),
-        help_text="further tables by name, where the track has any and classes are shown",
+        help_text="further tables by name: what the track has, and what explains the score; where classes are shown",
+    )
+    left_out = serializers.DictField(
+        child=serializers.IntegerField(), help_text="how many rows these tables would have more"
+    )
+    curves = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="precision/recall curves: `label` (null: the mean over classes), `name`, `curve` (whose area it is), "
+        "`area`, and as lists `confidence`, `recall`, `precision`",
     )
 
 
@@ -141,6 +150,11 @@ class ReportSerializer(serializers.Serializer[Any]):
     track = serializers.CharField()
     signature = serializers.CharField()
     parameters = serializers.DictField()
+    explanation = serializers.ChoiceField(
+        choices=[state.value for state in State], help_text="how far what explains the score is"
+    )
     splits = serializers.DictField(child=SplitReportSerializer())
     notices = NoticeSerializer(many=True)
-    withheld = serializers.CharField(allow_null=True, help_text="why there are no classes; null: there are")
+    withheld = serializers.CharField(
+        allow_null=True, help_text="why classes and explanation are left out; null: they are not"
+    )

@@ -20,8 +20,9 @@ from server.challenges.models import Phase
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.queries import standings
-from server.submissions.feedback import sight, visible_report, with_scores
+from server.submissions.feedback import sight, with_scores
 from server.submissions.models import Submission
+from server.submissions.reports import visible_report
 from server.submissions.services import admission, choices, intake, lifecycle
 
 SUBMITTING = ("not_a_member", "duplicate_file", "phase_closed", "phase_not_open", "quota_exhausted", "no_space")

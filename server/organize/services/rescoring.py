@@ -58,7 +58,7 @@ def start(*, phase: Phase, by: User | None) -> Rescoring:
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Ask for what is lacking and was not asked for."""
-    asked = Rerun.objects.filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
+    asked = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.ask(lacking(rescoring).exclude(Exists(asked)).order_by("received_at"), truth=rescoring.truth)
 
 
@@ -70,7 +70,9 @@ def lacking(rescoring: Rescoring) -> QuerySet[Submission]:
 
 def unscorable(rescoring: Rescoring) -> QuerySet[Rerun]:
     """Those that were given up: they would leave the boards."""
-    given_up = Rerun.objects.exclude(failure="").filter(truth=rescoring.truth_id, submission__in=lacking(rescoring))
+    given_up = (
+        Rerun.objects.scoring().exclude(failure="").filter(truth=rescoring.truth_id, submission__in=lacking(rescoring))
+    )
     return given_up.select_related("submission__team").order_by("submission__received_at")
 
 
@@ -127,7 +129,9 @@ def switch(phase: Phase, rescoring: Rescoring) -> None:
     phase.truths.filter(pk=rescoring.truth_id).update(active=True)
     phase.signature = rescoring.signature
     phase.save(update_fields=["signature"])
-    phase.submissions.filter(status=Status.SCORED).update(stage="")
+    scored = phase.submissions.filter(status=Status.SCORED)
+    scored.update(stage="")
     Rerun.objects.filter(submission__phase=phase, failure="").delete()
+    reruns.ask_why(scored, truth=rescoring.truth, track=phase.declared_track)
     rescoring.applied_at = database_now()
     rescoring.save(update_fields=["applied_at"])

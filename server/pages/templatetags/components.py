@@ -13,6 +13,7 @@ from server.submissions.models import STAGES, Submission
 register = template.Library()
 Context = dict[str, Any]
 SQUARES = 10
+DECIMALS = 3  # of what explains a score
 
 
 @register.inclusion_tag("components/honest_score.html")
@@ -22,6 +23,19 @@ def honest_score(
     """A score whose digits beyond its interval are faint."""
     shown = None if value is None else digits.honest(value, interval, decimals=decimals)
     return {"digits": shown, "interval": interval, "kind": kind}
+
+
+@register.inclusion_tag("components/honest_score.html")
+def share(value: float, decimals: int | None = None) -> Context:
+    """A fraction that explains: three digits tell enough, and no interval says that more would hold."""
+    return {"digits": digits.honest(value, decimals=min(DECIMALS, DECIMALS if decimals is None else decimals))}
+
+
+@register.inclusion_tag("components/honest_score.html")
+def gain(value: float, ends: drawing.Interval | None = None, decimals: int | None = None) -> Context:
+    """A difference of two scores, with its sign; of three digits where no interval says how many hold."""
+    shown = DECIMALS if ends is None and decimals is None else decimals
+    return {"digits": digits.signed(digits.honest(value, ends, decimals=shown)), "interval": ends}
 
 
 @register.simple_tag

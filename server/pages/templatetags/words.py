@@ -9,6 +9,7 @@ from evaluator.catalog import TRACKS
 from server.challenges import revealed
 from server.challenges.models import Phase
 from server.pages import markup, sizes, statuses
+from server.pages.classes import Wish
 from server.submissions.models import Submission
 
 register = template.Library()
@@ -49,3 +50,9 @@ def key(mapping: Any, name: Any) -> Any:
 def track_title(name: str) -> str:
     """A track in words; its own name, where the catalogue does not know it any more."""
     return TRACKS[name].title if name in TRACKS else name
+
+
+@register.filter
+def choosing(wish: Wish, label: str) -> str:
+    """The address of the same report with the curve of this class."""
+    return wish.query(chosen=label)

@@ -1,13 +1,11 @@
 """One submission: its status followed by itself, then its scores and place, or its defects."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,14 +17,16 @@ from server.accounts.requests import PersonRequest
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards import queries
-from server.pages import classes, place, statuses
+from server.pages import place, statuses
 from server.pages.answers import answer
-from server.pages.results import Result, result_of
-from server.submissions import feedback
+from server.pages.report import report_of
+from server.pages.results import result_of
+from server.submissions import feedback, reports
+from server.submissions.feedback import Sight
 from server.submissions.models import QuotaEntry, Status, Submission
+from server.submissions.reports import State
 from server.submissions.services import lifecycle
 
-ROWS = 25
 NO_CONTENT, UNAUTHORIZED = 204, 401
 
 
@@ -42,7 +42,8 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
 
 def show(request: PersonRequest, one: Submission, refusal: Refused | None = None) -> HttpResponse:
     here = place.at(request, one.phase)
-    context = panel_context(request, one, here.now) | {"place": here, "refusal": refusal}
+    seen = feedback.sight(one.phase, viewer=request.user, now=here.now)
+    context = panel_context(request, one, here.now, seen, explained_to(seen, one)) | {"place": here, "refusal": refusal}
     return answer(request, "submission/page.html", context)
 
 
@@ -53,63 +54,53 @@ def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
         login = f"{reverse('login')}?{urlencode({'next': reverse('submission', args=[pk])})}"
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
     one = get_object_or_404(visible_to(request.user), pk=pk)
-    seen = request.GET.get("seen", "")
-    if one.status in (Status.QUEUED, Status.SCORED) and seen == statuses.state_of(one):
+    known, now = request.GET.get("seen", ""), database_now()
+    seen = feedback.sight(one.phase, viewer=request.user, now=now)
+    explained = explained_to(seen, one)
+    state = statuses.state_of(one, explained)
+    if one.status in (Status.QUEUED, Status.SCORED) and known == state:
         return HttpResponse(status=NO_CONTENT)
-    context = panel_context(request, one, database_now())
-    return render(request, "submission/panel.html", context | {"announce": seen != statuses.state_of(one)})
+    context = panel_context(request, one, now, seen, explained)
+    return render(request, "submission/panel.html", context | {"announce": known != state})
 
 
-def panel_context(request: HttpRequest, one: Submission, now: datetime) -> dict[str, Any]:
+def explained_to(seen: Sight, one: Submission) -> State:
+    """How far the explanation is, for those who may read it."""
+    evaluation = feedback.current_evaluation(one)
+    return reports.state_of(one, evaluation) if evaluation and seen.classes else State.NONE
+
+
+def panel_context(
+    request: HttpRequest, one: Submission, now: datetime, seen: Sight, explained: State
+) -> dict[str, Any]:
     """Everything that the panel shows of a submission in its present state."""
     context: dict[str, Any] = {
         "submission": one,
         "now": now,
-        "state": statuses.state_of(one),
+        "state": statuses.state_of(one, explained),
+        "follows": not one.is_settled or explained is State.PENDING,
         "notices": one.problems.get("notices", []),
         "given_back": QuotaEntry.objects.filter(submission=one, amount=-1).exists(),
         "may_cancel": not one.is_finished,
     }
     if one.status == Status.SCORED:
-        context |= scored_context(request, one, now)
+        context |= scored_context(request, one, now, seen, explained)
     return context
 
 
-def scored_context(request: HttpRequest, one: Submission, now: datetime) -> dict[str, Any]:
-    """Scores and place, notices, and the classes where the phase's policy shows them."""
-    sight = feedback.sight(one.phase, viewer=request.user, now=now)
+def scored_context(
+    request: HttpRequest, one: Submission, now: datetime, seen: Sight, explained: State
+) -> dict[str, Any]:
+    """Scores and place, notices, and the report as far as the phase's policy shows it."""
     evaluation = feedback.current_evaluation(one)
-    report = evaluation.report if evaluation else {}
-    result = result_of(one, sight)
+    result = result_of(one, seen)
+    if evaluation is None or result is None:
+        return {"result": result, "standing": queries.standing(one, now=now)}
     return {
         "result": result,
         "standing": queries.standing(one, now=now),
-        "notices": report.get("notices", []),
-        "classes": class_table(request, one, report, sight, result) if result and sight.classes else None,
-    }
-
-
-def class_table(
-    request: HttpRequest, one: Submission, report: Mapping[str, Any], sight: feedback.Sight, result: Result
-) -> dict[str, Any] | None:
-    """Class by class on one split, 25 rows at a time, and the track's further tables of that split."""
-    track = one.phase.declared_track
-    if not track.class_columns:
-        return None
-    rows = feedback.table_rows(report, sight, "classes")
-    wish = classes.wish_of(request.GET, columns=[heading.name for heading in track.class_columns])
-    split = wish.split if wish.split in result.splits else result.headline_split
-    found = classes.select(rows.get(split, []), wish)
-    tables = {each.name: feedback.table_rows(report, sight, each.name).get(split) for each in track.tables}
-    pages: Page[Any] = Paginator(found, ROWS).get_page(request.GET.get("page"))
-    return {
-        "wish": wish,
-        "splits": classes.choices_of(result.splits, wish, split),
-        "pages": pages,
-        "columns": classes.columns_of(track, wish),
-        "word": track.class_word,
-        "tables": [(each, tables[each.name]) for each in track.tables if tables[each.name]],
-        "link": f"{reverse('submission', args=[one.pk])}{wish.query()}&",
+        "notices": evaluation.report.get("notices", []),
+        "report": report_of(request.GET, one, seen, result, explained),
     }
 
 

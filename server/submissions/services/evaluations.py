@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluator import __version__
 from server.challenges.models import Truth
-from server.submissions.models import Evaluation, Replicates, Score, Submission
+from server.submissions.models import Evaluation, Explanation, Replicates, Score, Submission
 
 FLOAT64_BYTES = 8
 SEED = 0  # one for all: only replicates of equal draws can be compared in pairs
@@ -52,21 +52,29 @@ def write_again(
     submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float, now: datetime
 ) -> Evaluation:
     """Give the recorded evaluation its intervals, or write it where there is none. Raises Unrepeatable."""
-    found = Evaluation.objects.filter(
-        submission=submission, truth=truth, evaluator_version=__version__, signature=report["signature"]
-    ).first()
+    found = same(submission, truth=truth, report=report)
     if found is None:
         return write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
     scores = list(found.scores.all())
-    metrics = {name: split["metrics"] for name, split in report["splits"].items()}
-    if {(one.split, one.metric): one.value for one in scores} != {
-        (split, metric): value for split, values in metrics.items() for metric, value in values.items()
-    }:
-        raise Unrepeatable(f"evaluation {found.pk} of submission {submission.pk} has other scores the second time")
     for score in scores:
         for end, value in ends(report["splits"][score.split], score.metric).items():
             setattr(score, end, value)
     Score.objects.bulk_update(scores, ["low", "high"])
+    return found
+
+
+def same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -> Evaluation | None:
+    """Return the recorded evaluation of the same kind, if there is one. Raises Unrepeatable."""
+    found = Evaluation.objects.filter(
+        submission=submission, truth=truth, evaluator_version=__version__, signature=report["signature"]
+    ).first()
+    if found is None:
+        return None
+    metrics = {name: split["metrics"] for name, split in report["splits"].items()}
+    if {(one.split, one.metric): one.value for one in found.scores.all()} != {
+        (split, metric): value for split, values in metrics.items() for metric, value in values.items()
+    }:
+        raise Unrepeatable(f"evaluation {found.pk} of submission {submission.pk} has other scores the second time")
     return found
 
 
@@ -76,4 +84,12 @@ def write_replicates(evaluation: Evaluation, vectors: Mapping[str, bytes]) -> No
     Replicates.objects.bulk_create(
         Replicates(evaluation=evaluation, split=split, seed=SEED, count=len(values) // FLOAT64_BYTES, values=values)
         for split, values in vectors.items()
+    )
+
+
+def write_explanation(evaluation: Evaluation, contents: Mapping[str, bytes]) -> None:
+    """Keep what explains the scores, by split."""
+    evaluation.explanations.all().delete()
+    Explanation.objects.bulk_create(
+        Explanation(evaluation=evaluation, split=split, content=content) for split, content in contents.items()
     )

@@ -53,7 +53,8 @@ def beat(submission: Submission, *, stage: str, progress: float) -> bool:
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
     """Write the scores, once: False, and nothing written, if the lease is lost.
 
-    Intervals follow, or, where the phase was given another truth meanwhile, a scoring against that one.
+    Intervals follow, or, where the phase was given another truth meanwhile, a scoring against that one; else what
+    explains the score, which otherwise comes after them.
     """
     list(Phase.objects.select_for_update(no_key=True).filter(pk=submission.phase_id))  # no rescoring is applied now
     current = Truth.objects.filter(phase=submission.phase_id, active=True).exclude(pk=truth.pk).first()
@@ -66,6 +67,8 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
     evaluations.write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
     if again:
         reruns.ask([submission], truth=current or truth)
+    else:
+        reruns.ask_why([submission], truth=truth, track=submission.phase.declared_track)
     return True
 
 

@@ -1,4 +1,6 @@
-"""Scorings after the first, of lower priority: a score never waits for its interval, and stays whatever becomes of it.
+"""Scorings after the first, of lower priority: for the intervals, then for what explains the score.
+
+A score never waits for either, and stays whatever becomes of them.
 
 As with submissions, the row is the truth and every step one guarded UPDATE: a message may come twice, a worker may die.
 """
@@ -12,6 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
+from evaluator.catalog import Track
 from server.challenges.models import Team, Truth
 from server.clock import database_now
 from server.submissions import queue
@@ -22,17 +25,23 @@ from server.submissions.services.leases import FREE, end_of_lease
 log = logging.getLogger(__name__)
 
 
-def ask(submissions: Iterable[Submission], *, truth: Truth) -> None:
+def ask(submissions: Iterable[Submission], *, truth: Truth, purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS) -> None:
     """Have them scored again once this transaction is committed, also where that was given up before."""
     now = database_now()
     asked = Rerun.objects.bulk_create(
-        [Rerun(submission=submission, truth=truth, enqueued_at=now) for submission in submissions],
+        [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions],
         update_conflicts=True,
-        unique_fields=["submission", "truth"],
+        unique_fields=["submission", "truth", "purpose"],
         update_fields=["failure", "attempts", "enqueued_at"],
     )
     for rerun in asked:
         queue.enqueue_rerun_on_commit(rerun.pk)
+
+
+def ask_why(submissions: Iterable[Submission], *, truth: Truth, track: Track) -> None:
+    """Have their scores explained, where there is anything to explain."""
+    if settings.EXPLANATION_MAX_BYTES and (track.explained_tables or track.curves):
+        ask(submissions, truth=truth, purpose=Rerun.Purpose.EXPLANATION)
 
 
 def held(rerun: Rerun) -> RerunQuerySet:
@@ -56,7 +65,7 @@ def beat(rerun: Rerun) -> bool:
 
 @transaction.atomic
 def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, bytes], cpu_seconds: float) -> bool:
-    """Write the intervals, once: False, and nothing written, if the lease is lost.
+    """Write the intervals, once: False, and nothing written, if the lease is lost. An explanation follows.
 
     Raises Unrepeatable, with nothing written, where the scores are not those of the first time.
     """
@@ -70,6 +79,23 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     evaluations.write_replicates(evaluation, replicates)
     ladder.publish(evaluation)
     settle(rerun)
+    if Truth.objects.filter(pk=rerun.truth_id, active=True).exists():  # else when the boards are switched to it
+        ask_why([submission], truth=rerun.truth, track=submission.phase.declared_track)
+    return True
+
+
+@transaction.atomic
+def record_why(rerun: Rerun, *, report: dict[str, Any], contents: Mapping[str, bytes]) -> bool:
+    """Write what explains the score, once, beside the evaluation that it explains; `contents` by split.
+
+    Raises Unrepeatable, with nothing written, where the scores are not those of the first time.
+    """
+    submission = locked(rerun)
+    if submission is None or not held(rerun).delete()[0]:
+        return False
+    evaluation = evaluations.same(submission, truth=rerun.truth, report=report)
+    if evaluation is not None:  # else the evaluator has changed meanwhile
+        evaluations.write_explanation(evaluation, contents)
     return True
 
 
@@ -80,18 +106,18 @@ def locked(rerun: Rerun) -> Submission | None:
 
 def settle(rerun: Rerun) -> None:
     """Let the submission say whether intervals are still to come."""
-    pending = Rerun.objects.pending().filter(submission=rerun.submission_id, truth__active=True).exists()
+    pending = Rerun.objects.scoring().pending().filter(submission=rerun.submission_id, truth__active=True).exists()
     scored = Submission.objects.filter(pk=rerun.submission_id, status=Status.SCORED)
     scored.update(stage=BOOTSTRAPPING if pending else "")
 
 
-def fail(rerun: Rerun, *, sentence: str, final: bool) -> bool:
+def fail(rerun: Rerun, *, sentence: str, final: bool, alarm: bool = True) -> bool:
     """End an attempt: waiting again while attempts are left, else given up, with an alarm in the log."""
-    return give_up(held(rerun), rerun, sentence=sentence, final=final)
+    return give_up(held(rerun), rerun, sentence=sentence, final=final, alarm=alarm)
 
 
 @transaction.atomic
-def give_up(mine: RerunQuerySet, rerun: Rerun, *, sentence: str, final: bool) -> bool:
+def give_up(mine: RerunQuerySet, rerun: Rerun, *, sentence: str, final: bool, alarm: bool = True) -> bool:
     """End an attempt of the rows `mine` (one or none)."""
     locked(rerun)
     if not final and rerun.attempts < settings.EVALUATION_ATTEMPTS:
@@ -99,7 +125,8 @@ def give_up(mine: RerunQuerySet, rerun: Rerun, *, sentence: str, final: bool) ->
     given_up = mine.update(failure=sentence[:300], **FREE)
     if given_up:
         settle(rerun)
-        log.error("alarm: submission %s was not scored again: %s", rerun.submission_id, sentence)
+        level, word = (logging.ERROR, "alarm: ") if alarm else (logging.INFO, "")
+        log.log(level, "%ssubmission %s has no %s: %s", word, rerun.submission_id, rerun.purpose, sentence)
     return bool(given_up)
 
 

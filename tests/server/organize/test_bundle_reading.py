@@ -27,6 +27,11 @@ def test_the_least_bundle_has_the_defaults_of_the_contract(bundle: Any) -> None:
     assert (phase.baselines, phase.sample, phase.usage) == ((), None, None)
 
 
+def test_a_parameter_may_be_possible_with_another_only(bundle: Any) -> None:
+    bundle.sheet(phase="    parameters: {classwise: false, protocol: fiftyone}\n")
+    assert bundles.read(bundle.path).phases[0].parameters["classwise"] is False
+
+
 def test_every_key_of_the_contract_is_read(bundle: Any) -> None:
     for page in ("description", "rules", "data"):
         bundle.write(f"{page}.md", f"# {page}")
@@ -117,6 +122,7 @@ def test_a_mistake_of_the_challenge_is_told_with_its_line(bundle: Any, lines: st
         ("parameters: {iou: 0.5}", "bad_parameter", 6),
         ("parameters:\n      iou_threshold: 0.5\n      group_of_weight: 2", "bad_parameter", 8),
         ("parameters: {iou_threshold: half}", "bad_parameter", 6),
+        ("parameters: {classwise: false}", "bad_parameter", 6),
         ("parameters: {expand_hierarchy: maybe}", "bad_parameter", 6),
         ("parameters: {protocol: coco}", "bad_parameter", 6),
         ("parameters: {iou_threshold: {a: b}}", "bad_value", 6),

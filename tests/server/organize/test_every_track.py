@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 from django.core.files.base import ContentFile
@@ -14,6 +13,7 @@ from django.test import Client
 
 from evaluator.catalog import TRACKS, Column, Form, Metric, Track, TruthFile
 from evaluator.cli import main
+from evaluator.comparison import compare
 from evaluator.scoring import score
 from evaluator.synthesis import synthesize
 from evaluator.tracks.answers import contest
@@ -51,6 +51,7 @@ COLOURS = Track(
     headline_explained="The share of images whose colour is right.",
     implementation=__name__,
 )
+POOLED = ("weighted_ap_relationships", "weighted_ap_phrases")
 CONTEST = contest(COLOURS, lambda truth, answers, _: {"accuracy": truth["Colour"] == answers["Colour"]})
 
 
@@ -149,12 +150,94 @@ def test_intervals_follow_where_the_track_has_them(
 
 
 def test_a_report_has_its_classes_and_further_tables(made: tuple[Track, Path], send: Any, api: Api) -> None:
+    """As soon as there is a score, long before it is explained."""
     sent = send(good(made))
     split = api.get(f"/api/v1/submissions/{sent.pk}/report", user=sent.user).json()["splits"]["public"]
     assert [set(row) for row in split["classes"]][:1] == [
         {"label", "name", *(column.name for column in made[0].class_columns)} for _ in made[0].class_columns[:1]
     ]
     assert set(split["tables"]) == {table.name for table in made[0].tables}
+
+
+VERDICTS = {"a_better": "A is better", "tied": "They cannot be told apart", "b_better": "B is better"}
+# What each track's explanation is made of: tables, and the curves of each class
+EXPLAINED = {
+    "openimages-detection": ({"errors", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
+    "openimages-relationships": ({"errors", "averages"}, {"ap_relationships", "ap_phrases", *POOLED}),
+    "openimages-segmentation": (set(), {"ap"}),
+    "openimages-classification": (set(), set()),
+    "flickr30k-grounding": (set(), set()),
+    "flickr30k-retrieval": (set(), set()),
+    "objectnet": ({"controls", "spreads"}, set()),
+    COLOURS.name: (set(), set()),
+}
+
+
+@pytest.fixture
+def explained(made: tuple[Track, Path], send: Any, inline_queue: Any) -> Submission:
+    """Scored, then its intervals, then its explanation, as the worker does it."""
+    sent: Submission = send(good(made))
+    inline_queue.work_later()
+    inline_queue.work_later()
+    assert not Rerun.objects.filter(submission=sent).exists()
+    return sent
+
+
+def test_a_score_is_explained_as_far_as_its_track_is(made: tuple[Track, Path], explained: Any, api: Api) -> None:
+    report = api.get(f"/api/v1/submissions/{explained.pk}/report", user=explained.user).json()
+    public = report["splits"]["public"]
+    tables, curves = EXPLAINED[made[0].name]
+    assert (set(public["tables"]), {curve["curve"] for curve in public["curves"]}) == (tables, curves)
+    assert report["explanation"] == ("ready" if made[0].explained_tables or made[0].curves else "none")
+    metrics, headline = public["metrics"], {"ap": "mAP", "ap_relationships": "mAP_relationships"}
+    for curve in (one for one in public["curves"] if one["label"] is None and one["curve"] in headline):
+        assert curve["area"] == pytest.approx(metrics[headline[curve["curve"]]])
+
+
+def test_the_page_shows_what_explains_it(made: tuple[Track, Path], explained: Any, visit: Any) -> None:
+    track, page = made[0], visit(f"/submissions/{explained.pk}/")
+    tables, curves = EXPLAINED[track.name]
+    for table in (*track.explained_tables, *track.tables):
+        assert (table.title in page.words) is (table.name in tables), table.title
+    assert bool(page.all("path", class_="curve")) is bool(curves)
+    for heading in (*track.class_columns, *track.explained_columns):
+        assert heading.title in page.words, heading
+    for name in ("report.json", "classes.csv", "curves.csv"):
+        offered = f"/submissions/{explained.pk}/{name}" in page.links()
+        assert offered is (name != "curves.csv" or bool(curves)) or not track.class_columns, name
+        assert visit(f"/submissions/{explained.pk}/{name}").status == (200 if offered else 404) or name == "report.json"
+
+
+def test_boards_have_the_columns_of_the_track_and_the_largest_score_first(
+    made: tuple[Track, Path], explained: Any, visit: Any, api: Api
+) -> None:
+    words = visit(f"/challenges/{made[0].name}/leaderboard").words
+    assert made[0].metrics[0].title in words
+    board = api.get(f"/api/v1/challenges/{made[0].name}/phases/main/leaderboard").json()["results"]
+    assert [set(line["scores"]) for line in board] == [{metric.name for metric in made[0].metrics}] * 2
+    assert board[0]["score"] > board[1]["score"]
+
+
+def test_two_entries_are_compared_as_podium_compares_them(
+    made: tuple[Track, Path], explained: Any, send: Any, visit: Any, inline_queue: Any, settings: Any
+) -> None:
+    track, truth = made[0], made[1] / "phases/main/truth"
+    other = made[1] / "submissions" / f"quality-0.40.{track.form.suffix}"
+    worse = send(other.read_bytes())
+    inline_queue.work_later()
+    page = visit(f"/challenges/{track.name}/compare?a={worse.pk}&b={explained.pk}")
+    assert ("B won" in page.words) is bool(track.class_columns)
+    assert bool(page.all("svg", class_="interval")) is track.intervals
+    if not track.intervals:
+        assert "Not known yet" in page.words
+        return
+    (made[1] / "mine").write_bytes(good(made))
+    drawn = {"split": (0.5, 4), "bootstrap": settings.INTERVAL_REPLICATES}
+    reports = [score(track.name, truth, file, **drawn) for file in (other, made[1] / "mine")]
+    expected = compare(*reports, next((column.name for column in track.class_columns), ""))["public"]
+    found = expected.metrics[track.headline]
+    assert VERDICTS[found.verdict] in page.words
+    assert f"lost {expected.lost}" in page.words
 
 
 def test_every_page_shows_it(made: tuple[Track, Path], visit: Any, send: Any) -> None:
@@ -209,21 +292,3 @@ def test_a_missing_truth_file_is_a_mistake_of_the_bundle(made: tuple[Track, Path
     assert [(problem.code, problem.file) for problem in caught.value.problems] == [
         ("truth_missing_file", f"phases/main/truth/{required.name}")
     ]
-
-
-def test_a_truth_of_folders_is_kept_whole(tmp_path: Path, make: Any) -> None:
-    files = {
-        "challenge.yaml": "slug: raw\ntitle: Raw\nphases:\n  - {slug: main, track: flickr30k-grounding}\n",
-        "phases/main/truth/split.txt": "7\n",
-        "phases/main/truth/Sentences/7.txt": "[/EN#1/people A man] waits .\n",
-        "phases/main/truth/Annotations/7.xml": "<annotation><object><name>1</name><bndbox><xmin>1</xmin><ymin>1</ymin>"
-        "<xmax>9</xmax><ymax>9</ymax></bndbox></object></annotation>",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    import_bundle(path=tmp_path, by=None)
-    truth = Phase.objects.get().truth
-    assert truth is not None
-    with ZipFile(truth.source.path) as source:
-        assert source.namelist() == ["Annotations/7.xml", "Sentences/7.txt", "split.txt"]

@@ -169,3 +169,21 @@ def test_the_command_tells_mistakes_of_the_bundle_with_exit_1(bundle: Any, capsy
 def test_the_command_says_what_it_cannot_find(words: tuple[str, ...]) -> None:
     with pytest.raises(CommandError):
         call_command("import_challenge", *words)
+
+
+def test_a_truth_of_folders_is_kept_whole(tmp_path: Path, make: Any) -> None:
+    files = {
+        "challenge.yaml": "slug: raw\ntitle: Raw\nphases:\n  - {slug: main, track: flickr30k-grounding}\n",
+        "phases/main/truth/split.txt": "7\n",
+        "phases/main/truth/Sentences/7.txt": "[/EN#1/people A man] waits .\n",
+        "phases/main/truth/Annotations/7.xml": "<annotation><object><name>1</name><bndbox><xmin>1</xmin><ymin>1</ymin>"
+        "<xmax>9</xmax><ymax>9</ymax></bndbox></object></annotation>",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    import_bundle(path=tmp_path, by=None)
+    truth = Phase.objects.get().truth
+    assert truth is not None
+    with ZipFile(truth.source.path) as source:
+        assert source.namelist() == ["Annotations/7.xml", "Sentences/7.txt", "split.txt"]

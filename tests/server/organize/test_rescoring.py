@@ -191,7 +191,23 @@ def test_intervals_of_the_old_truth_are_not_waited_for(phase: Any, newer: Any, t
     reruns.ask([two[0]], truth=phase.truth)
     Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
     rescoring.apply(rescoring=begun, by=None)
-    assert (Rerun.objects.count(), Submission.objects.get(pk=two[0].pk).is_settled) == (0, True)
+    assert (Rerun.objects.scoring().count(), Submission.objects.get(pk=two[0].pk).is_settled) == (0, True)
+
+
+def test_what_boards_show_from_now_on_is_explained_anew(phase: Any, newer: Any, two: Any) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    for submission in two:
+        done(submission, 0.9)
+    rescoring.apply(rescoring=begun, by=None)
+    waiting = Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION, truth=newer)
+    assert {one.submission_id for one in waiting} == {submission.pk for submission in two}
+
+
+def test_an_explanation_that_was_given_up_keeps_nobody_off_the_boards(phase: Any, newer: Any, two: Any) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    reruns.ask([two[0]], truth=newer, purpose=Rerun.Purpose.EXPLANATION)
+    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).update(failure="too large")
+    assert not rescoring.unscorable(begun).exists()
 
 
 def test_applied_twice_it_is_applied_once(phase: Any, newer: Any, two: Any) -> None:

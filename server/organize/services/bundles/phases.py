@@ -68,18 +68,22 @@ def _read_phase(section: Section, folder: Path, mistakes: Mistakes) -> BundlePha
 
 def _read_parameters(phase: Section, track: str) -> dict[str, Any]:
     """Return all parameters of the track, the given ones parsed by it."""
-    given: dict[str, Any] = {}
     with phase.section("parameters") as section:
-        for name in section.names():
-            value = section.take(name, parameter, None)
-            try:
-                if value is not None and track:
-                    TRACKS[track].resolve({name: value})
-                    given[name] = value
-            except InvalidParameters as error:
-                section.wrong(name, "bad_parameter", str(error).removeprefix(f"{name}: "))
-    complete = TRACKS[track].resolve(given) if track else {}
+        taken = {name: section.take(name, parameter, None) for name in section.names()}
+        given = {name: value for name, value in taken.items() if value is not None}
+        complete = _resolved(section, track, given) if track else {}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in complete.items()}  # as JSON
+
+
+def _resolved(section: Section, track: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Complete what is given, together: one may be possible with another only. Wrong ones are told and left out."""
+    try:
+        return TRACKS[track].resolve(given)
+    except InvalidParameters as error:
+        said = str(error)
+        name = max((name for name in given if said.startswith((f"{name}:", f"{name}="))), key=len)
+        section.wrong(name, "bad_parameter", said.removeprefix(f"{name}: "))
+        return _resolved(section, track, {other: value for other, value in given.items() if other != name})
 
 
 def _read_split(phase: Section, home: Path) -> dict[str, Any]:

@@ -1,0 +1,79 @@
+"""What of an explained report is worth keeping beside a score: every class, shorter tables, curves of few points."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.catalog import TRACKS
+from evaluator.metrics.average_precision import Curve
+from evaluator.metrics.corners import at_recalls, corners
+from evaluator.report import CurveRow, Report
+
+POINTS = 50
+ROWS = 200
+RECALLS = np.linspace(0.0, 1.0, POINTS + 1)
+DECIMALS = 5
+
+
+def explanation(report: Report, split: str) -> dict[str, Any]:
+    """Return one split of an explained report as plain data for JSON, about as large as its classes are many.
+
+    Parameters
+    ----------
+    report : Report
+        With curves, and explained, as far as its track is.
+
+    Returns
+    -------
+    dict
+        ``classes``; ``tables`` of at most :data:`ROWS` rows; ``left_out``, how many rows a table had more; ``curves``
+        of about :data:`POINTS` points, their mean over classes first. The area under a mean is the mean
+        of the areas.
+    """
+    part, curves = report.splits[split], report.curves.get(split, [])
+    means = [mean for name in TRACKS[report.track].curves if (mean := _mean(curves, name))]
+    return {
+        "classes": part.classes,
+        "tables": {name: rows[:ROWS] for name, rows in part.tables.items()},
+        "left_out": {name: len(rows) - ROWS for name, rows in part.tables.items() if len(rows) > ROWS},
+        "curves": [*means, *(_thinned(row) for row in curves)],
+    }
+
+
+def _mean(curves: list[CurveRow], name: str) -> CurveRow | None:
+    """Return the mean of the curves of one name over classes; of a curve without points it is 0 at every recall."""
+    mine = [row for row in curves if row["curve"] == name and row["label"] is not None and row["area"] is not None]
+    if not mine:
+        return None
+    precisions = np.mean([at_recalls(_curve(row), RECALLS) for row in mine], axis=0)
+    return {
+        "label": None,
+        "name": "mean of all",
+        "curve": name,
+        "area": float(_numbers(mine, "area").mean()),
+        "truths": float(_numbers(mine, "truths").sum()),
+        "confidence": None,
+        "recall": RECALLS.round(DECIMALS).tolist(),
+        "precision": precisions.round(DECIMALS).tolist(),
+    }
+
+
+def _numbers(rows: list[CurveRow], name: str) -> NDArray[np.float64]:
+    return np.array([row[name] for row in rows], np.float64)
+
+
+def _thinned(row: CurveRow) -> CurveRow:
+    curve = _curve(row)
+    if len(curve.recalls):
+        curve = corners(curve, POINTS)
+    return {
+        **row,
+        "confidence": [float(f"{value:.6g}") for value in curve.confidences.tolist()],
+        "recall": curve.recalls.round(DECIMALS).tolist(),
+        "precision": curve.precisions.round(DECIMALS).tolist(),
+    }
+
+
+def _curve(row: CurveRow) -> Curve:
+    return Curve(*(np.asarray(row[name], np.float64) for name in ("confidence", "recall", "precision")))

@@ -1,0 +1,80 @@
+"""The report of a submission as files, each as far as the phase's policy shows it."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from server.accounts.requests import PersonRequest
+from server.clock import database_now
+from server.leaderboards.export import harmless
+from server.pages.views.submission import visible_to
+from server.submissions.reports import visible_report
+
+POINT = ("confidence", "recall", "precision")
+
+
+def report_at(request: PersonRequest, pk: UUID) -> dict[str, Any]:
+    one = get_object_or_404(visible_to(request.user), pk=pk)
+    report = visible_report(one, viewer=request.user, now=database_now())
+    if report is None:
+        raise Http404("nothing is scored")
+    return report
+
+
+@require_safe
+@login_required
+def report_json(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """What the API says, to keep."""
+    report = report_at(request, pk)
+    return JsonResponse(report, headers=attachment("report.json"))
+
+
+@require_safe
+@login_required
+def classes_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """One line per split and class; an undefined number is empty."""
+    report = report_at(request, pk)
+    rows = [{"split": name, **row} for name, split in report["splits"].items() for row in split["classes"] or ()]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return csv_file("classes.csv", columns, ([row.get(name) for name in columns] for row in rows))
+
+
+@require_safe
+@login_required
+def curves_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """One line per point of a curve; the mean over classes has no label, and its points no confidence."""
+    report = report_at(request, pk)
+    return csv_file("curves.csv", ("split", "curve", "label", "name", *POINT), points(report))
+
+
+def points(report: dict[str, Any]) -> Iterator[Sequence[Any]]:
+    for name, split in report["splits"].items():
+        for row in split["curves"]:
+            confidences = row["confidence"] or [None] * len(row["recall"])
+            for point in zip(confidences, row["recall"], row["precision"], strict=True):
+                yield (name, row["curve"], row["label"], row["name"], *point)
+
+
+def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
+    """Write numbers in full, and no text that a spreadsheet would run. No line: no file."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    count = 0
+    for row in rows:
+        count += 1
+        writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
+    if not count:
+        raise Http404("there is nothing in it")
+    return HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8", headers=attachment(name))
+
+
+def attachment(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}

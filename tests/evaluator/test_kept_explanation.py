@@ -1,0 +1,70 @@
+"""What is kept of an explained report: as much as a page shows, and never more than so much."""
+
+import json
+from typing import Any
+
+import pytest
+
+from evaluator.catalog import TRACKS
+from evaluator.explanation import POINTS, ROWS, explanation
+from evaluator.report import Report, SplitReport
+from evaluator.scoring import score
+from evaluator.synthesis import synthesize
+from evaluator.tracks import contest_of
+
+
+@pytest.fixture(scope="module", params=list(TRACKS))
+def explained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """A submission of each track, explained as the worker does it."""
+    out = tmp_path_factory.mktemp("synthesized") / "challenge"
+    synthesize(request.param, out, images=60, seed=5, qualities=(0.6,))
+    file = min((out / "submissions").iterdir(), key=lambda path: len(path.name))
+    explain = bool(TRACKS[request.param].explained_tables)
+    return score(request.param, out / "truth", file, curves=True, explain=explain)
+
+
+def test_a_track_declares_what_it_explains(explained: Report) -> None:
+    track, split = TRACKS[explained.track], explained.splits["all"]
+    assert bool(track.explained_tables) is bool(contest_of(track.name).explaining)
+    declared = {table.name: {column.name for column in table.columns} for table in track.explained_tables}
+    assert set(split.tables) <= {*declared, *(table.name for table in track.tables)}
+    for name in set(split.tables) & set(declared):
+        assert all(declared[name] <= set(row) for row in split.tables[name]), name
+    columns = {column.name for column in track.explained_columns}
+    assert all(columns <= set(row) for row in split.classes)
+    assert {row["curve"] for row in explained.curves["all"] if row["label"] is not None} == set(track.curves)
+
+
+def test_every_kind_of_error_and_average_has_a_meaning(explained: Report) -> None:
+    tables = explained.splits["all"].tables
+    for declared in (table for table in TRACKS[explained.track].explained_tables if table.meanings):
+        assert [row[declared.columns[0].name] for row in tables[declared.name]] == list(declared.meanings)
+
+
+def test_curves_have_few_points_and_their_exact_areas(explained: Report) -> None:
+    kept = explanation(explained, "all")["curves"]
+    own = [row for row in kept if row["name"] != "mean of all"]
+    assert [(row["label"], row["area"]) for row in own] == [(r["label"], r["area"]) for r in explained.curves["all"]]
+    assert all(len(row["recall"]) == len(row["precision"]) <= POINTS + 2 for row in kept)
+
+
+def test_the_area_under_a_mean_is_the_mean_of_the_areas(explained: Report) -> None:
+    for mean in (row for row in explanation(explained, "all")["curves"] if row["name"] == "mean of all"):
+        areas = [r["area"] for r in explained.curves["all"] if r["curve"] == mean["curve"] and r["label"]]
+        defined = [float(area) for area in areas if isinstance(area, float)]
+        assert mean["area"] == pytest.approx(sum(defined) / len(defined))
+        drawn = sum(mean["precision"][1:]) / POINTS  # steps from the left: too small by less than one
+        assert 0 <= mean["area"] - drawn < 1 / POINTS
+
+
+def test_it_is_plain_json(explained: Report) -> None:
+    for split in explained.splits:
+        json.dumps(explanation(explained, split), allow_nan=False)
+
+
+def test_long_tables_are_cut_and_what_is_left_out_is_counted() -> None:
+    rows: Any = [{"truth": "a", "prediction": str(number), "count": 1} for number in range(ROWS + 7)]
+    split = SplitReport("mAP", {"mAP": 0.5}, tables={"class_errors": rows, "errors": rows[:1]})
+    kept = explanation(Report("openimages-detection", "s", {}, {"all": split}), "all")
+    assert (kept["tables"]["class_errors"], kept["left_out"]) == (rows[:ROWS], {"class_errors": 7})
+    assert (kept["tables"]["errors"], kept["curves"]) == (rows[:1], [])

@@ -1,0 +1,138 @@
+"""What a person may read of why a score is what it is: whose, on which split, to which digit."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from server.submissions.models import Rerun, Submission
+from server.submissions.reports import State, state_of, visible_report
+from server.submissions.services import reruns
+from tests.server.conftest import explain
+
+NOW = datetime.now(UTC)
+LATER = NOW + timedelta(days=2)
+CLASS = {"label": "/m/01yrx", "name": "Cat", "ap": 0.123456, "truths": 3.0, "scored": 5}
+REPORT = {
+    "parameters": {"iou_threshold": 0.5},
+    "splits": {split: {"headline": "mAP", "classes": [CLASS]} for split in ("public", "private", "all")},
+    "notices": [{"code": "unknown_image", "message": "left out", "count": 2}],
+}
+CURVE = {"label": "/m/01yrx", "name": "Cat", "curve": "ap", "area": 0.123456, "truths": 3.0}
+CONTENT = {
+    "classes": [{**CLASS, "f1": 0.654321}],
+    "tables": {"errors": [{"kind": "class", "false_positives": 7, "misses": 1, "delta_mAP": 0.0123456}]},
+    "left_out": {},
+    "curves": [{**CURVE, "confidence": [0.987654], "recall": [0.333333], "precision": [0.777777]}],
+}
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    return make.phase(closes_at=NOW + timedelta(days=1), feedback_classes=True)
+
+
+@pytest.fixture
+def explained(scored: Any) -> Any:
+    """`explained(phase)`: scored and explained on every split."""
+
+    def score(phase: Any) -> Submission:
+        submission = scored(phase, 0.5, private=0.4, report=REPORT)
+        explain(submission, CONTENT)
+        return submission  # type: ignore[no-any-return]
+
+    return score
+
+
+def seen(submission: Submission, viewer: Any = None, now: datetime = NOW) -> dict[str, Any]:
+    report = visible_report(submission, viewer=viewer or submission.user, now=now)
+    assert report is not None
+    return report
+
+
+def test_nothing_is_there_before_it_is_scored(phase: Any, make: Any) -> None:
+    submission = make.submission(phase)
+    assert visible_report(submission, viewer=submission.user, now=NOW) is None
+
+
+def test_without_leave_participants_read_metrics_and_no_more(make: Any, explained: Any) -> None:
+    report = seen(explained(make.phase(closes_at=NOW + timedelta(days=1))))
+    assert report["splits"] == {
+        "public": {
+            "headline": "mAP",
+            "metrics": {"mAP": 0.5},
+            "intervals": {},
+            "classes": None,
+            "tables": {},
+            "left_out": {},
+            "curves": [],
+        }
+    }
+    assert (bool(report["withheld"]), report["explanation"]) == (True, "none")
+
+
+def test_with_leave_they_read_the_public_split_until_the_end(phase: Any, explained: Any) -> None:
+    submission = explained(phase)
+    report = seen(submission)
+    assert (list(report["splits"]), report["withheld"], report["explanation"]) == (["public"], None, "ready")
+    assert report["splits"]["public"]["classes"] == CONTENT["classes"]
+    assert report["splits"]["public"]["tables"] == CONTENT["tables"]
+    assert report["splits"]["public"]["curves"] == CONTENT["curves"]
+    assert set(seen(submission, now=LATER)["splits"]) == {"public", "private", "all"}
+
+
+def test_an_unexplained_score_has_the_classes_of_its_scoring(phase: Any, scored: Any) -> None:
+    assert seen(scored(phase, 0.5, report=REPORT))["splits"]["public"]["classes"] == [CLASS]
+
+
+def test_every_number_is_rounded_as_scores_are(make: Any, explained: Any) -> None:
+    phase = make.phase(feedback_classes=True, feedback="rounded", feedback_decimals=2)
+    public = seen(explained(phase))["splits"]["public"]
+    assert (public["classes"][0]["ap"], public["classes"][0]["f1"]) == (0.12, 0.65)
+    assert public["tables"]["errors"][0]["delta_mAP"] == 0.01
+    curve = public["curves"][0]
+    assert (curve["area"], curve["recall"], curve["precision"], curve["confidence"]) == (0.12, [0.33], [0.78], [0.99])
+
+
+def test_organizers_read_all_of_it_at_any_time(make: Any, explained: Any) -> None:
+    phase = make.phase(closes_at=NOW + timedelta(days=1))
+    organizer = make.user()
+    phase.challenge.organizers.add(organizer)
+    splits = seen(explained(phase), organizer)["splits"]
+    assert {split: bool(body["curves"]) for split, body in splits.items()} == {
+        "public": True,
+        "private": True,
+        "all": True,
+    }
+
+
+class TestHowFarItIs:
+    @pytest.fixture
+    def submission(self, phase: Any, scored: Any, inline_queue: Any) -> Any:
+        return scored(phase, 0.5)
+
+    def state(self, submission: Submission) -> State:
+        return state_of(submission, submission.evaluations.get())
+
+    @pytest.mark.parametrize("purpose", Rerun.Purpose.values)
+    def test_it_is_pending_from_the_intervals_on(self, submission: Any, purpose: Any) -> None:
+        reruns.ask([submission], truth=submission.phase.truth, purpose=purpose)
+        assert self.state(submission) is State.PENDING
+
+    def test_what_was_given_up_is_not_waited_for(self, submission: Any) -> None:
+        reruns.ask([submission], truth=submission.phase.truth, purpose=Rerun.Purpose.EXPLANATION)
+        Rerun.objects.update(failure="too large")
+        assert self.state(submission) is State.GIVEN_UP
+
+    def test_without_intervals_there_is_none(self, submission: Any) -> None:
+        reruns.ask([submission], truth=submission.phase.truth)
+        Rerun.objects.update(failure="too large")
+        assert self.state(submission) is State.NONE
+
+    def test_a_service_that_explains_nothing_lets_nobody_wait(self, submission: Any, settings: Any) -> None:
+        settings.EXPLANATION_MAX_BYTES = 0
+        reruns.ask([submission], truth=submission.phase.truth)
+        assert self.state(submission) is State.NONE
+
+    def test_a_track_without_explanations_has_none(self, make: Any, scored: Any) -> None:
+        assert self.state(scored(make.phase(track="objectnet"), 0.5)) is State.NONE
