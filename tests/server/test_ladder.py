@@ -9,8 +9,9 @@ import pytest
 from django.test import Client
 
 from server.leaderboards.queries import board, standing
-from server.submissions.feedback import intervals_in, scores_in, sight, visible_report
+from server.submissions.feedback import intervals_in, scores_in, sight
 from server.submissions.models import Submission
+from server.submissions.reports import visible_report
 from server.submissions.services import ladder
 from tests.server.documented import Api
 from tests.server.page import Page
