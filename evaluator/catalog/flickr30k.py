@@ -47,9 +47,9 @@ GROUNDING = Track(
     ),
     metrics=(
         Metric("recall@1", "Recall@1", "share of phrases that the first box of their list finds"),
-        Metric("recall@5", "Recall@5", "share of phrases that one of the first five boxes finds"),
-        Metric("recall@10", "Recall@10", "the same among the first ten"),
-        Metric("upper_bound", "Upper bound", "share of phrases that any box of their list finds"),
+        Metric("recall@5", "Recall@5", "share of phrases that one of the first five boxes finds", "R@5"),
+        Metric("recall@10", "Recall@10", "the same among the first ten", "R@10"),
+        Metric("upper_bound", "Upper bound", "share of phrases that any box of their list finds", "Bound"),
     ),
     class_word="phrase type",
     class_columns=(*RECALLS, Heading("upper_bound", "Upper bound"), Heading("truths", "Phrases", "number")),
@@ -92,11 +92,21 @@ RETRIEVAL = Track(
     metrics=(
         Metric("mean_recall", "Mean recall", "mean of the six recalls below"),
         *(
-            Metric(f"image_to_sentence_recall@{k}", f"Image to sentence, recall@{k}", f"share of images {RIGHT} {k}")
+            Metric(
+                f"image_to_sentence_recall@{k}",
+                f"Image to sentence, recall@{k}",
+                f"share of images {RIGHT} {k}",
+                f"Sentence R@{k}",
+            )
             for k in (1, 5, 10)
         ),
         *(
-            Metric(f"sentence_to_image_recall@{k}", f"Sentence to image, recall@{k}", f"share of sentences {RIGHT} {k}")
+            Metric(
+                f"sentence_to_image_recall@{k}",
+                f"Sentence to image, recall@{k}",
+                f"share of sentences {RIGHT} {k}",
+                f"Image R@{k}",
+            )
             for k in (1, 5, 10)
         ),
     ),

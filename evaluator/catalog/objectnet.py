@@ -43,9 +43,16 @@ OBJECTNET = Track(
     ),
     metrics=(
         Metric("top1", "Top 1", "share of images whose first guess is right"),
-        Metric("top5", "Top 5", "share of images with a right guess among the first five, or top_k"),
-        Metric("mean_class_top1", "Top 1, mean of classes", "the share in each class; then the mean over classes"),
-        Metric("mean_class_top5", "Top 5, mean of classes", "the same among the first five, or top_k"),
+        Metric("top5", "Top 5", "share of images with a right guess among the first five, or top_k", "Top 5"),
+        Metric(
+            "mean_class_top1",
+            "Top 1, mean of classes",
+            "the share in each class; then the mean over classes",
+            "Top 1 by class",
+        ),
+        Metric(
+            "mean_class_top5", "Top 5, mean of classes", "the same among the first five, or top_k", "Top 5 by class"
+        ),
     ),
     class_columns=(TOP1, TOP5, IMAGES),
     tables=(

@@ -243,10 +243,13 @@ RELATIONSHIPS = Track(
     metrics=(
         Metric("score", "Score", "0.4 mAP of relationships + 0.2 recall@50 + 0.4 mAP of phrases"),
         Metric(
-            "mAP_relationships", "mAP relationships", "mean over relations of average precision; both boxes must fit"
+            "mAP_relationships",
+            "mAP relationships",
+            "mean over relations of average precision; both boxes must fit",
+            "mAP rel.",
         ),
-        Metric("mAP_phrases", "mAP phrases", "the same for the one box around both"),
-        Metric("recall@50", "Recall@50", "share of pairs found among the 50 most confident of each image"),
+        Metric("mAP_phrases", "mAP phrases", "the same for the one box around both", "mAP phr."),
+        Metric("recall@50", "Recall@50", "share of pairs found among the 50 most confident of each image", "R@50"),
         Metric("recall@100", "Recall@100", "the same among 100"),
         Metric("weighted_ap_relationships", "AP relationships, pooled", "one average precision over all relations"),
         Metric("weighted_ap_phrases", "AP phrases, pooled", "the same for phrases"),

@@ -133,11 +133,15 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One number of a report; larger is better in every track so far."""
+    """One number of a report; larger is better in every track so far.
+
+    ``brief`` is its heading on a board beside the headline; without one it is on no board.
+    """
 
     name: str
     title: str
     meaning: str
+    brief: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +231,11 @@ class Track:
     def headline(self) -> str:
         """Name of the metric that a leaderboard sorts by: the first one."""
         return self.metrics[0].name
+
+    @property
+    def board_metrics(self) -> tuple[Metric, ...]:
+        """Those that stand beside the headline on a board."""
+        return tuple(metric for metric in self.metrics if metric.brief)
 
     def missing(self, stands: Callable[[str], bool]) -> list[TruthFile]:
         """Return the truth files that are required and neither there nor stood for; ``stands`` tells which are."""
