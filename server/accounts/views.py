@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, views
 from django.contrib.auth.decorators import login_required
@@ -25,6 +26,7 @@ from server.clock import database_now
 from server.errors import Refused
 
 UNPROCESSABLE = 422
+NEW_TOKEN, NEW_TOKEN_SECONDS = "new_token", 60  # the cookie that carries a secret to the one page that shows it
 
 
 class LogIn(views.LoginView):
@@ -77,10 +79,20 @@ def wanted(request: HttpRequest) -> str:
     return target if here else reverse("home")
 
 
+@never_cache
 @require_safe
 @login_required
 def account(request: PersonRequest) -> HttpResponse:
-    return show_account(request, TokenForm())
+    """The secret of a token made just now is shown this once: the answer takes its cookie away."""
+    secret = request.get_signed_cookie(NEW_TOKEN, "", salt=salt_of(request), max_age=NEW_TOKEN_SECONDS)
+    response = show_account(request, TokenForm(), secret=secret or "")
+    response.delete_cookie(NEW_TOKEN, path=reverse("account"))
+    return response
+
+
+def salt_of(request: PersonRequest) -> str:
+    """Make sure that nobody who logs in after them reads another's token."""
+    return f"{NEW_TOKEN} {request.user.pk}"
 
 
 def show_account(
@@ -102,7 +114,10 @@ def show_account(
 @require_POST
 @login_required
 def token_create(request: PersonRequest) -> HttpResponse:
-    """Make a token and show its secret in this answer: it is kept nowhere, so there is no page to come back to."""
+    """Make a token and go to the page that shows its secret, so that reloading that makes no second one.
+
+    The browser takes the secret there; here it is kept nowhere.
+    """
     form = TokenForm(request.POST)
     if not form.is_valid():
         return show_account(request, form, refusal=Refused("invalid", "Mend what is marked below, then try again."))
@@ -110,7 +125,10 @@ def token_create(request: PersonRequest) -> HttpResponse:
         _, secret = issue_token(user=request.user, **form.cleaned_data)
     except Refused as refusal:
         return show_account(request, form, refusal=refusal)
-    return show_account(request, TokenForm(), secret=secret)
+    response = redirect("account")
+    about = {"max_age": NEW_TOKEN_SECONDS, "path": reverse("account"), "secure": settings.HTTPS, "httponly": True}
+    response.set_signed_cookie(NEW_TOKEN, secret, salt=salt_of(request), samesite="Strict", **about)
+    return response
 
 
 @require_POST

@@ -39,12 +39,6 @@ class PhaseAdmin(Imported):
     readonly_fields = ("challenge", "slug", "track", "parameters", "public_share", "split_seed", "signature", "reveals")
     exclude = ("sample_submission",)
 
-    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
-        """Leave out the ladder: it needs intervals, which no score has yet, and would show exact scores meanwhile."""
-        if db_field.name == "feedback":
-            options["choices"] = [choice for choice in db_field.choices if choice[0] != Phase.Feedback.LADDER]
-        return super().formfield_for_choice_field(db_field, request, **options)
-
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         return super().get_form(request, obj, change, help_texts={"feedback_classes": PER_CLASS}, **options)
 

@@ -121,6 +121,11 @@ class Phase(models.Model):
                 condition=Q(feedback="rounded", feedback_decimals__isnull=False)
                 | (~Q(feedback="rounded") & Q(feedback_decimals=None)),
             ),
+            models.CheckConstraint(
+                name="phase_ladder_shows_no_classes",
+                condition=~Q(feedback="ladder", feedback_classes=True),
+                violation_error_message="Results per class would show what the ladder hides. Turn one of them off.",
+            ),
         )
 
     def __str__(self) -> str:
@@ -147,6 +152,10 @@ class Phase(models.Model):
 
     def is_open(self, now: datetime) -> bool:
         return self.has_opened(now) and not self.has_closed(now)
+
+    def has_ladder(self, now: datetime) -> bool:
+        """Whether participants see only scores that clearly improve on their team's best; when it is over, all."""
+        return self.feedback == self.Feedback.LADDER and not self.has_closed(now)
 
     @property
     def truth(self) -> "Truth | None":

@@ -26,6 +26,19 @@ def bits_a_day(phase: Phase) -> float:
     return phase.quota_per_day * len(phase.declared_track.metrics) * bits_of_a_number(phase)
 
 
+def shown(phase: Phase) -> str:
+    """Say to teams what they are shown of a score."""
+    if phase.feedback == Phase.Feedback.LADDER:
+        return (
+            "A new score is shown only where it beats your team's best by more than the standard error of the "
+            "difference; otherwise you see that best again. This slows down whoever learns the public images by trial "
+            "and error; the quota is the real limit."
+        )
+    if phase.feedback == Phase.Feedback.ROUNDED:
+        return f"Scores are rounded to {phase.feedback_decimals} decimals; ranks are by the exact ones."
+    return "Scores are shown as they are."
+
+
 def in_words(phase: Phase) -> str:
     """Say what is revealed, and what would reveal less."""
     numbers = len(phase.declared_track.metrics)
@@ -33,4 +46,6 @@ def in_words(phase: Phase) -> str:
         f"A team learns at most {bits_a_day(phase):,.0f} bits a day: {phase.quota_per_day} submissions × {numbers} "
         f"numbers × {bits_of_a_number(phase):.3g} bits. A smaller quota or fewer decimals reveal less."
     )
+    if phase.feedback == Phase.Feedback.LADDER:
+        return f"{bound} The ladder shows one bit of a file that does not clearly improve; the quota is the real limit."
     return f"{bound} {PER_CLASS}" if phase.feedback_classes else bound

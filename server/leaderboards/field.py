@@ -24,16 +24,22 @@ COLUMNS = (
     "evaluation_id",
     "low",
     "high",
+    "evaluation__published_id",
 )
 
 
 @dataclass(frozen=True)
 class Field:
-    """The candidates of one split; `counting` and `standings` follow from them."""
+    """What was scored on one split; the rest follows from it. With a `ladder`, what it does not show stands nowhere."""
 
     split: str
     finals: int
-    candidates: list[Candidate]
+    scored: list[Candidate]
+    ladder: bool
+
+    @cached_property
+    def candidates(self) -> list[Candidate]:
+        return [one for one in self.scored if one.published or not self.ladder]
 
     @cached_property
     def counting(self) -> list[Candidate]:
@@ -49,10 +55,12 @@ class Field:
     @cached_property
     def entries(self) -> Counter[int]:
         """Scored submissions of each team, whether they count or not."""
-        return Counter(one.team_id for one in self.candidates)
+        return Counter(one.team_id for one in self.scored)
 
 
-def read_field(phase: Phase, *, split: str, at: datetime | None = None, signature: str | None = None) -> Field:
+def read_field(
+    phase: Phase, *, split: str, at: datetime | None = None, signature: str | None = None, ladder: bool = False
+) -> Field:
     """Read the headline of everything scored in the phase's current way, or in that of a `signature`.
 
     An undefined score takes no place.
@@ -64,7 +72,8 @@ def read_field(phase: Phase, *, split: str, at: datetime | None = None, signatur
     public: dict[int, float | None] = {}
     if split != "public":
         public = dict(_headlines(phase, split="public", signature=kind).values_list("evaluation_id", "value"))
-    return Field(split, phase.finals, [_candidate(*row, public=public) for row in headlines.values_list(*COLUMNS)])
+    scored = [_candidate(*row, public=public) for row in headlines.values_list(*COLUMNS)]
+    return Field(split, phase.finals, scored, ladder)
 
 
 def _headlines(phase: Phase, *, split: str, signature: str) -> QuerySet[Score]:
@@ -82,7 +91,7 @@ def _headlines(phase: Phase, *, split: str, signature: str) -> QuerySet[Score]:
 
 
 def _candidate(*columns: Any, public: dict[int, float | None]) -> Candidate:
-    submission_id, team_id, team, score, submitted_at, baseline, final, evaluation_id, low, high = columns
+    submission_id, team_id, team, score, submitted_at, baseline, final, evaluation_id, low, high, published = columns
     return Candidate(
         submission_id=submission_id,
         team_id=team_id,
@@ -95,4 +104,5 @@ def _candidate(*columns: Any, public: dict[int, float | None]) -> Candidate:
         evaluation_id=evaluation_id,
         low=low,
         high=high,
+        published=published == evaluation_id,
     )

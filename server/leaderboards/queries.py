@@ -6,11 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import F, Max, Q
+
 from server.challenges.models import Phase
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.field import Field, read_field
-from server.leaderboards.ranking import Candidate
+from server.leaderboards.ranking import Candidate, competition_ranks
 from server.submissions.feedback import Interval, Sight, current_evaluation, sight
 from server.submissions.models import Score, Status, Submission
 
@@ -21,6 +23,12 @@ UNSCORED = {
     Status.FAILED: "It could not be scored, through no fault of the file. Submit it again.",
     Status.CANCELLED: "It was cancelled. Submit the file again to have it scored.",
 }
+UNCLEAR = (
+    "It does not beat your team's best by more than the standard error of the difference, so that one's score is shown "
+    "in its place."
+)
+COMPARING = "It is being compared with your team's best. Its score is shown if it clearly beats that."
+INCOMPARABLE = "It could not be compared with your team's best, so it shows no score. Write to the organizers."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ def board(phase: Phase, *, split: str, at: datetime | None = None, viewer: Any) 
     seen = sight(phase, viewer=viewer, now=now)
     if split not in seen.splits:
         raise Refused("forbidden", _closed_until(phase, split))
-    field = read_field(phase, split=split, at=at)
+    field = read_field(phase, split=split, at=at, ladder=seen.ladder)
     metrics = _all_metrics([entry.evaluation_id for _, entry in field.standings], split)
     rows = [_row(rank, entry, field=field, metrics=metrics, seen=seen) for rank, entry in field.standings]
     return Board(split, phase.signature, at or now, rows)
@@ -83,21 +91,58 @@ def standing(submission: Submission, *, now: datetime) -> Standing:
 
 
 def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime) -> dict[UUID, Standing]:
-    """Where several submissions of one phase stand; the board is read once."""
+    """Where several submissions of one phase stand, on the board that its teams see; it is read once."""
     field = read_field(phase, split="private") if phase.has_closed(now) else None
     if field is None or not field.candidates:  # nothing is private, so the public board decides
-        field = read_field(phase, split="public")
+        field = read_field(phase, split="public", ladder=phase.has_ladder(now))
     ranks = {entry.submission_id: rank for rank, entry in field.standings}
     counting = {one.submission_id for one in field.counting}
     scored = {one.submission_id for one in field.candidates}
+    unshown = {one.submission_id for one in field.scored} - scored
 
     def place(submission: Submission) -> Standing:
         if submission.pk in ranks:
             return Standing(field.split, True, "", ranks[submission.pk])
+        if submission.pk in unshown:
+            return Standing(field.split, False, _why_unshown(submission), None)
         why_not = _why_not(submission, scored=submission.pk in scored, counting=submission.pk in counting)
         return Standing(field.split, False, why_not, None)
 
     return {submission.pk: place(submission) for submission in submissions}
+
+
+def public_ranks(phases: Iterable[Phase], *, now: datetime) -> dict[tuple[int, int], int]:
+    """Every team's rank on the public boards of some phases, by phase and team: one query, a row a team."""
+    known = {phase.pk: phase for phase in phases}
+    ladders = [phase.pk for phase in known.values() if phase.has_ladder(now)]
+    shown = Q(evaluation__published=F("evaluation")) | ~Q(evaluation__submission__phase__in=ladders)
+    scores = Score.objects.filter(
+        shown,
+        split="public",
+        value__isnull=False,
+        evaluation__signature=F("evaluation__submission__phase__signature"),
+        evaluation__submission__phase__in=known,
+        evaluation__submission__status=Status.SCORED,
+        evaluation__submission__team__is_baseline=False,
+    )
+    teams = scores.values_list("evaluation__submission__phase", "metric", "evaluation__submission__team")
+    bests: dict[int, dict[int, float]] = {}
+    for phase, metric, team, best in teams.annotate(best=Max("value")):
+        if metric == known[phase].declared_track.headline:
+            bests.setdefault(phase, {})[team] = best
+    ranks: dict[tuple[int, int], int] = {}
+    for phase, of_teams in bests.items():
+        order = sorted(of_teams, key=of_teams.__getitem__, reverse=True)
+        places = competition_ranks([of_teams[team] for team in order])
+        ranks |= {(phase, team): rank for team, rank in zip(order, places, strict=True)}
+    return ranks
+
+
+def _why_unshown(submission: Submission) -> str:
+    evaluation = current_evaluation(submission)
+    if evaluation is not None and evaluation.published_id is not None:
+        return UNCLEAR
+    return COMPARING if submission.stage else INCOMPARABLE
 
 
 def _why_not(submission: Submission, *, scored: bool, counting: bool) -> str:

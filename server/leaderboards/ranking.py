@@ -22,6 +22,7 @@ class Candidate:
     evaluation_id: int = 0
     low: float | None = None
     high: float | None = None
+    published: bool = True
 
 
 def competition_ranks(scores: Sequence[float]) -> list[int]:

@@ -1,6 +1,5 @@
 """Which neighbours on a board cannot be told apart: a paired test on the replicates that every evaluation keeps."""
 
-import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -31,8 +30,7 @@ def with_ties(board: Board, start: int, stop: int) -> list[Row]:
 
 def vectors_of(evaluations: Iterable[int], *, split: str) -> dict[int, Vector]:
     kept = Replicates.objects.filter(evaluation__in=list(evaluations), split=split)
-    rows = kept.values_list("evaluation_id", "seed", "count", "values")
-    return {evaluation: (seed, struct.unpack(f"<{count}d", values)) for evaluation, seed, count, values in rows}
+    return {one.evaluation_id: (one.seed, one.vector) for one in kept}
 
 
 def cannot_be_told_apart(one: Vector | None, other: Vector | None) -> bool:

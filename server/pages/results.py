@@ -42,7 +42,7 @@ class Result:
 
 def result_of(submission: Submission, sight: feedback.Sight) -> Result | None:
     """Collect what may be seen; None where no evaluation is there to be read."""
-    evaluation = feedback.current_evaluation(submission)
+    evaluation = feedback.shown_evaluation(submission, sight)
     values = feedback.scores_in(submission, sight)
     intervals = feedback.intervals_in(submission, sight)
     metrics = submission.phase.declared_track.metrics

@@ -16,11 +16,16 @@ SPLITS = ("public", "private", "all")
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """One person's view of one phase at one instant. `decimals` is None where numbers are shown as they are."""
+    """One person's view of one phase at one instant.
+
+    `decimals` is None where numbers are shown as they are. With a `ladder`, a file is shown with the scores of the
+    evaluation that its own names as published.
+    """
 
     splits: frozenset[str]
     decimals: int | None
     classes: bool
+    ladder: bool = False
 
     def rounded(self, value: float) -> float:
         """Return the value as this person sees it; a board is ordered before this, never after."""
@@ -41,12 +46,13 @@ def sight(phase: Phase, *, viewer: Any, now: datetime) -> Sight:
     if phase.challenge.is_organized_by(viewer):
         return Sight(frozenset(SPLITS), None, True)
     splits = frozenset(SPLITS) if phase.has_closed(now) else frozenset({"public"})
-    return Sight(splits, phase.feedback_decimals, phase.feedback_classes)
+    return Sight(splits, phase.feedback_decimals, phase.feedback_classes, phase.has_ladder(now))
 
 
 def with_scores(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """Load what this module reads in a constant number of queries; reports are large and stay behind."""
-    evaluations = Evaluation.objects.defer("report").prefetch_related("scores")
+    evaluations = Evaluation.objects.select_related("published").defer("report", "published__report")
+    evaluations = evaluations.prefetch_related("scores", "published__scores")
     return submissions.select_related("phase__challenge", "team").prefetch_related(Prefetch("evaluations", evaluations))
 
 
@@ -58,9 +64,15 @@ def current_evaluation(submission: Submission) -> Evaluation | None:
     return next(reversed(current or evaluations), None)
 
 
-def seen_scores(submission: Submission, sight: Sight) -> list[Score]:
-    """Scores of the current evaluation on the splits that may be seen."""
+def shown_evaluation(submission: Submission, sight: Sight) -> Evaluation | None:
+    """The one whose scores are shown: another file's, or none yet, where the ladder says so."""
     evaluation = current_evaluation(submission)
+    return evaluation.published if evaluation and sight.ladder else evaluation
+
+
+def seen_scores(submission: Submission, sight: Sight) -> list[Score]:
+    """Scores on the splits that may be seen."""
+    evaluation = shown_evaluation(submission, sight)
     scores = [] if evaluation is None else [one for one in evaluation.scores.all() if one.split in sight.splits]
     return sorted(scores, key=lambda one: (SPLITS.index(one.split), one.pk))
 

@@ -1,5 +1,6 @@
 """One uploaded file, its scorings, and what it cost: the rows that the way of a submission is made of."""
 
+import struct
 import uuid
 from datetime import datetime
 from typing import Any
@@ -144,6 +145,9 @@ class Submission(models.Model):
         return self.finished_at if self.status == Status.SCORED else None
 
 
+PUBLISHED = "whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet"
+
+
 class Evaluation(models.Model):
     """One scoring of a submission: against one truth, by one version of the evaluator."""
 
@@ -153,6 +157,7 @@ class Evaluation(models.Model):
     signature = models.CharField(max_length=400)
     report = models.JSONField(help_text="per class and notices; never read by a board")
     cpu_seconds = models.FloatField()
+    published = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+", help_text=PUBLISHED)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -207,6 +212,10 @@ class Replicates(models.Model):
     def __str__(self) -> str:
         return f"{self.evaluation_id} {self.split}"
 
+    @property
+    def vector(self) -> tuple[float, ...]:
+        return struct.unpack(f"<{self.count}d", self.values)
+
 
 class Explanation(models.Model):
     """Why a score on one split is what it is: curves, errors, slices. Compressed, apart from all that boards read."""
@@ -224,8 +233,7 @@ class Explanation(models.Model):
 
 class RerunQuerySet(models.QuerySet["Rerun"]):
     def scoring(self) -> "RerunQuerySet":
-        """Those that bring a score or its intervals, not only what explains it."""
-        return self.filter(purpose=Rerun.Purpose.INTERVALS)
+        return self.filter(purpose=Rerun.Purpose.INTERVALS)  # a score or its intervals, not what explains it
 
     def pending(self) -> "RerunQuerySet":
         """Waiting or running; the others were given up."""

@@ -56,9 +56,9 @@ def test_parallel_uploads_share_the_quota_on_postgresql(tmp_path, postgres):
 
 
 @pytest.mark.services
-def test_uploads_changes_and_cancels_of_a_team_do_not_lock_each_other_out(tmp_path, postgres):
+def test_uploads_changes_cancels_and_comparisons_of_a_team_do_not_lock_each_other_out(tmp_path, postgres):
     seen = race("race_locks.py", tmp_path, DATABASE_URL=postgres)
-    assert seen == {"taken": 12, "changed": 12, "cancelled": 12, "noted": 12}
+    assert seen == {"taken": 12, "changed": 12, "cancelled": 12, "noted": 12, "compared": 12}
 
 
 @pytest.mark.services

@@ -104,11 +104,29 @@ def secret_in(response: Any) -> str:
 
 
 def test_a_token_is_shown_once(person: Any, client: Client) -> None:
-    response = client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "30"})
+    response = client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "30"}, follow=True)
     secret = secret_in(response)
     assert ApiToken.objects.of_secret(secret).get().name == "laptop"
     assert "no-store" in response["Cache-Control"]
     assert secret not in client.get("/accounts/").content.decode()
+
+
+def test_reloading_the_page_that_shows_a_token_makes_no_second_one(person: Any, client: Client) -> None:
+    made = client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "30"})
+    assert (made.status_code, made["Location"], secret_in(made)) == (302, "/accounts/", "")
+    carried = client.cookies["new_token"]
+    assert (carried["httponly"], carried["samesite"], carried["path"]) == (True, "Strict", "/accounts/")
+    for _ in range(2):
+        client.get("/accounts/")
+    assert ApiToken.objects.count() == 1
+
+
+def test_who_logs_in_after_somebody_does_not_read_their_token(person: Any, make: Any, client: Client) -> None:
+    client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "30"})
+    carried = client.cookies["new_token"].value
+    client.force_login(make.user())
+    client.cookies["new_token"] = carried
+    assert secret_in(client.get("/accounts/")) == ""
 
 
 def test_a_token_without_a_name_is_not_made(person: Any, client: Client) -> None:

@@ -181,10 +181,11 @@ def test_what_scores_depend_on_cannot_be_edited(staff: Client, rows: Any) -> Non
     assert (changed.quota_per_day, changed.track, changed.signature) == (1, phase.track, phase.signature)
 
 
-def test_a_policy_that_does_not_work_yet_cannot_be_chosen(staff: Client, rows: Any) -> None:
+def test_a_ladder_cannot_be_chosen_with_results_per_class(staff: Client, rows: Any) -> None:
     form = {"title": "x", "position": 0, "quota_per_day": 1, "attempts_per_day": 1, "finals": 1, "feedback": "ladder"}
-    answer = staff.post(address(Phase, "change", rows.pk), form)
-    assert "feedback" in answer.context["adminform"].form.errors
+    answer = staff.post(address(Phase, "change", rows.pk), {**form, "feedback_classes": "on"})
+    assert "Turn one of them off" in str(answer.context["adminform"].form.errors)
+    assert staff.post(address(Phase, "change", rows.pk), form).status_code == 302
 
 
 def test_dates_the_wrong_way_round_are_said_not_a_crash(staff: Client, rows: Any) -> None:

@@ -76,12 +76,11 @@ def test_a_truth_that_forgets_what_is_private_is_refused(api: Any, phase: Any, b
     scored(phase, 0.5, private=0.4)
     answer = api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     assert (answer.status_code, "Add its usage.csv" in answer.json()["detail"]) == (422, True)
-    assert (
-        api.upload(f"{PATH}/truths", file=zipped({**TRUTH, "usage.csv": "ImageID,Usage\na,Private\n"}), **boss).json()[
-            "version"
-        ]
-        == 2
-    )
+    split = {
+        "image_labels.csv": f"{TRUTH['image_labels.csv']}b,/m/cat,1\n",
+        "usage.csv": "ImageID,Usage\na,Private\nb,Public\n",
+    }
+    assert api.upload(f"{PATH}/truths", file=zipped({**TRUTH, **split}), **boss).json()["version"] == 2
 
 
 def test_a_token_that_may_only_submit_may_not_organize(api: Any, phase: Any, boss: Any) -> None:

@@ -8,6 +8,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 
 from server.challenges.models import Membership
+from server.leaderboards.queries import board
 from tests.server.page import Page
 
 DAY = timedelta(days=1)
@@ -36,6 +37,26 @@ def test_home_says_track_teams_time_and_own_team(phase: Any, make: Any) -> None:
     words = visit("/", member).words
     assert "Cats Find them. Object detection (Open Images) 1 Closes in 2 d 23 h" in words
     assert "Owls" in words
+
+
+def test_home_says_the_rank_that_the_board_says(phase: Any, make: Any, scored: Any) -> None:
+    member = make.user()
+    team = make.team(phase.challenge, member, name="Owls")
+    scored(phase, 0.99, team=make.team(phase.challenge, is_baseline=True))
+    for value in (0.9, 0.9, 0.2):
+        scored(phase, value)
+    assert "rank" not in visit("/", member).words
+    for value in (0.3, 0.5):
+        scored(phase, value, team=team)
+    found = board(phase, split="public", viewer=member)
+    place = found.place_of(team.pk)
+    assert place is not None
+    assert found.rows[place].rank == 3
+    assert "Owls rank 3" in visit("/", member).words
+    assert "rank" not in visit("/").words
+    phase.feedback = "ladder"
+    phase.save()
+    assert "rank" not in visit("/", member).words
 
 
 def test_home_groups_by_time(make: Any) -> None:

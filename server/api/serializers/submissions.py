@@ -1,6 +1,7 @@
 """Submissions: what goes in, and what a person may read of them."""
 
 from typing import Any
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -9,7 +10,7 @@ from server.api.serializers.fields import NullWhereEmpty
 from server.api.serializers.inputs import Flag, Input, Text
 from server.leaderboards.queries import Standing
 from server.pages.defects import ADVICE
-from server.submissions.feedback import Interval, Sight, current_evaluation, intervals_in, scores_in
+from server.submissions.feedback import Interval, Sight, current_evaluation, intervals_in, scores_in, shown_evaluation
 from server.submissions.models import BOOTSTRAPPING, STAGES, Failure, Fault, Status, Submission
 from server.submissions.reports import State
 
@@ -71,6 +72,9 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     signature = serializers.SerializerMethodField(help_text="how the score was made; null: not scored")
     scores = serializers.SerializerMethodField(help_text="by split and metric; null: undefined")
     intervals = serializers.SerializerMethodField(help_text="95 % intervals, by split and metric")
+    scores_of = serializers.SerializerMethodField(
+        help_text="whose public scores these are: with a ladder perhaps your team's best's; null: none are shown"
+    )
     problems = serializers.SerializerMethodField()
     on_board = serializers.SerializerMethodField(help_text="whether it is the team's line on the leaderboard")
     why_not = serializers.SerializerMethodField(help_text="why it is not; null: it is")
@@ -98,6 +102,10 @@ class SubmissionSerializer(serializers.Serializer[Any]):
 
     def get_intervals(self, submission: Submission) -> dict[str, dict[str, Interval]]:
         return intervals_in(submission, self.sight)
+
+    def get_scores_of(self, submission: Submission) -> UUID | None:
+        evaluation = shown_evaluation(submission, self.sight)
+        return evaluation.submission_id if evaluation else None
 
     @extend_schema_field(ProblemsSerializer)
     def get_problems(self, submission: Submission) -> dict[str, Any]:

@@ -67,6 +67,10 @@ def prepare(phase: Source, workspace: Path) -> Prepared:
     kinds = ("podium", "zip", TRACKS[phase.track].form.suffix)
     compiled, source, sample = (workspace / f"{phase.slug}.{kind}" for kind in kinds)
     made = answer_of("prepare", *arguments(phase), "--out", str(compiled), "--sample", str(sample), phase=phase)
+    if not made["splits"]["public"]:
+        told = place("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
+        message = "no image is public, so that nobody would see a score before the end; make some public"
+        raise InvalidBundle([Problem("truth_bad_value", message, file=told)])
     if phase.sample:
         shutil.copyfile(phase.sample, sample)
     pack(phase, source)

@@ -59,7 +59,7 @@ def start(*, phase: Phase, by: User | None) -> Rescoring:
 def catch_up(rescoring: Rescoring) -> None:
     """Ask for what is lacking and was not asked for."""
     asked = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
-    reruns.ask(lacking(rescoring).exclude(Exists(asked)), truth=rescoring.truth)
+    reruns.ask(lacking(rescoring).exclude(Exists(asked)).order_by("received_at"), truth=rescoring.truth)
 
 
 def lacking(rescoring: Rescoring) -> QuerySet[Submission]:

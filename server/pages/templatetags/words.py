@@ -6,6 +6,8 @@ from django import template
 from django.utils.safestring import SafeString
 
 from evaluator.catalog import TRACKS
+from server.challenges import revealed
+from server.challenges.models import Phase
 from server.pages import markup, sizes, statuses
 from server.pages.classes import Wish
 from server.submissions.models import Submission
@@ -31,6 +33,11 @@ def sentence(submission: Submission) -> str:
 @register.filter
 def whose_fault(submission: Submission) -> str:
     return statuses.whose_fault(submission)
+
+
+@register.filter
+def scores_shown(phase: Phase) -> str:
+    return revealed.shown(phase)
 
 
 @register.filter

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
+from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from server.accounts.requests import PersonRequest
 from server.challenges.models import Phase
 from server.errors import Refused
-from server.pages import comparison, drawing, place
+from server.pages import drawing, place
 from server.pages.answers import answer
 from server.pages.forms import EditForm
 from server.pages.next_step import page
@@ -32,6 +33,7 @@ class Line:
     score: float | None
     interval: drawing.Interval | None
     best: bool
+    shown: str  # "own", or, with a ladder, "best" where its team's best's stands in, "" where none does yet
 
 
 @require_safe
@@ -44,7 +46,7 @@ def show(request: PersonRequest, here: place.Place, refusal: Refused | None = No
     team, phase = here.own_team(), here.open_phase()
     own = Submission.objects.filter(team=team, phase=phase)
     sight = feedback.sight(phase, viewer=request.user, now=here.now)
-    scores = [sight.number(value) for value in headlines(own, phase)]
+    scores = [sight.number(value) for value in headlines(own, phase, sight)]
     known = [score for score in scores if score is not None]
     pages: Page[Any] = Paginator(feedback.with_scores(own), PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -55,7 +57,7 @@ def show(request: PersonRequest, here: place.Place, refusal: Refused | None = No
         "page_link": f"{here.query}&" if here.query else "?",
         "lines": [line_of(one, sight, best=max(known, default=None)) for one in pages],
         "history": drawing.history(known),
-        "comparable": len(scores) > 1 and comparison.may_compare(phase, sight),
+        "comparable": len(scores) > 1 and not sight.ladder,
         "quota": quota.state(team=team, phase=phase, now=here.now),
         "finals_chosen": own.filter(final=True).count(),
         "decimals": sight.decimals,
@@ -63,22 +65,26 @@ def show(request: PersonRequest, here: place.Place, refusal: Refused | None = No
     return answer(request, "challenge/submissions.html", context)
 
 
-def headlines(own: Any, phase: Phase) -> list[float | None]:
-    """Public headline scores in the order in which the files came."""
+def headlines(own: Any, phase: Phase, sight: feedback.Sight) -> list[float | None]:
+    """Public headline scores, as far as they are shown, in the order in which the files came."""
     rows = Score.objects.filter(
         split="public",
         metric=phase.declared_track.headline,
         evaluation__signature=phase.signature,
         evaluation__submission__in=own.filter(status=Status.SCORED),
     ).order_by("evaluation__submission__received_at")
-    return list(rows.values_list("value", flat=True))
+    shown = rows.filter(evaluation__published=F("evaluation")) if sight.ladder else rows
+    return list(shown.values_list("value", flat=True))
 
 
 def line_of(submission: Submission, sight: feedback.Sight, *, best: float | None) -> Line:
     headline = submission.phase.declared_track.headline
     score = feedback.scores_in(submission, sight).get("public", {}).get(headline)
     interval = feedback.intervals_in(submission, sight).get("public", {}).get(headline)
-    return Line(submission, score, interval, best=score is not None and score == best)
+    evaluation = feedback.shown_evaluation(submission, sight)
+    own = evaluation == feedback.current_evaluation(submission)
+    shown = "own" if own else "best" if evaluation else ""
+    return Line(submission, score, interval, best=own and score is not None and score == best, shown=shown)
 
 
 @require_POST

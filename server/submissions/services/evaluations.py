@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
-
 from evaluator import __version__
 from server.challenges.models import Truth
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Submission
 
+FLOAT64_BYTES = 8
 SEED = 0  # one for all: only replicates of equal draws can be compared in pairs
 
 
@@ -83,7 +82,7 @@ def write_replicates(evaluation: Evaluation, vectors: Mapping[str, bytes]) -> No
     """Keep the headline's replicates by split, float64 one after another."""
     evaluation.replicates.all().delete()
     Replicates.objects.bulk_create(
-        Replicates(evaluation=evaluation, split=split, seed=SEED, count=settings.INTERVAL_REPLICATES, values=values)
+        Replicates(evaluation=evaluation, split=split, seed=SEED, count=len(values) // FLOAT64_BYTES, values=values)
         for split, values in vectors.items()
     )
 

@@ -15,11 +15,11 @@ from django.db import transaction
 from django.db.models import F
 
 from evaluator.catalog import Track
-from server.challenges.models import Truth
+from server.challenges.models import Team, Truth
 from server.clock import database_now
 from server.submissions import queue
 from server.submissions.models import BOOTSTRAPPING, Rerun, RerunQuerySet, Status, Submission
-from server.submissions.services import evaluations
+from server.submissions.services import evaluations, ladder
 from server.submissions.services.leases import FREE, end_of_lease
 
 log = logging.getLogger(__name__)
@@ -70,11 +70,14 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     Raises Unrepeatable, with nothing written, where the scores are not those of the first time.
     """
     now = database_now()
+    # before the submission, as everywhere: what a ladder shows is decided for one file of a team at a time
+    list(Team.objects.select_for_update(no_key=True).filter(pk=rerun.submission.team_id))
     submission = locked(rerun)
     if submission is None or not held(rerun).delete()[0]:
         return False
     evaluation = evaluations.write_again(submission, truth=rerun.truth, report=report, cpu_seconds=cpu_seconds, now=now)
     evaluations.write_replicates(evaluation, replicates)
+    ladder.publish(evaluation)
     settle(rerun)
     if Truth.objects.filter(pk=rerun.truth_id, active=True).exists():  # else when the boards are switched to it
         ask_why([submission], truth=rerun.truth, track=submission.phase.declared_track)

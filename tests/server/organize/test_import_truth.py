@@ -66,6 +66,14 @@ def test_a_fault_of_usage_is_told_where_the_file_stands(bundle: Any) -> None:
     ]
 
 
+def test_a_split_without_public_images_is_refused(bundle: Any) -> None:
+    bundle.write("phases/main/usage.csv", "ImageID,Usage\na,Private\nb,Ignored\n")
+    assert [(code, file) for code, file, _ in problems_of(bundle)] == [("truth_bad_value", "phases/main/usage.csv")]
+    (bundle.path / "phases/main/usage.csv").unlink()
+    bundle.sheet(phase="    split: {public: 0.001, seed: 1}\n")
+    assert [(code, file) for code, file, _ in problems_of(bundle)] == [("truth_bad_value", "phases/main/truth")]
+
+
 def test_faults_that_are_not_shown_are_counted_for_each_code(bundle: Any) -> None:
     add(bundle, "phases/main/truth/boxes.csv", INVERTED * 25)
     add(bundle, "phases/main/truth/image_labels.csv", "b,/m/dog,often\n" * 23)

@@ -62,7 +62,7 @@ def _read_phase(section: Section, folder: Path, mistakes: Mistakes) -> BundlePha
         closes_line=section.line("closes_at"),
         **_read_split(section, home),
         **_read_quota(section),
-        **_read_feedback(section),
+        **_read_feedback(section, track),
     )
 
 
@@ -109,12 +109,15 @@ def _read_quota(phase: Section) -> dict[str, Any]:
         }
 
 
-def _read_feedback(phase: Section) -> dict[str, Any]:
+def _read_feedback(phase: Section, track: str) -> dict[str, Any]:
     with phase.section("feedback") as section:
         scores = section.take("scores", one_of("exact", "rounded", "ladder"), "exact")
         decimals = section.take("decimals", whole(1, 10), None)
-        if scores == "ladder":
-            section.wrong("scores", "not_available", "ladder needs intervals, which this version does not have yet")
+        classes = section.take("classes", switch, False)
+        if scores == "ladder" and track and not (settings.INTERVAL_REPLICATES and TRACKS[track].intervals):
+            section.wrong("scores", "not_available", "ladder needs intervals, which this track or service has not")
+        if scores == "ladder" and classes:
+            section.wrong("classes", "bad_value", "results per class would show what the ladder hides; remove it")
         if scores == "rounded" and not section.has("decimals"):
             section.wrong("scores", "missing_key", "rounded needs decimals, a whole number from 1 to 10")
         if scores != "rounded" and section.has("decimals"):
@@ -122,7 +125,7 @@ def _read_feedback(phase: Section) -> dict[str, Any]:
         return {
             "feedback": scores,
             "feedback_decimals": decimals,
-            "feedback_classes": section.take("classes", switch, False),
+            "feedback_classes": classes,
         }
 
 

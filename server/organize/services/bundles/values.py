@@ -60,8 +60,8 @@ def whole(low: int, high: int) -> Callable[[yaml.Node], int]:
 
 def share(node: yaml.Node) -> float:
     value = written(node)
-    if not NUMBER.fullmatch(value) or not isfinite(float(value)) or not 0 <= float(value) <= 1:
-        raise Wrong(f"{value!r} is not a fraction from 0 to 1")
+    if not NUMBER.fullmatch(value) or not isfinite(float(value)) or not 0 < float(value) <= 1:
+        raise Wrong(f"{value!r} is not a fraction above 0 and up to 1: without public images nobody would see a score")
     return float(value)
 
 

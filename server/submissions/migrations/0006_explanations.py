@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('challenges', '0001_initial'),
-        ('submissions', '0003_submission_failure_code'),
+        ('submissions', '0005_published_as_shown'),
     ]
 
     operations = [

@@ -1,0 +1,18 @@
+from django.db import migrations
+from django.db.models import F
+
+
+def as_shown(apps, schema_editor):
+    """Until now every score was shown as it is; a ladder that is put up later starts from there."""
+    apps.get_model('submissions', 'Evaluation').objects.filter(published=None).update(published=F('pk'))
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('submissions', '0004_evaluation_published'),
+    ]
+
+    operations = [
+        migrations.RunPython(as_shown, migrations.RunPython.noop),
+    ]

@@ -1,0 +1,167 @@
+"""Everything that a running service says to somebody: followed by its links, asked of its API, read in its logs."""
+
+import base64
+import gzip
+import html
+import http.client
+import re
+import zipfile
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from io import BytesIO
+from urllib.parse import unquote, urlencode, urljoin, urlsplit
+
+from tests.flows.planted import Planted
+from tests.flows.running import Running
+
+LINK = re.compile(rb"""(?:href|action|hx-get|src)=["']([^"'#]+)""")
+NOT_FOLLOWED = re.compile(r"^/(static/|accounts/logout|admin/logout|admin/jsi18n|submissions/.*/(edit|cancel))")
+IDENTIFIER = re.compile(r"/[0-9a-f-]{36}(?=/|$)|/\d+(?=/|$)")
+QUERIES_OF_A_KIND = 5
+ENCODED = re.compile(rb"[\w+/-]{24,}={0,2}")
+RUN = re.compile(r"[\w+/=]{9,}")
+URLSAFE = bytes.maketrans(b"+/", b"-_")
+KEY = 9  # characters that every planted value has at least
+DOT = re.compile(r"(?<=\d)\.(?=\d)")
+ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing that was said: where, to whom, and its bytes as they came."""
+
+    place: str
+    organizer: bool
+    content: bytes
+
+
+@dataclass
+class Visitor:
+    """Somebody with a browser and perhaps a token; `visit` asks for one address."""
+
+    service: Running
+    name: str
+    token: str = ""
+    organizer: bool = False
+    cookies: dict[str, str] = field(default_factory=dict)
+
+    def ask(self, method: str, path: str, body: str = "", **more: str) -> tuple[int, bytes]:
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()), **more}
+        if self.token and path.startswith("/api/"):
+            headers = {"Authorization": f"Bearer {self.token}", **more}
+        with closing(http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)) as connection:
+            connection.request(method, path, body.encode(), headers)
+            answer = connection.getresponse()
+            for name, value in answer.getheaders():
+                if name.lower() == "set-cookie":
+                    key, _, rest = value.partition("=")
+                    self.cookies[key] = rest.partition(";")[0]
+            heads = "".join(f"{name}: {value}\n" for name, value in answer.getheaders())
+            return answer.status, heads.encode() + b"\n" + answer.read()
+
+    def log_in(self, password: str) -> "Visitor":
+        """By the form, as a person does."""
+        self.ask("GET", "/accounts/login")
+        form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "username": self.name, "password": password}
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        status, answer = self.ask("POST", "/accounts/login", urlencode(form), **kind)
+        assert status == 302, answer
+        return self
+
+    def crawl(self, seeds: Iterable[str]) -> Iterator[Said]:
+        """Visit the seeds and what they link to, on this host; of links that only ask a page otherwise, a few."""
+        waiting, seen, asked = deque(seeds), set[str](), Counter[str]()
+        while waiting:
+            address = waiting.popleft()
+            if address in seen:
+                continue
+            seen.add(address)
+            status, content = self.ask("GET", address)
+            assert status < 500, f"{address} answers {status} to {self.name}"
+            yield Said(f"{self.name}: {status} {address}", self.organizer, content)
+            for link in links(content, address):
+                kind = IDENTIFIER.sub("/…", urlsplit(link).path) if urlsplit(link).query else ""
+                asked[kind] += 1
+                if not kind or asked[kind] <= QUERIES_OF_A_KIND:
+                    waiting.append(link)
+
+
+def links(content: bytes, address: str) -> Iterator[str]:
+    for found in LINK.findall(content):
+        target = urljoin(address, html.unescape(found.decode("utf-8", "replace")))
+        if target.startswith("/") and not target.startswith("//") and not NOT_FOLLOWED.match(target):
+            yield target.partition("#")[0]
+
+
+def files(service: Running) -> Iterator[Said]:
+    """What the service has written beside truths and uploads; the database is the organizers' to know."""
+    secret = (service.home / "truths", service.home / "uploads")
+    yield Said("its output", False, service.output.read_bytes())
+    for path in sorted(service.home.rglob("*")):
+        if path.is_file() and not any(path.is_relative_to(folder) for folder in secret):
+            yield Said(str(path.relative_to(service.home)), "sqlite3" in path.name, path.read_bytes())
+
+
+class Search:
+    """Finds planted values in what was said, the same bytes once only."""
+
+    def __init__(self, planted: Planted) -> None:
+        self.planted = planted
+        self.known: dict[tuple[bool, bytes], set[str]] = {}
+        self.starts: dict[str, set[str]] = {}  # values by their first characters
+        for value in planted.of(organizer=False):
+            self.starts.setdefault(value.casefold()[:KEY], set()).add(value)
+
+    def leaks(self, said: Iterable[Said]) -> dict[str, set[str]]:
+        """Every planted value that somebody could read who may not, by where it stood."""
+        found = {one.place: self.values_in(one) for one in said}
+        return {place: values for place, values in found.items() if values}
+
+    def values_in(self, said: Said) -> set[str]:
+        key = said.organizer, said.content
+        if key not in self.known:
+            allowed = self.planted.named if said.organizer else set()
+            texts = list(spellings(said.content))
+            self.known[key] = {value for text in texts for value in (*self.values(text), *self.facts(text))} - allowed
+        return self.known[key]
+
+    def values(self, text: str) -> Iterator[str]:
+        for run in RUN.findall(text):
+            for start in range(len(run) - KEY + 1):
+                for value in self.starts.get(run[start : start + KEY], ()):
+                    if run.startswith(value.casefold(), start):
+                        yield value
+
+    def facts(self, text: str) -> Iterator[str]:
+        """An image beside its usage or its class."""
+        for image, facts in self.planted.facts.items():
+            if image in text:
+                words = "|".join(re.escape(fact.casefold()) for fact in facts)
+                told = re.findall(rf"{re.escape(image)}\W{{1,12}}(?:usage\W{{1,6}})?({words})\b", text)
+                yield from (f"{image} {fact}" for fact in told)
+
+
+def spellings(content: bytes) -> Iterator[str]:
+    """A text as it stands, and with each wrapping taken off; numbers without their dots, as they are planted."""
+    for unpacked in contents(content):
+        raw = unpacked.decode("utf-8", "replace")
+        escaped = ESCAPE.sub(lambda one: chr(int(one[1], 16)), raw).replace("\\/", "/").replace('\\"', '"')
+        plain: tuple[Callable[[str], str], ...] = (str, html.unescape, unquote)
+        texts = {unwrap(version) for version in (raw, escaped) for unwrap in plain}
+        yield from (DOT.sub("", text.casefold()) for text in texts)
+
+
+def contents(content: bytes) -> Iterator[bytes]:
+    """Bytes as they came, and what is packed into them: gzip, zip, base64."""
+    yield content
+    body = content.partition(b"\n\n")[2]
+    for part in (content, body):
+        if part.startswith(b"\x1f\x8b"):
+            yield gzip.decompress(part)
+        if part.startswith(b"PK"):
+            with zipfile.ZipFile(BytesIO(part)) as archive:
+                yield from (archive.read(name) for name in archive.namelist())
+    runs = (run[: len(run) // 4 * 4].translate(URLSAFE) for run in ENCODED.findall(content))
+    yield b"\n".join(base64.urlsafe_b64decode(run) for run in runs)

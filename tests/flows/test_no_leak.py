@@ -1,0 +1,239 @@
+"""After a full run nobody has read a truth: every page, API answer, log line and export is searched for it."""
+
+import base64
+import gzip
+import html
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from evaluator.catalog import TRACKS
+from tests.flows.crawling import Said, Search, Visitor, files
+from tests.flows.planted import Planted, bad_files, plant_challenge
+from tests.flows.running import Running, wait_for
+from tests.server.access_table import TABLE
+
+pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
+
+PASSWORD = "correct horse battery"
+PEOPLE = """
+import sys, django; django.setup()
+from server.accounts.models import User
+from server.accounts.services import issue_token
+from server.challenges.models import Challenge
+from server.challenges.services import join, join_team
+people = {name: User.objects.create_user(name, f"{name}@example.org", sys.argv[1]) for name in
+          ("ada", "mate", "rival", "olga", "root")}
+people["root"].is_staff = people["root"].is_superuser = True
+people["root"].save()
+challenge = Challenge.objects.get(slug="flows")
+challenge.organizers.add(people["olga"])
+team = join(user=people["ada"], challenge=challenge, accept_rules=True).team
+join_team(user=people["mate"], team=team, accept_rules=True)
+join(user=people["rival"], challenge=challenge, accept_rules=True)
+for user in people.values():
+    print(issue_token(user=user, name="flows", scope="organize", days=1)[1])
+"""
+NUMBER, FACT = "0.38271946158", '{"image": "0e826654f2ebe2a6", "usage": "Private"}'
+PHASE = "challenges/flows/phases/openimages-classification"
+QUESTIONS = ("", "?split=all", "?split=private&format=csv")
+
+
+class Run:
+    """A service that has lived through everything that scoring knows, and the people who looked on."""
+
+    def __init__(self, service: Running, planted: Planted) -> None:
+        self.service, self.planted = service, planted
+        self.visitors = [Visitor(service, "nobody")]
+        self.told: list[Said] = []
+
+    def add_people(self) -> None:
+        made = self.service.run("-c", PEOPLE, PASSWORD)
+        self.told.append(Said("making people", False, made.stderr.encode()))
+        for name, token in zip(("ada", "mate", "rival", "olga", "root"), made.stdout.split(), strict=True):
+            organizer = name in ("olga", "root")
+            self.visitors.append(Visitor(self.service, name, token, organizer).log_in(PASSWORD))
+
+    def of(self, name: str) -> Visitor:
+        return next(visitor for visitor in self.visitors if visitor.name == name)
+
+    def submit(self, name: str, phase: str, content: bytes) -> None:
+        self.post(name, f"/api/v1/challenges/flows/phases/{phase}/submissions", content)
+
+    def post(self, name: str, path: str, content: bytes, *, expected: tuple[int, ...] = (201,)) -> None:
+        self.service.token = self.of(name).token
+        status, answer = self.service.post_file(path, content, "some.csv")
+        assert status in expected, answer
+        self.told.append(Said(f"{name}: POST {path}", self.of(name).organizer, json.dumps(answer).encode()))
+
+    def manage(self, *words: str) -> None:
+        ended = self.service.run("manage.py", *words)
+        self.told.append(Said(f"manage.py {words[0]}", True, (ended.stdout + ended.stderr).encode()))
+
+    def wait(self) -> None:
+        """Until nothing is to be scored any more, intervals included."""
+        rows = self.service.rows
+        busy = "SELECT count(*) FROM submissions_submission WHERE status IN ('queued', 'running')"
+        wait_for(
+            lambda: rows(busy) == [(0,)] and rows("SELECT count(*) FROM submissions_rerun WHERE failure = ''") == [(0,)]
+        )
+
+    def seeds(self, visitor: Visitor) -> Iterator[str]:
+        """Every address there is, filled in with everything there is; the others follow links to most of it."""
+        every = 1 if visitor.name in ("ada", "olga") else 10
+        submissions = [str(row[0]) for row in self.service.rows("SELECT id FROM submissions_submission")][::every]
+        for route in (route for route, methods in TABLE.items() if "GET" in methods and "(?P" not in route):
+            if route.startswith("admin/") and "<" in route:
+                continue  # by the lists that link to them
+            phased = "phases" in route or not route.startswith("api/")
+            for phase in TRACKS if phased and "<slug" in route else [""]:
+                address = "/" + route.partition("?")[0].replace("<slug:slug>", "flows").replace("<slug:phase>", phase)
+                for submission in submissions if "<uuid" in route else [""]:
+                    full = re.sub(r"<\w+:\w+>|<\w+>", submission or "1", address)
+                    asks = QUESTIONS if "leaderboard" in full else ("",)
+                    page = "" if full.startswith("/api/") or not phase else f"phase={phase}"
+                    yield from (full + joined(question, page) for question in asks)
+
+    def crawl(self) -> Iterator[Said]:
+        yield from self.told
+        for visitor in self.visitors:
+            yield from visitor.crawl(self.seeds(visitor))
+        yield from files(self.service)
+
+
+def joined(question: str, more: str) -> str:
+    return f"{question or '?'}{'&' if question else ''}{more}" if more else question
+
+
+def zipped(folder: Path, **changes: Callable[[str], str]) -> bytes:
+    """A truth folder as a zip, some of its files (by their name without ending) changed."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in sorted(folder.iterdir()):
+            archive.writestr(path.name, changes.get(path.stem, str)(path.read_text()))
+    return packed.getvalue()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """One service for this file: scored, rejected with every defect, rescored, failed."""
+    folder = tmp_path_factory.mktemp("planted")
+    planted = plant_challenge(folder)
+    home = tmp_path_factory.mktemp("leaks") / "home"
+    home.mkdir()
+    service = Running(home, SWEEP_SECONDS=1, LEASE_SECONDS=3, HEARTBEAT_SECONDS=1, INTERVAL_REPLICATES=20).start()
+    try:
+        yield full_run(Run(service, planted), folder)
+    finally:
+        service.stop()
+
+
+def full_run(run: Run, folder: Path) -> Run:
+    run.manage("import_challenge", str(folder))
+    run.add_people()
+    for name, track in TRACKS.items():
+        good = (folder / f"{name}.submission").read_text()
+        run.submit("ada", name, good.encode())
+        run.submit("rival", name, gzip.compress(good.encode()))
+        run.post("ada", f"/api/v1/challenges/flows/phases/{name}/submissions", good.encode(), expected=(409,))
+        for bad in bad_files(track, good):
+            run.submit("ada", name, bad.encode())
+    run.wait()
+    rescore(run, folder / "phases" / "openimages-detection" / "truth")
+    break_truths(run, folder)
+    for words in (("verify_audit",), ("rescore", "flows", "objectnet", "--preview"), ("sweep",)):
+        run.manage(*words)
+    run.wait()
+    return run
+
+
+def rescore(run: Run, truth: Path) -> None:
+    """A truth with a fault, a further truth, and everything scored against it."""
+    phase = "/api/v1/challenges/flows/phases/openimages-detection"
+    faulty = zipped(truth, boxes=lambda text: text.replace(",0.", ",zero.", 3))
+    run.service.token = run.of("olga").token
+    assert run.service.post_file(f"{phase}/truths", faulty, "truth.zip")[0] == 422
+    run.post("olga", f"{phase}/truths", zipped(truth, boxes=lambda text: "".join(text.splitlines(True)[:-1])))
+    for path in (f"{phase}/rescore", f"{phase}/rescore/apply"):
+        run.wait()
+        status, answer = run.service.ask("POST", path, b"{}", **{"Content-Type": "application/json"})
+        assert status in (200, 409), answer
+        run.told.append(Said(f"olga: POST {path}", True, json.dumps(answer).encode()))
+    run.wait()
+
+
+def break_truths(run: Run, folder: Path) -> None:
+    """The truths of two phases are damaged on disk, in the middle and altogether; submissions fail."""
+    for name, damage in (("objectnet", slice(0, None)), ("flickr30k-grounding", slice(-4000, -2000))):
+        query = "SELECT prepared FROM challenges_truth JOIN challenges_phase ON phase_id = challenges_phase.id"
+        ((stored,),) = run.service.rows(f"{query} WHERE slug = ? AND active", name)
+        path = run.service.home / "truths" / stored
+        content = bytearray(path.read_bytes())
+        content[damage] = b"x" * len(content[damage])
+        path.write_bytes(content)
+        run.submit("mate", name, (folder / f"{name}.submission").read_bytes() + b"\n")
+    run.wait()
+
+
+def test_nobody_has_read_a_truth(run: Run) -> None:
+    statuses = run.service.statuses()
+    assert statuses["scored"] >= 2 * len(TRACKS)
+    assert statuses["rejected"] > 5 * len(TRACKS)
+    assert statuses["failed"] >= 2
+    assert len(run.planted.hidden) > 1000
+    said = list(run.crawl())
+    assert len(said) > 2000
+    assert Search(run.planted).leaks(said) == {}
+
+
+def test_a_leak_is_found_on_every_page_and_in_every_file_that_has_it(run: Run) -> None:
+    """A value of this test's own, told by a note and by a line of a log."""
+    leak = Planted(hidden={NUMBER.replace("0.", "")})
+    ada = run.of("ada")
+    submission = json.loads(ada.ask("GET", f"/api/v1/{PHASE}/submissions")[1].partition(b"\n\n")[2])["results"][0]["id"]
+    note = json.dumps({"note": f"a box at {NUMBER}"})
+    assert ada.ask("PATCH", f"/api/v1/submissions/{submission}", note, **{"Content-Type": "application/json"})[0] == 200
+    with (run.service.home / "logs" / "sweeper.log").open("a") as log:
+        log.write(f"box {NUMBER}\n")
+    said = [*ada.crawl(["/", f"/api/v1/{PHASE}/submissions"]), *files(run.service)]
+    found = {re.sub("phase=.*", "", place) for place in Search(leak).leaks(said)}
+    assert found >= {
+        "ada: 200 /challenges/flows/submissions?",
+        f"ada: 200 /submissions/{submission}/",
+        f"ada: 200 /api/v1/{PHASE}/submissions",
+        "logs/sweeper.log",
+    }
+    assert Search(leak).leaks(run.of("rival").crawl(["/"])) == {}
+
+
+SPELLINGS: dict[str, Callable[[bytes], bytes]] = {
+    "as it is": bytes,
+    "in JSON": lambda text: json.dumps({"of": text.decode()}).encode(),
+    "in HTML": lambda text: html.escape(text.decode()).encode(),
+    "in an address": lambda text: quote(text.decode(), safe="").encode(),
+    "in capitals": bytes.upper,
+    "escaped": lambda text: "".join(f"\\u{byte:04x}" for byte in text).encode(),
+    "gzipped": gzip.compress,
+    "in base64": base64.b64encode,
+}
+
+
+@pytest.mark.parametrize("told", [NUMBER, "38.27194615 %", "3.827194615e-01", "bcdfghkmpqrt", "eAEB+/z9Qkd==", FACT])
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_value_is_found_however_it_is_written(spelling: str, told: str) -> None:
+    values = {"3827194615", "bcdfghkmpqrt", "eAEB+/z9Qkd=="}
+    planted = Planted(hidden=values, facts={"0e826654f2ebe2a6": {"Private"}})
+    said = Said("a page", False, SPELLINGS[spelling](f"before {told} after, and more".encode()))
+    assert Search(planted).leaks([said]) != {}
+
+
+def test_what_organizers_may_read_is_a_leak_to_others() -> None:
+    planted = Planted(named={"bcdfghkmpqrt"})
+    said = [Said(name, name == "olga", b"/m/bcdfghkmpqrt") for name in ("olga", "ada")]
+    assert set(Search(planted).leaks(said)) == {"ada"}

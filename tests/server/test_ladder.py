@@ -1,0 +1,212 @@
+"""The Ladder: a new public score is shown only where it clearly beats the team's best, everywhere and until the end."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from server.leaderboards.queries import board, standing
+from server.submissions.feedback import intervals_in, scores_in, sight
+from server.submissions.models import Submission
+from server.submissions.reports import visible_report
+from server.submissions.services import ladder
+from tests.server.documented import Api
+from tests.server.page import Page
+
+NOW = datetime.now(UTC)
+LATER = NOW + timedelta(days=2)
+FIRST, HIGHER, NO_CLEARER = [0.4, 0.5, 0.6], [0.52, 0.6, 0.68], [0.4, 0.61, 0.85]  # means 0.5, 0.6, 0.62
+Send = Callable[..., Submission]
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    return make.phase(feedback="ladder", closes_at=NOW + timedelta(days=1))
+
+
+@pytest.fixture
+def team(phase: Any, make: Any) -> Any:
+    return make.team(phase.challenge)
+
+
+@pytest.fixture
+def send(phase: Any, team: Any, replicated: Any) -> Send:
+    """`send(values)`: scored with these replicates, compared as the second task does."""
+
+    def send(values: list[float], **fields: Any) -> Submission:
+        submission: Submission = replicated(phase, values, **{"team": team, **fields})
+        ladder.publish(submission.evaluations.get())
+        return submission
+
+    return send
+
+
+@pytest.fixture
+def viewer(team: Any) -> Any:
+    return team.memberships.get().user
+
+
+def shown(submission: Submission, viewer: Any, now: datetime = NOW) -> float | None:
+    fresh = Submission.objects.get(pk=submission.pk)
+    return scores_in(fresh, sight(fresh.phase, viewer=viewer, now=now)).get("public", {}).get("mAP")
+
+
+def test_the_first_score_of_a_team_is_shown(send: Send, viewer: Any) -> None:
+    assert shown(send(FIRST), viewer) == 0.5
+
+
+def test_a_clear_improvement_is_shown(send: Send, viewer: Any) -> None:
+    send(FIRST)
+    assert shown(send(HIGHER), viewer) == pytest.approx(0.6)
+
+
+def test_an_improvement_within_the_standard_error_shows_the_best_again(send: Send, viewer: Any) -> None:
+    send(FIRST)
+    best, unclear = send(HIGHER), send(NO_CLEARER)
+    assert shown(unclear, viewer) == shown(best, viewer) == pytest.approx(0.6)
+    seen = sight(unclear.phase, viewer=viewer, now=NOW)
+    assert intervals_in(unclear, seen) == intervals_in(best, seen)
+
+
+def test_a_worse_one_shows_the_best_again(send: Send, viewer: Any) -> None:
+    send(HIGHER)
+    assert shown(send(FIRST), viewer) == pytest.approx(0.6)
+
+
+def test_teams_are_compared_with_themselves_only(send: Send, phase: Any, make: Any) -> None:
+    send(HIGHER)
+    other = make.team(phase.challenge)
+    assert shown(send(FIRST, team=other), other.memberships.get().user) == 0.5
+
+
+def test_a_baseline_is_shown_as_it_is(send: Send, phase: Any, make: Any, viewer: Any) -> None:
+    nobody = make.team(phase.challenge, is_baseline=True)
+    send(HIGHER, team=nobody)
+    assert shown(send(FIRST, team=nobody), viewer) == 0.5
+
+
+def test_what_was_decided_stays(send: Send, viewer: Any) -> None:
+    send(FIRST)
+    unclear = send([0.3, 0.51, 0.72])
+    send(HIGHER)
+    ladder.publish(unclear.evaluations.get())
+    assert shown(unclear, viewer) == 0.5
+
+
+def test_organizers_see_every_score_at_once(send: Send, phase: Any, make: Any) -> None:
+    organizer = make.user()
+    phase.challenge.organizers.add(organizer)
+    send(HIGHER)
+    assert shown(send(FIRST), organizer) == 0.5
+
+
+def test_when_the_phase_is_over_everybody_sees_every_score(send: Send, viewer: Any) -> None:
+    send(HIGHER)
+    assert shown(send(FIRST), viewer, LATER) == 0.5
+
+
+def test_until_it_is_compared_a_score_stands_nowhere(
+    phase: Any, team: Any, viewer: Any, send: Send, replicated: Any, api: Api, client: Client
+) -> None:
+    send(FIRST)
+    waiting = replicated(phase, [0.9, 0.9123, 0.93], team=team, stage="bootstrapping")
+    assert standing(waiting, now=NOW).why_not.startswith("It is being compared")
+    report = visible_report(waiting, viewer=viewer, now=NOW)
+    assert report is not None
+    assert report["splits"] == {}
+    answer = api.get(f"submissions/{waiting.pk}", user=viewer).json()
+    assert (answer["scores"], answer["intervals"], answer["scores_of"]) == ({}, {}, None)
+    client.force_login(viewer)
+    own = f"/challenges/{phase.challenge.slug}/submissions"
+    assert "not shown" in Page(client.get(own)).words
+    for address in (f"/submissions/{waiting.pk}/", own, own.replace("submissions", "leaderboard")):
+        assert b"0.91" not in client.get(address).content
+
+
+def test_what_is_not_shown_is_on_no_page_no_board_and_in_no_file(
+    phase: Any, viewer: Any, send: Send, api: Api, client: Client
+) -> None:
+    best, unclear = send(HIGHER), send([0.4, 0.61437, 0.85])
+    client.force_login(viewer)
+    slug, of_phase = phase.challenge.slug, f"challenges/{phase.challenge.slug}/phases/{phase.slug}"
+    pages = ("", "submissions", "leaderboard", "leaderboard.csv")
+    told = [client.get(f"/challenges/{slug}/{name}").content for name in pages]
+    told += [client.get(f"/submissions/{unclear.pk}/{part}").content for part in ("", "panel")]
+    asked = ("leaderboard", "leaderboard?format=csv", "submissions")
+    told += [api.get(f"{of_phase}/{name}", user=viewer).content for name in asked]
+    told += [api.get(f"submissions/{unclear.pk}{part}", user=viewer).content for part in ("", "/report")]
+    assert not [text for text in told if b"0.62" in text or b"0.621" in text]
+    assert len([text for text in told if b"0.6" in text]) == len(told)
+    assert "is shown in its place" in Page(client.get(f"/submissions/{unclear.pk}/")).words
+    assert api.get(f"submissions/{unclear.pk}", user=viewer).json()["scores_of"] == str(best.pk)
+
+
+def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(phase: Any, viewer: Any, send: Send, make: Any) -> None:
+    best, _ = send(HIGHER), send(NO_CLEARER)
+    send([0.6, 0.61, 0.62], team=make.team(phase.challenge, name="Other"))
+    rows = board(phase, split="public", viewer=viewer).rows
+    assert [(row.team == "Other", row.entries) for row in rows] == [(True, 1), (False, 2)]
+    assert rows[1].submission_id == best.pk
+    exact = board(phase, split="public", viewer=make.user(is_staff=True)).rows
+    assert [row.team == "Other" for row in exact] == [False, True]
+
+
+def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase: Any, client: Client) -> None:
+    words = Page(client.get(f"/challenges/{phase.challenge.slug}/data")).words
+    assert "only where it beats your team's best" in words
+    assert "the quota is the real limit" in words
+
+
+IMAGES, PROBES = 400, 200  # public images, and as many private ones; of each a label, 0 or 1
+
+
+class Told:
+    """What a team is told of its files' public scores, exact or by the ladder."""
+
+    def __init__(self, rng: np.random.Generator, *, by_ladder: bool) -> None:
+        self.truth, self.by_ladder = rng.integers(0, 2, 2 * IMAGES), by_ladder
+        self.draws = rng.integers(0, IMAGES, (200, IMAGES))
+        self.best: tuple[float, list[float]] | None = None
+
+    def of(self, answers: Any) -> float:
+        right = (answers == self.truth)[:IMAGES].astype(float)
+        own = float(right.mean()), right[self.draws].mean(axis=1).tolist()
+        if self.best is None or not self.by_ladder or ladder.beats(own[0], self.best[0], own[1], self.best[1]):
+            self.best = own
+        return self.best[0]
+
+    def luck(self, answers: Any) -> float:
+        """How much better they are on the images that were probed."""
+        right = answers == self.truth
+        return float(right[:IMAGES].mean() - right[IMAGES:].mean())
+
+
+def climbing(rng: np.random.Generator, told: Told) -> Any:
+    """Change a few answers; keep them where the score rose."""
+    best = rng.integers(0, 2, 2 * IMAGES)
+    score = told.of(best)
+    for _ in range(PROBES):
+        answers = np.where(rng.random(2 * IMAGES) < 0.02, 1 - best, best)
+        if (new := told.of(answers)) > score:
+            best, score = answers, new
+    return best
+
+
+def boosting(rng: np.random.Generator, told: Told) -> Any:
+    """Let those guesses vote that were told to be better than chance."""
+    guesses = rng.integers(0, 2, (PROBES, 2 * IMAGES))
+    return guesses[[told.of(guess) > 0.5 for guess in guesses]].mean(axis=0).round()
+
+
+@pytest.mark.parametrize(("attack", "left"), [(climbing, 0.8), (boosting, 0.3)])
+def test_probing_gains_less_through_the_ladder(attack: Any, left: float) -> None:
+    gains = {}
+    for by_ladder in (False, True):
+        rngs = [np.random.default_rng(seed) for seed in range(8)]
+        tellers = [Told(rng, by_ladder=by_ladder) for rng in rngs]
+        gains[by_ladder] = np.mean([told.luck(attack(rng, told)) for rng, told in zip(rngs, tellers, strict=True)])
+    assert gains[False] > 0.1
+    assert gains[True] < left * gains[False]
