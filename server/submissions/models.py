@@ -23,6 +23,7 @@ class Status(models.TextChoices):
 
 STAGES = ("checking", "matching", "scoring")  # while running
 BOOTSTRAPPING = "bootstrapping"  # the stage of a scored submission whose intervals are still to come
+PUBLISHED = "whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet"
 FINISHED = (Status.SCORED, Status.REJECTED, Status.FAILED, Status.CANCELLED)
 
 
@@ -145,9 +146,6 @@ class Submission(models.Model):
         return self.finished_at if self.status == Status.SCORED else None
 
 
-PUBLISHED = "whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet"
-
-
 class Evaluation(models.Model):
     """One scoring of a submission: against one truth, by one version of the evaluator."""
 
@@ -233,7 +231,8 @@ class Explanation(models.Model):
 
 class RerunQuerySet(models.QuerySet["Rerun"]):
     def scoring(self) -> "RerunQuerySet":
-        return self.filter(purpose=Rerun.Purpose.INTERVALS)  # a score or its intervals, not what explains it
+        """Those that bring a score or its intervals, not only what explains it."""
+        return self.filter(purpose=Rerun.Purpose.INTERVALS)
 
     def pending(self) -> "RerunQuerySet":
         """Waiting or running; the others were given up."""
