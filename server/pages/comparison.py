@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from server.challenges.models import Phase
 from server.leaderboards.ties import paired_interval, vectors_of
 from server.pages.drawing import Band, Interval, band
 from server.pages.results import SPLITS, result_of
@@ -49,11 +48,6 @@ class Difference:
     verdict: Verdict
     drawn: Band | None
     classes: Classes | None
-
-
-def may_compare(phase: Phase, seen: Sight) -> bool:
-    """Tell whether this person may: a ladder hides small differences until the end, so nothing may measure them."""
-    return phase.feedback != Phase.Feedback.LADDER or "private" in seen.splits
 
 
 def compare(a: Submission, b: Submission, seen: Sight) -> list[Difference]:

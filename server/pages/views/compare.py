@@ -27,13 +27,12 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
     seen = feedback.sight(phase, viewer=request.user, now=here.now)
     own = feedback.with_scores(Submission.objects.filter(team=team, phase=phase, status=Status.SCORED))
     entries = list(own[:CHOICES])
-    allowed = comparison.may_compare(phase, seen)
-    a, b = chosen(request, entries, phase, seen) if allowed else (None, None)
+    a, b = (None, None) if seen.ladder else chosen(request, entries, phase, seen)
     context: dict[str, Any] = {
         "place": here,
         "now": here.now,
         "entries": [(one, headline(one, phase, seen)) for one in entries],
-        "allowed": allowed,
+        "ladder": seen.ladder,  # it hides small differences until the end, so nothing may measure them
         "a": a,
         "b": b,
         "differences": comparison.compare(a, b, seen) if a and b else [],

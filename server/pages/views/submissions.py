@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from server.accounts.requests import PersonRequest
 from server.challenges.models import Phase
 from server.errors import Refused
-from server.pages import comparison, drawing, place
+from server.pages import drawing, place
 from server.pages.answers import answer
 from server.pages.forms import EditForm
 from server.pages.next_step import page
@@ -57,7 +57,7 @@ def show(request: PersonRequest, here: place.Place, refusal: Refused | None = No
         "page_link": f"{here.query}&" if here.query else "?",
         "lines": [line_of(one, sight, best=max(known, default=None)) for one in pages],
         "history": drawing.history(known),
-        "comparable": len(scores) > 1 and comparison.may_compare(phase, sight),
+        "comparable": len(scores) > 1 and not sight.ladder,
         "quota": quota.state(team=team, phase=phase, now=here.now),
         "finals_chosen": own.filter(final=True).count(),
         "decimals": sight.decimals,
