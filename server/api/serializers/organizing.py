@@ -56,7 +56,7 @@ class RescoringSerializer(serializers.Serializer[Rescoring]):
     signature = serializers.CharField(help_text="of the scores that the boards will show")
     started_at = serializers.DateTimeField()
     applied_at = serializers.DateTimeField(allow_null=True)
-    left = serializers.SerializerMethodField(help_text="submissions that are still to be scored")
+    left = serializers.SerializerMethodField(help_text="submissions that it still waits for")
     unscorable = serializers.SerializerMethodField(help_text="submissions that would leave the boards, and why")
     changes = serializers.SerializerMethodField(help_text="lines that will be others, by board; empty once applied")
 

@@ -1,7 +1,8 @@
 """Everything scored is scored once more, beside what boards show; then the boards are switched, at one instant.
 
 What is still to be scored are `Rerun` rows, so a rescoring goes on by itself whatever is killed. What teams submit
-meanwhile is scored as ever, and asked for here whenever somebody looks.
+meanwhile is scored as ever, and asked for here whenever somebody looks. It does not hold up the switch, or on a busy
+night there would be none: what lacks its new score then is off the boards until it has it, a matter of seconds.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.field import read_field
 from server.organize.models import Rescoring
-from server.submissions.models import Evaluation, Rerun, Status, Submission
+from server.submissions.models import BOOTSTRAPPING, Evaluation, Rerun, Status, Submission
 from server.submissions.services import reruns
 
 
@@ -76,10 +77,14 @@ def unscorable(rescoring: Rescoring) -> QuerySet[Rerun]:
     return given_up.select_related("submission__team").order_by("submission__received_at")
 
 
+def waiting(rescoring: Rescoring) -> QuerySet[Submission]:
+    """Those that are still to be scored."""
+    return lacking(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
+
+
 def left(rescoring: Rescoring) -> int:
-    """Number of submissions that are still to be scored."""
-    given_up = unscorable(rescoring).values("submission")
-    return lacking(rescoring).exclude(pk__in=given_up).count()
+    """Number of those that the switch has to wait for: they were there when the rescoring began."""
+    return waiting(rescoring).filter(received_at__lte=rescoring.started_at).count()
 
 
 def changes(rescoring: Rescoring, *, split: str) -> list[Change]:
@@ -109,8 +114,9 @@ def apply(*, rescoring: Rescoring, by: User | None, without_unscorable: bool = F
 
 
 def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> None:
-    if waiting := left(rescoring):
-        raise Refused("rescoring_unfinished", f"{waiting} submissions are still to be scored. Try again.", left=waiting)
+    if unfinished := left(rescoring):
+        sentence = f"{unfinished} submissions are still to be scored. Try again."
+        raise Refused("rescoring_unfinished", sentence, left=unfinished)
     if (lost := unscorable(rescoring).count()) and not without_unscorable:
         raise Refused(
             "rescoring_loses",
@@ -130,8 +136,11 @@ def switch(phase: Phase, rescoring: Rescoring) -> None:
     phase.signature = rescoring.signature
     phase.save(update_fields=["signature"])
     scored = phase.submissions.filter(status=Status.SCORED)
+    late = waiting(rescoring).values_list("pk", flat=True)
     scored.update(stage="")
+    scored.filter(pk__in=late).update(stage=BOOTSTRAPPING)
     Rerun.objects.filter(submission__phase=phase, failure="").delete()
-    reruns.ask_why(scored, truth=rescoring.truth, track=phase.declared_track)
+    reruns.ask(scored.filter(pk__in=late), truth=rescoring.truth)
+    reruns.ask_why(scored.exclude(pk__in=late), truth=rescoring.truth, track=phase.declared_track)
     rescoring.applied_at = database_now()
     rescoring.save(update_fields=["applied_at"])

@@ -113,18 +113,20 @@ def test_it_is_not_applied_while_a_score_is_lacking(phase: Any, newer: Any, two:
     assert lines(phase) == [("A", 0.6), ("B", 0.5)]
 
 
-def test_what_is_scored_meanwhile_is_asked_for_before_it_is_applied(
+def test_what_is_scored_meanwhile_does_not_hold_it_up_and_is_asked_for(
     phase: Any, newer: Any, two: Any, scored: Any
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         done(submission, 0.9)
-    late = scored(phase, 0.3)
-    with pytest.raises(Refused):
-        rescoring.apply(rescoring=begun, by=None)
-    done(late, 0.8)
+    known, late = scored(phase, 0.3), scored(phase, 0.4)
+    rescoring.catch_up(begun)
+    done(known, 0.8)
     rescoring.apply(rescoring=begun, by=None)
-    assert len(lines(phase)) == 3
+    assert sorted(score for _, score in lines(phase)) == [0.8, 0.9, 0.9]
+    assert Submission.objects.get(pk=late.pk).stage == "bootstrapping"
+    done(late, 0.7)
+    assert sorted(score for _, score in lines(phase)) == [0.7, 0.8, 0.9, 0.9]
 
 
 def test_what_is_recorded_after_it_against_the_old_truth_is_scored_again(phase: Any, newer: Any, make: Any) -> None:
