@@ -201,8 +201,12 @@ def prepare(
     parameters: Mapping[str, Any] | None = None,
     usage: Path | None = None,
     split: Split | None = None,
+    hidden: bool = False,
 ) -> dict[str, Any]:
     """Check and compile a truth folder into one file, and say what it is.
+
+    ``hidden`` also refuses what would reveal answers to the participants of a contest: caption ids that name their
+    image, and segmentation without the sizes of all images.
 
     Raises
     ------
@@ -210,7 +214,7 @@ def prepare(
     """
     contest = contest_of(track)
     resolved = contest.track.resolve(parameters or {})
-    truth = open_truth(contest, folder, resolved, usage=usage, split=split)
+    truth = open_truth(contest, folder, resolved, usage=usage, split=split, hidden=hidden)
     truth.save(out)
     return {
         "track": track,
@@ -229,6 +233,12 @@ def sample(track: str, truth: Path, out: Path) -> None:
     out.write_text(contest.blank(open_truth(contest, truth, None)), encoding="utf-8")
 
 
+def candidates(track: str, truth: Path, out: Path) -> None:
+    """Write what a submission chooses from, in an order that reveals nothing; only for tracks that declare it."""
+    contest = contest_of(track)
+    out.write_text(contest.candidates(open_truth(contest, truth, None)), encoding="utf-8")
+
+
 def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any] | None = None) -> None:
     """Write the best submission that there can be: the truth itself."""
     contest = contest_of(track)
@@ -244,10 +254,11 @@ def open_truth(
     *,
     usage: Path | None = None,
     split: Split | None = None,
+    hidden: bool = False,
 ) -> Truth:
     """Load a prepared truth, or compile a folder.
 
-    ``parameters`` None takes a prepared truth as it is.
+    ``parameters`` None takes a prepared truth as it is. ``hidden`` concerns folders only: see :func:`prepare`.
 
     Raises
     ------
@@ -256,7 +267,7 @@ def open_truth(
     if is_prepared(path):
         return _loaded(contest, path, parameters, fixed=usage is not None or split is not None)
     resolved = contest.track.resolve({}) if parameters is None else parameters
-    return compile_folder(contest, path, resolved, usage=usage, split=split)
+    return compile_folder(contest, path, resolved, usage=usage, split=split, hidden=hidden)
 
 
 def _loaded(contest: Contest, path: Path, parameters: Mapping[str, Any] | None, *, fixed: bool) -> Truth:

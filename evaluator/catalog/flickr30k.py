@@ -72,21 +72,21 @@ RETRIEVAL = Track(
         TruthFile(
             "gallery.json",
             (),
-            "images and captions: all that there is to find; a caption is image#n, alone or as a caption_id with its "
-            "image_id",
+            "images and captions: all that there is to find; a caption is an object with caption_id, image_id and "
+            "text. In a contest a caption_id must not show its image",
         ),
     ),
     form=Form(
         "json",
         columns=(
-            Column("image_to_sentence", "list", "for each image, ids of sentences (image#n), the best one first"),
+            Column("image_to_sentence", "list", "for each image, ids of sentences, the best one first"),
             Column("sentence_to_image", "list", "for each sentence, ids of images, the best one first"),
         ),
         example="""{
-  "image_to_sentence": {"1007129816": ["1007129816#2", "101362133#0"],
-                        "101362133": ["101362133#0"]},
-  "sentence_to_image": {"1007129816#0": ["1007129816", "101362133"],
-                        "101362133#0": ["101362133"]}
+  "image_to_sentence": {"1007129816": ["c4d1a90be27f", "c0b83f5512ae"],
+                        "101362133": ["c0b83f5512ae"]},
+  "sentence_to_image": {"c4d1a90be27f": ["1007129816", "101362133"],
+                        "c0b83f5512ae": ["101362133"]}
 }""",
     ),
     metrics=(
@@ -123,5 +123,6 @@ RETRIEVAL = Track(
     empty="rejected",
     implementation="evaluator.tracks.flickr30k_retrieval",
     intervals=True,
+    gives_candidates=True,
     world="evaluator.synthesis.retrieval",
 )

@@ -131,6 +131,13 @@ SEGMENTATION = Track(
             "the mask of a box, where there is one: the row has the box's label and numbers",
         ),
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels: 1 present, 0 absent"),
+        TruthFile(
+            "images.csv",
+            ("ImageID",),
+            "every image of the test set with its size in pixels; a contest requires it, so that sizes reveal no mask",
+            required=False,
+            extras=("Width", "Height"),
+        ),
         HIERARCHY,
         CLASSES,
     ),

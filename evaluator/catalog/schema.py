@@ -199,6 +199,8 @@ class Track:
         Module whose ``CONTEST`` computes it; only its name, for pages know tracks and must not load numpy.
     intervals : bool
         Whether its module hands over a sample of the images, from which scores get intervals.
+    gives_candidates : bool
+        Whether participants get a file of everything that a submission may choose from, in shuffled order.
     world : str
         Module whose ``WORLD`` synthesizes it; without one it is made up from the columns.
     """
@@ -220,12 +222,14 @@ class Track:
     curves: tuple[str, ...] = ()
     empty: Literal["zero", "rejected", "base rate"] = "zero"
     intervals: bool = False
+    gives_candidates: bool = False
     world: str = ""
 
     @property
     def truth_files(self) -> tuple[TruthFile, ...]:
-        """Every file that a truth folder may hold."""
-        return (*self.truth, IMAGES, USAGE)
+        """Every file that a truth folder may hold; a track may declare ``images.csv`` with more columns."""
+        shared = (file for file in (IMAGES, USAGE) if file.name not in {mine.name for mine in self.truth})
+        return (*self.truth, *shared)
 
     @property
     def headline(self) -> str:

@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 
+from evaluator.catalog import TRACKS
 from evaluator.cli.exits import Exit
 from evaluator.cli.output import write_json
 from evaluator.cli.usage import (
@@ -16,7 +17,8 @@ from evaluator.cli.usage import (
     refuse_idle_seed,
     split,
 )
-from evaluator.scoring import prepare, sample
+from evaluator.problems import InvalidParameters
+from evaluator.scoring import candidates, prepare, sample
 
 
 def declare(parser: Parser) -> None:
@@ -29,12 +31,20 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--sample", type=new_file, metavar="FILE", help="also write a sample submission that names every image"
     )
+    parser.add_argument(
+        "--candidates", type=new_file, metavar="FILE", help="also write what a submission chooses from, shuffled"
+    )
+    parser.add_argument(
+        "--hidden", action="store_true", help="for a contest: also refuse what would reveal answers to participants"
+    )
     add_json(parser)
 
 
 def run(arguments: Namespace) -> int:
     """Prepare and print."""
     refuse_idle_seed(arguments, "split")
+    if arguments.candidates and not TRACKS[arguments.track].gives_candidates:
+        raise InvalidParameters(f"{arguments.track}: this track has no candidates; leave --candidates out")
     made = prepare(
         arguments.track,
         arguments.truth,
@@ -42,9 +52,12 @@ def run(arguments: Namespace) -> int:
         parameters=parameters(arguments),
         usage=arguments.usage,
         split=split(arguments),
+        hidden=arguments.hidden,
     )
     if arguments.sample:
         sample(arguments.track, arguments.out, arguments.sample)
+    if arguments.candidates:
+        candidates(arguments.track, arguments.out, arguments.candidates)
     if write_json(made, to=arguments.json):
         print(f"{arguments.out}: {made['images']:,} images")
         print(f"sha256 {made['sha256']}")

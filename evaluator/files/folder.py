@@ -32,6 +32,9 @@ class TruthFolder:
         Which files and columns belong to it.
     usage : bytes or None
         Content that stands for ``usage.csv``.
+    hidden : bool
+        Whether participants of a contest must not learn the truth: then its compiler also refuses what they are given
+        to read, such as ids, where that reveals answers.
 
     Raises
     ------
@@ -39,8 +42,9 @@ class TruthFolder:
         ``truth_missing_file``, with every file that is missing, or ``truth_bad_value`` for a damaged one.
     """
 
-    def __init__(self, path: Path, track: Track, usage: bytes | None = None) -> None:
+    def __init__(self, path: Path, track: Track, usage: bytes | None = None, *, hidden: bool = False) -> None:
         self.track = track
+        self.hidden = hidden
         self.faults = Faults()
         if not path.is_dir():
             self.faults.add("truth_missing_file", path.name, "there is no such folder")

@@ -104,7 +104,8 @@ def _opened(
     stack: ExitStack, folder: Path, world: World, *, track: Track, qualities: Sequence[float]
 ) -> dict[str, BinaryIO]:
     """Open every file with its header; those that hold no pictures are complete with it."""
-    headers = {file.name: ",".join(file.columns) + "\n" if file.columns else "" for file in track.truth_files}
+    columns = {file.name: file.columns + file.extras * (file.name in world.complete) for file in track.truth_files}
+    headers = {name: ",".join(named) + "\n" if named else "" for name, named in columns.items()}
     starts = {f"truth/{name}": headers[name] for name in world.files}
     starts |= {f"truth/{name}": text for name, text in world.still.items()}
     for quality in qualities:

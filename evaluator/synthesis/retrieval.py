@@ -27,27 +27,29 @@ class GalleryScene:
     Attributes
     ----------
     ids : names of the pictures
+    captions : names of the captions, (pictures × CAPTIONS,); they say nothing of their pictures
     words : int array (pictures, CAPTIONS, 3), the parts of each caption
     """
 
     ids: Text
+    captions: Text
     words: Ints
 
     def truth(self) -> Mapping[str, bytes]:
         """Return the gallery and the images."""
-        images = self._names()
+        images, ids = _names(self.ids), _names(self.captions)
+        own = [image for image in images for _ in range(CAPTIONS)]
         captions = [
-            {"caption_id": f"{image}#{place}", "image_id": image, "text": f"{_WHO[a]} {_DOES[b]} {_WHERE[c]}."}
-            for image, of_image in zip(images, self.words.tolist(), strict=True)
-            for place, (a, b, c) in enumerate(of_image)
+            {"caption_id": caption, "image_id": image, "text": f"{_WHO[a]} {_DOES[b]} {_WHERE[c]}."}
+            for caption, image, (a, b, c) in zip(ids, own, self.words.reshape(-1, 3).tolist(), strict=True)
         ]
+        captions.sort(key=lambda caption: caption["caption_id"])
         gallery = json.dumps({"images": images, "captions": captions}, indent=0)
         return {"gallery.json": f"{gallery}\n".encode(), "images.csv": lines(self.ids)}
 
     def predictions(self, stream: Stream, *, quality: float) -> tuple[bytes]:
         """Return rankings both ways."""
-        images = self._names()
-        captions = [f"{image}#{place}" for image in images for place in range(CAPTIONS)]
+        images, captions = _names(self.ids), _names(self.captions)
         chosen = stream.below(CAPTIONS, len(images)) + CAPTIONS * np.arange(len(images))
         own = np.repeat(np.arange(len(images)), CAPTIONS)
         lists = {
@@ -58,8 +60,9 @@ class GalleryScene:
         }
         return (f"{json.dumps(lists, indent=0)}\n".encode(),)
 
-    def _names(self) -> list[str]:
-        return [name.decode() for name in self.ids.tolist()]
+
+def _names(names: Text) -> list[str]:
+    return [name.decode() for name in names.tolist()]
 
 
 def _lists(stream: Stream, names: Sequence[str], right: Ints, block: int, *, quality: float) -> list[list[str]]:
@@ -82,7 +85,8 @@ def _lists(stream: Stream, names: Sequence[str], right: Ints, block: int, *, qua
 
 def scene(stream: Stream, ids: Text, boxes_per_image: int) -> GalleryScene:
     """Make pictures; each has five captions, whatever is asked."""
-    return GalleryScene(ids, stream.below(len(_WHO), len(ids) * CAPTIONS * 3).reshape(-1, CAPTIONS, 3))
+    words = stream.below(len(_WHO), len(ids) * CAPTIONS * 3).reshape(-1, CAPTIONS, 3)
+    return GalleryScene(ids, stream.identifiers(len(ids) * CAPTIONS), words)
 
 
 WORLD = World(files=("gallery.json", "images.csv"), scene=scene, whole=True)

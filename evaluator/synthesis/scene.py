@@ -27,10 +27,12 @@ class World:
     files : names of the truth files that grow with the pictures; below the header where they have one
     scene : makes pictures from a stream, their ids, and the mean number of objects
     still : files of the truth that do not depend on the pictures
+    complete : names of those that have their optional columns, too
     whole : whether all pictures are one scene, as JSON and rankings want it, and not made a block at a time
     """
 
     files: Sequence[str]
     scene: Callable[[Stream, Text, int], Scene]
     still: Mapping[str, str] = field(default_factory=dict)
+    complete: Sequence[str] = ()
     whole: bool = False

@@ -50,7 +50,8 @@ class MaskScene:
             _FLAGS[seen.group[mine].astype(np.int64)],
             self._masks(image, seen.box[mine]),
         )
-        return {**seen.truth(), "masks.csv": masks}
+        every = np.arange(len(seen.ids))
+        return {**seen.truth(), "masks.csv": masks, "images.csv": lines(seen.ids, *self._sizes(every))}
 
     def predictions(self, stream: Stream, *, quality: float) -> tuple[bytes, bytes]:
         """Return what a detector of this quality reports; it draws an ellipse into each box."""
@@ -92,5 +93,8 @@ def scene(stream: Stream, ids: Text, boxes_per_image: int) -> MaskScene:
 
 
 WORLD = World(
-    files=("boxes.csv", "masks.csv", "image_labels.csv", "images.csv"), scene=scene, still=detection.WORLD.still
+    files=("boxes.csv", "masks.csv", "image_labels.csv", "images.csv"),
+    scene=scene,
+    still=detection.WORLD.still,
+    complete=("images.csv",),
 )

@@ -80,6 +80,11 @@ def no_curves(split: str) -> list[CurveRow]:
     return []
 
 
+def no_candidates(truth: Truth) -> str:
+    """Stand for the candidates of a track that declares none."""
+    raise RuntimeError(f"{truth.track} has no candidates")
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What was found in a submission.
@@ -125,6 +130,9 @@ class Contest:
         Module of the fast way: ``stream(truth, Streaming, parameters, findings)`` returns the same outcome or raises
         ReadableWay. Only its name is known here, because machine code takes longer to load than a small file to score.
         Most tracks need none.
+    candidates : callable
+        The text of a file with everything that a submission may choose from, for tracks that declare
+        ``gives_candidates``.
     explaining : str
         Module whose ``explained(truth, what was read, parameters, outcome)`` returns the outcome with more in it.
     """
@@ -137,6 +145,7 @@ class Contest:
     ceiling: Callable[[Truth, Mapping[str, Any]], str]
     streaming: str = ""
     explaining: str = ""
+    candidates: Callable[[Truth], str] = no_candidates
 
 
 def on_every_split(truth: Truth, fold: Callable[[str], SplitReport]) -> Splits:

@@ -21,6 +21,7 @@ from evaluator.problems import Problem
 from evaluator.report import ClassRow, SplitReport, finite
 from evaluator.tracks.checking import checked, listed_images
 from evaluator.tracks.contest import Contest, Outcome, Progress, on_every_split
+from evaluator.tracks.flickr30k_captions import naming, ordered, shuffled
 from evaluator.tracks.share_sample import ShareSample
 from evaluator.tracks.usage import usage_of
 from evaluator.truth import Truth
@@ -51,27 +52,40 @@ class Queries:
 
 
 def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
-    """Return the prepared truth: ``images`` and ``captions``, and the image of each caption.
+    """Return the prepared truth: ``images``, ``captions`` with their ``sentences``, and the image of each caption.
 
     Raises
     ------
     InvalidTruth
     """
-    named, captions = _gallery(folder)
+    named, captions, sentences = _gallery(folder)
     images = {image: code for code, image in enumerate(listed_images(folder, named, GALLERY))}
     for image in sorted(set(named).symmetric_difference(captions.values())):
         what = "has no caption" if image in images else "is the image of a caption and not among the images"
         folder.faults.add("truth_bad_value", GALLERY, f"{image[:60]} {what}")
+    if folder.hidden:
+        _refuse_revealing(folder, named, captions)
     usage = usage_of(folder, images)
     folder.faults.check()
     of_captions = np.array([images[image] for image in captions.values()], np.int64)
-    texts = {"images": list(images), "captions": list(captions)}
+    texts = {"images": list(images), "captions": list(captions), "sentences": sentences}
     arrays: dict[str, NDArray[Any]] = {"caption_images": of_captions, "usage": usage}
     return checked(folder.faults, Truth(folder.track.name, folder.sha256, {}, {}, texts, arrays))
 
 
-def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str]]:
-    """Return the images, and the image of each caption."""
+def _refuse_revealing(folder: TruthFolder, images: list[str], captions: dict[str, str]) -> None:
+    """Note caption ids that give the right answers to whoever reads them."""
+    remedy = "give captions ids that say nothing (manage.py import_challenge --opaque-ids writes some)"
+    for caption in naming(captions):
+        message = f"caption id {caption[:60]!r} contains the id of its image; {remedy}"
+        folder.faults.add("truth_reveals_answers", GALLERY, message)
+    if not folder.faults.found.total and (order := ordered(captions, images)):
+        message = f"the order of the captions {order} shows which of them belong to one image; {remedy}"
+        folder.faults.add("truth_reveals_answers", GALLERY, message)
+
+
+def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], list[str]]:
+    """Return the images, the image of each caption, and the sentence of each caption, empty where none is given."""
     gallery, faults = folder.json(GALLERY), folder.faults
     if not isinstance(gallery, dict):
         gallery = {}
@@ -83,13 +97,16 @@ def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str]]:
         faults.add("truth_bad_value", GALLERY, "an image is no text, or stands twice")
         raise faults.error
     captions: dict[str, str] = {}
+    sentences: list[str] = []
     for place, entry in enumerate(entries):
         caption, image = _caption(entry)
         if not image or caption in captions:
             message = f"{TOP}.captions[{place}] has no id as in image#0, or stands twice"
             faults.add("truth_bad_value", GALLERY, message)
         captions[caption] = image
-    return images, captions
+        text = entry.get("text") if isinstance(entry, dict) else None
+        sentences.append(text if isinstance(text, str) else "")
+    return images, captions, sentences
 
 
 def _caption(entry: Any) -> tuple[str, str]:
@@ -227,8 +244,15 @@ def _resampled(tried: Numbers, found: Mapping[str, Numbers]) -> dict[str, Number
 
 
 def blank(truth: Truth) -> str:
-    """Write an empty list for each query."""
-    return json.dumps({way: {query: [] for query in queries_of(truth, way)[0]} for way in WAYS})
+    """Write an empty list for each query, in an order that reveals nothing."""
+    return json.dumps({way: {query: [] for query in shuffled(queries_of(truth, way)[0])} for way in WAYS})
+
+
+def candidates(truth: Truth) -> str:
+    """Write all images and all captions with their sentences, each in an order that reveals nothing."""
+    sentences = dict(zip(truth.texts["captions"], truth.texts["sentences"], strict=True))
+    captions = [{"caption_id": caption, "text": sentences[caption]} for caption in shuffled(sentences)]
+    return json.dumps({"images": shuffled(truth.texts["images"]), "captions": captions}, indent=0, ensure_ascii=False)
 
 
 def ceiling(truth: Truth, parameters: Mapping[str, Any]) -> str:
@@ -243,4 +267,12 @@ def ceiling(truth: Truth, parameters: Mapping[str, Any]) -> str:
     return json.dumps(lists)
 
 
-CONTEST = Contest(RETRIEVAL, compiler=__name__, read=read, evaluate=evaluate, blank=blank, ceiling=ceiling)
+CONTEST = Contest(
+    RETRIEVAL,
+    compiler=__name__,
+    read=read,
+    evaluate=evaluate,
+    blank=blank,
+    ceiling=ceiling,
+    candidates=candidates,
+)

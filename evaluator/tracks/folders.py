@@ -18,6 +18,7 @@ def compile_folder(
     *,
     usage: Path | None,
     split: tuple[float, int] | None,
+    hidden: bool = False,
 ) -> Truth:
     """Check and compile a truth folder.
 
@@ -27,17 +28,19 @@ def compile_folder(
         A ``usage.csv`` that stands for the folder's.
     split : (float, int) or None
         Share of public images and seed, instead of a usage file.
+    hidden : bool
+        Whether what reveals answers to participants is refused as well.
 
     Raises
     ------
     InvalidTruth, InvalidParameters
     """
     compiler = import_module(contest.compiler)
-    folder = TruthFolder(path, contest.track, usage.read_bytes() if usage is not None else None)
+    folder = TruthFolder(path, contest.track, usage.read_bytes() if usage is not None else None, hidden=hidden)
     if split is not None and split[0] < 1.0:
         if "usage.csv" in folder:
             raise InvalidParameters("either a usage file or a split by share and seed, not both")
         images = compiler.compile_truth(folder, parameters).texts["images"]
-        folder = TruthFolder(path, contest.track, drawn_usage(images, *split))
+        folder = TruthFolder(path, contest.track, drawn_usage(images, *split), hidden=hidden)
     compiled: Truth = compiler.compile_truth(folder, parameters)
     return compiled

@@ -18,6 +18,8 @@ from evaluator.tracks.usage import usage_of
 from evaluator.truth import Truth
 
 CORNERS = ("XMin", "XMax", "YMin", "YMax")
+IMAGES, SIDES = "images.csv", ("Width", "Height")
+Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # widths, heights
 NO_MASK = -1
 
 
@@ -71,7 +73,8 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     tables = {name: folder.table(name) for name in ("boxes.csv", "masks.csv", "image_labels.csv")}
     labelling = Labelling.of(folder, tables, expand=parameters["expand_hierarchy"])
     boxed, masked = (Objects.of(tables[name], labelling) for name in ("boxes.csv", "masks.csv"))
-    widths, heights, masks = _masks(tables["masks.csv"], masked.images, len(labelling.images))
+    listed = _listed_sizes(folder, labelling.images)
+    (widths, heights), masks = _masks(tables["masks.csv"], masked.images, len(labelling.images), listed)
     usage = usage_of(folder, labelling.images)
     folder.faults.check()
 
@@ -97,26 +100,55 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     return checked(folder.faults, Truth(folder.track.name, folder.sha256, shaped, flags, texts, arrays))
 
 
-def _masks(
-    table: TruthTable, images: NDArray[np.int64], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.void]]:
-    """Return the width and height of each image, shape (count,), and the masks."""
-    known, sides, of_images = images >= 0, [], []
-    for column in ("ImageWidth", "ImageHeight"):
+def _listed_sizes(folder: TruthFolder, images: Mapping[str, int]) -> Sides | None:
+    """Return the width and height of every image as ``images.csv`` gives them; None where it does not.
+
+    A contest needs them: sizes taken from masks would show participants which images have a mask.
+    """
+    table = folder.table(IMAGES) if IMAGES in folder else None
+    if table is not None and set(SIDES) <= set(table.frame.columns):
+        return _sides(table, SIDES, coded(table.texts("ImageID"), images), len(images))[1]
+    if folder.hidden:
+        message = "must give the Width and Height in pixels of every image (columns ImageID,Width,Height)"
+        folder.faults.add("truth_missing_file" if table is None else "truth_bad_header", IMAGES, message)
+    return None
+
+
+def _sides(
+    table: TruthTable, columns: tuple[str, str], images: NDArray[np.int64], count: int, known: Sides | None = None
+) -> tuple[Sides, Sides]:
+    """Return two columns of sizes by row, each of shape (rows,), and by image, each of shape (count,), 0 if unknown.
+
+    Rows that contradict ``known``, or else the last row of their image, are faults.
+    """
+    of_rows, of_images = [], []
+    for axis, column in enumerate(columns):
         texts = table.texts(column)
         wrong = np.array([numbers.size_fault(text) is not None for text in texts], bool)
         table.mark(column, wrong, "truth_bad_value", "is not a size in pixels")
-        sides.append(np.array([1 if bad else int(text) for bad, text in zip(wrong, texts, strict=True)], np.int64))
+        of_row = np.array([1 if bad else int(text) for bad, text in zip(wrong, texts, strict=True)], np.int64)
         of_image = np.zeros(count + 1, np.int64)  # the last one is for images that are not listed
-        of_image[images] = sides[-1]
-        wrong = known & (of_image[images] != sides[-1])
-        table.mark(column, wrong, "truth_bad_value", "is not the size of this image's last mask")
+        if known is None:
+            of_image[images] = of_row
+        else:
+            of_image[:-1] = known[axis]
+        what = "is not the size of this image's last row" if known is None else f"is not this image's size in {IMAGES}"
+        table.mark(column, (images >= 0) & (of_image[images] != of_row), "truth_bad_value", what)
+        of_rows.append(of_row)
         of_images.append(of_image[:-1])
-    masks, faults = read_masks(table.texts("Mask"), sides[1], sides[0])
+    return (of_rows[0], of_rows[1]), (of_images[0], of_images[1])
+
+
+def _masks(
+    table: TruthTable, images: NDArray[np.int64], count: int, listed: Sides | None
+) -> tuple[Sides, NDArray[np.void]]:
+    """Return the width and height of each image, both of shape (count,), and the masks."""
+    (widths, heights), of_images = _sides(table, ("ImageWidth", "ImageHeight"), images, count, listed)
+    masks, faults = read_masks(table.texts("Mask"), heights, widths)
     for what in sorted(set(faults.values())):
         wrong = np.isin(np.arange(len(masks)), [place for place, fault in faults.items() if fault == what])
         table.mark("Mask", wrong, "truth_bad_value", f"is no mask: {what}")
-    return of_images[0], of_images[1], masks
+    return of_images, masks
 
 
 def _joined(boxed: Objects, masked: Objects) -> tuple[Objects, NDArray[np.int64]]:

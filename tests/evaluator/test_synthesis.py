@@ -107,7 +107,7 @@ def test_another_seed_is_another_truth(track: str, tmp_path: Path) -> None:
     synthesize(track, tmp_path / "a", images=5)
     synthesize(track, tmp_path / "b", images=5, seed=1)
     one, other = (set((tmp_path / name / "truth" / "images.csv").read_text().split()) for name in "ab")
-    assert one & other == {"ImageID"}
+    assert len(one & other) == 1  # the header
 
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if not world_of(track).whole])
