@@ -108,8 +108,10 @@ class Batch:
             faults = {index: fault for index, text in enumerate(texts) if (fault := numbers.size_fault(text))}
             self._add(faults, column, step=0)
             read = np.array([1 if index in faults else int(text) for index, text in enumerate(texts)], np.int64)
-            truth = self.sizes[column.kind][images] if self.sizes else np.zeros_like(read)
-            wrong = (truth > 0) & (truth != read) & (images >= 0)
+            truth = np.zeros_like(read)
+            if self.sizes:
+                truth[images >= 0] = self.sizes[column.kind][images[images >= 0]]
+            wrong = (truth > 0) & (truth != read)
             message = "masks of this image must have a {} of {} pixels"
             others = np.flatnonzero(wrong).tolist()
             self._add({each: mask_fault(message.format(column.kind, truth[each])) for each in others}, column, step=0)

@@ -78,7 +78,7 @@ def _grouped(images: Sequence[str]) -> bool:
 def shuffled(ids: Iterable[str]) -> list[str]:
     """Return ids in an order that depends on the ids alone and follows no other order: by their sha256.
 
-    >>> shuffled(["a", "b", "c", "d"])
-    ['d', 'b', 'c', 'a']
+    >>> shuffled(["a", "b", "c", "d", "e", "f"])
+    ['d', 'f', 'c', 'b', 'e', 'a']
     """
     return sorted(ids, key=lambda each: sha256(each.encode()).digest())

@@ -108,6 +108,9 @@ class Phase(models.Model):
     feedback_classes = models.BooleanField(default=False)
     signature = models.CharField(max_length=400, blank=True, help_text="the one kind of score its boards show")
     sample_submission = models.FileField(upload_to="samples/", blank=True)
+    candidates = models.FileField(
+        upload_to="samples/", blank=True, help_text="what a submission chooses from, where the track has such a list"
+    )
 
     class Meta:
         ordering = ("position", "slug")

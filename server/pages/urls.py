@@ -20,6 +20,7 @@ urlpatterns: list[URLPattern] = [
     path("challenges/<slug:slug>/", challenge.overview, name="challenge"),
     path("challenges/<slug:slug>/data", data.data, name="challenge_data"),
     path("challenges/<slug:slug>/data/sample", data.sample, name="challenge_sample"),
+    path("challenges/<slug:slug>/data/candidates", data.candidates, name="challenge_candidates"),
     path("challenges/<slug:slug>/rules", joining.rules, name="challenge_rules"),
     path("challenges/<slug:slug>/join", joining.join, name="join"),
     path("challenges/<slug:slug>/team", joining.team, name="team"),

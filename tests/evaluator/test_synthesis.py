@@ -19,10 +19,10 @@ from evaluator.synthesis.rows import decimals, prediction_strings
 DIGESTS = {
     "openimages-detection": "a3b1a81c6aead2ed",
     "openimages-relationships": "3bcadfbef6415271",
-    "openimages-segmentation": "6ea8347847cfc01e",
+    "openimages-segmentation": "3552afd9fd6a3e2d",
     "openimages-classification": "483ba5bbd05f5cb4",
     "flickr30k-grounding": "4aebdd3642772852",
-    "flickr30k-retrieval": "a9e0539abd718e89",
+    "flickr30k-retrieval": "199e3c67e60e9673",
     "objectnet": "889fb5f0118fd9d5",
 }
 every_track = pytest.mark.parametrize("track", TRACKS)

@@ -95,15 +95,14 @@ class Planting:
                 self.planted.hidden.add(mask)
 
     def plant_texts(self) -> None:
-        """Add a word to every phrase and caption."""
+        """Add a word to every phrase. Captions are public: participants rank them, so they must read them."""
 
         def added(found: re.Match[str]) -> str:
             self.planted.hidden.add(word := self.word())
             return f'{found[1]} {word}"'
 
-        for name in ("phrases.jsonl", "gallery.json"):
-            if name in self.truth:
-                self.truth[name] = TEXT.sub(added, self.truth[name])
+        if "phrases.jsonl" in self.truth:
+            self.truth["phrases.jsonl"] = TEXT.sub(added, self.truth["phrases.jsonl"])
 
     def plant_class(self) -> None:
         """Give a class that stands in the truth a name of its own, and leave it out of the submission."""
@@ -128,7 +127,7 @@ class Planting:
 
     def plant_usage(self) -> None:
         """Split the images, and list some that stand nowhere but in the list."""
-        images = self.truth["images.csv"].split()[1:]
+        images = [row.partition(",")[0] for row in self.truth["images.csv"].split()[1:]]
         words = ["Public", "Private", "Ignored"] * IMAGES
         usage = dict(zip(self.chance.sample(images, len(images)), words, strict=False))
         for image, word in usage.items():

@@ -30,6 +30,7 @@ PAGES: dict[str, Methods] = {
     CHALLENGE: {"GET": who(200)},
     CHALLENGE + "data": {"GET": who(200)},
     CHALLENGE + "data/sample": {"GET": who(200)},
+    CHALLENGE + "data/candidates": {"GET": who(200)},
     CHALLENGE + "rules": {"GET": who(200)},
     CHALLENGE + "join": {"POST": who(302)},
     CHALLENGE + "team": {"GET": who(403, nobody=302, teams=200)},

@@ -54,7 +54,12 @@ class World:
         challenge = make.challenge(slug="c", visibility=visibility)
         challenge.organizers.add(self.people["organizer"])
         make.challenge(slug="foreign").organizers.add(self.people["foreign"])
-        phase = make.phase(challenge, slug="main", sample_submission=ContentFile(b"ImageId\n", "s.csv"))
+        phase = make.phase(
+            challenge,
+            slug="main",
+            sample_submission=ContentFile(b"ImageId\n", "s.csv"),
+            candidates=ContentFile(b"{}", "c.json"),
+        )
         team = make.team(challenge, self.people["member"], self.people["mate"])
         make.team(challenge, self.people["rival"])
         self.scored = scored(phase, 0.5, private=0.4, team=team)

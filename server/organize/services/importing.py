@@ -51,7 +51,8 @@ def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = u
         TemporaryDirectory(prefix="import-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         bundle = bundles.read(folder)
-        prepared = prepare_all(bundle.phases, Path(workspace))
+        known = Phase.objects.filter(challenge__slug=bundle.slug).values_list("slug", flat=True)
+        prepared = prepare_all(bundle.phases, Path(workspace), known=set(known))
         check_all(bundle.phases, prepared)
         with transaction.atomic(), NewFiles() as files:
             challenge, changes, kept = write(bundle, prepared, files=files, by=by)
@@ -113,7 +114,7 @@ def write_challenge(bundle: bundles.Bundle, mistakes: Mistakes) -> tuple[Challen
 def remove(phase: Phase) -> str:
     """Remove a phase that the bundle no longer has, with its baselines and files."""
     fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source)]
-    for field in filter(None, [*fields, phase.sample_submission]):
+    for field in filter(None, [*fields, phase.sample_submission, phase.candidates]):
         transaction.on_commit(partial(field.storage.delete, str(field.name)))
     clear(phase)
     phase.delete()

@@ -61,7 +61,8 @@ def write_phase(
     wants_truth = bool(settled) or (phase.signature != signature and not has_entries(phase))
     if wants_truth:
         phase.signature = signature
-    names += replace_sample(phase, prepared.sample, files)
+    names += replace(phase, "sample_submission", prepared.sample, files)
+    names += replace(phase, "candidates", prepared.candidates, files) if prepared.candidates else []
     if is_new or names or wants_truth:
         phase.save()
     changes = ["added"] if is_new else [f"{', '.join(names)} changed"] if names else []
@@ -113,14 +114,15 @@ def clear(phase: Phase) -> None:
     phase.submissions.all().delete()
 
 
-def replace_sample(phase: Phase, sample: Path, files: NewFiles) -> list[str]:
-    old = phase.sample_submission
-    if old and same_bytes(Path(old.path), sample):
+def replace(phase: Phase, field: str, path: Path, files: NewFiles) -> list[str]:
+    """Keep a file that participants get in place of the last one; return the field's name if the bytes differ."""
+    old = getattr(phase, field)
+    if old and same_bytes(Path(old.path), path):
         return []
     if old:
         transaction.on_commit(partial(old.storage.delete, str(old.name)))
-    files.store(phase.sample_submission, sample, name=f"{phase.challenge.slug}-{phase.slug}.{sample.suffix[1:]}")
-    return ["sample_submission"]
+    files.store(old, path, name=f"{phase.challenge.slug}-{phase.slug}{path.suffix}")
+    return [field]
 
 
 def same_bytes(one: Path, other: Path) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,16 +47,20 @@ class Prepared:
     compiled: Path
     source: Path
     sample: Path
+    candidates: Path | None
     private: bool
 
 
-def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path) -> dict[str, Prepared]:
-    """Prepare the truth of each phase. Raises InvalidBundle with the faults of all of them."""
+def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, *, known: Collection[str]) -> dict[str, Prepared]:
+    """Prepare the truth of each phase. Raises InvalidBundle with the faults of all of them.
+
+    `known`: slugs of phases that exist. A new one must not reveal answers by what participants are given to read.
+    """
     prepared: dict[str, Prepared] = {}
     problems: list[Problem] = []
     for phase in phases:
         try:
-            prepared[phase.slug] = prepare(phase, workspace)
+            prepared[phase.slug] = prepare(phase, workspace, hidden=phase.slug not in known)
         except InvalidBundle as error:
             problems += error.problems
     if problems:
@@ -63,10 +68,15 @@ def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path) -> dict[str, P
     return prepared
 
 
-def prepare(phase: Source, workspace: Path) -> Prepared:
-    kinds = ("podium", "zip", TRACKS[phase.track].form.suffix)
+def prepare(phase: Source, workspace: Path, *, hidden: bool) -> Prepared:
+    track = TRACKS[phase.track]
+    kinds = ("podium", "zip", track.form.suffix)
     compiled, source, sample = (workspace / f"{phase.slug}.{kind}" for kind in kinds)
-    made = answer_of("prepare", *arguments(phase), "--out", str(compiled), "--sample", str(sample), phase=phase)
+    candidates = workspace / f"{phase.slug}.candidates.json" if track.gives_candidates else None
+    words = [*arguments(phase), "--out", str(compiled), "--sample", str(sample)]
+    words += ["--candidates", str(candidates)] if candidates else []
+    words += ["--hidden"] if hidden else []
+    made = answer_of("prepare", *words, phase=phase)
     if not made["splits"]["public"]:
         told = place("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
         message = "no image is public, so that nobody would see a score before the end; make some public"
@@ -74,7 +84,8 @@ def prepare(phase: Source, workspace: Path) -> Prepared:
     if phase.sample:
         shutil.copyfile(phase.sample, sample)
     pack(phase, source)
-    return Prepared(made["sha256"], made["images"], compiled, source, sample, private="private" in made["splits"])
+    private = "private" in made["splits"]
+    return Prepared(made["sha256"], made["images"], compiled, source, sample, candidates, private)
 
 
 def arguments(phase: Source) -> list[str]:

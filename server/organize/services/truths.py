@@ -45,7 +45,7 @@ def add(*, phase: Phase, path: Path, by: User | None) -> Truth:
         source = TruthFolder(
             phase.slug, phase.track, phase.parameters, phase.public_share, phase.split_seed, truth=folder
         )
-        prepared = prepare(source, Path(workspace))
+        prepared = prepare(source, Path(workspace), hidden=False)
         with transaction.atomic(), NewFiles() as files:
             return write(phase, prepared, files, by=by)
 

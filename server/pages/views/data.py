@@ -30,6 +30,16 @@ def sample(request: HttpRequest, slug: str) -> FileResponse:
     return FileResponse(phase.sample_submission.open("rb"), as_attachment=True, filename=sample_name(phase))
 
 
+@require_safe
+def candidates(request: HttpRequest, slug: str) -> FileResponse:
+    """What a submission of the phase chooses from, as a file to save."""
+    phase = place.find(request, slug).open_phase()
+    if not phase.candidates:
+        raise Http404("this phase has no list of candidates")
+    name = f"{phase.challenge.slug}-{phase.slug}-candidates.json"
+    return FileResponse(phase.candidates.open("rb"), as_attachment=True, filename=name)
+
+
 def sample_name(phase: Phase) -> str:
     return f"{phase.challenge.slug}-{phase.slug}-sample.{phase.declared_track.form.suffix}"
 

@@ -59,7 +59,8 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 
     def run(*words: str, **about: Any) -> dict[str, Any]:
         asked.append(words)
-        told = dict(zip(words[2::2], words[3::2], strict=True))
+        valued = [word for word in words if word != "--hidden"]
+        told = dict(zip(valued[2::2], valued[3::2], strict=True))
         Path(told["--out"]).write_bytes(b"prepared")
         Path(told["--sample"]).write_text("ImageId,PredictionString\na,\n")
         files = sorted(Path(told["--truth"]).iterdir()) + [Path(told[name]) for name in told if name == "--usage"]

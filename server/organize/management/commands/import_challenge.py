@@ -11,6 +11,7 @@ from django.urls import reverse
 from evaluator.problems import Problem
 from server.accounts.models import User
 from server.errors import Refused
+from server.organize.services import opaque_ids as opaque_ids_of
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.importing import import_bundle
 
@@ -30,15 +31,24 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="folder or zip file with challenge.yaml")
+        parser.add_argument(
+            "--opaque-ids",
+            action="store_true",
+            help="first give captions of retrieval phases new ids, in the bundle's folder, with their mapping",
+        )
         parser.add_argument("--organizer", metavar="USERNAME", help="who organizes the challenge from now on")
 
-    def handle(self, *, path: Path, organizer: str | None, **options: Any) -> None:
+    def handle(self, *, path: Path, organizer: str | None, opaque_ids: bool, **options: Any) -> None:
         by = User.objects.filter(username__iexact=organizer).first() if organizer else None
         if organizer and by is None:
             raise CommandError(f"There is no user {organizer}. Sign up first, or leave --organizer out.")
         if not path.exists():
             raise CommandError(f"There is no file or folder {path}.")
+        if opaque_ids and not path.is_dir():
+            raise CommandError("--opaque-ids writes into the bundle: unpack the zip and import its folder.")
         try:
+            for sentence in opaque_ids_of.write_all(path) if opaque_ids else []:
+                self.stdout.write(sentence)
             challenge = import_bundle(path=path, by=by, say=self.stdout.write)
         except InvalidBundle as error:
             for problem in error.problems:

@@ -1,0 +1,108 @@
+"""New caption ids for a retrieval bundle, where the organizer's own would show which image a caption belongs to."""
+
+import csv
+import gzip
+import json
+import secrets
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.conf import settings
+
+from server.organize.services import bundles
+from server.organize.services.bundles import BundlePhase
+from server.organize.services.checking import check_all
+from server.organize.services.preparing import prepare_all
+
+GALLERY, ORIGINAL, MAPPING = "gallery.json", "gallery.original.json", "caption_ids.csv"
+HEADER = ("CaptionID", "Original")
+
+
+def write_all(folder: Path) -> list[str]:
+    """Give new ids to the captions of every retrieval phase of an unpacked bundle; return what was done, in words.
+
+    The first gallery is kept beside the truth folder as `gallery.original.json` and the pairs of ids as
+    `caption_ids.csv`. Both are as secret as the truth. A second call keeps ids that are new already. Raises
+    InvalidBundle, with nothing written, where the bundle is at fault.
+    """
+    phases = tuple(phase for phase in bundles.read(folder).phases if phase.declared_track.gives_candidates)
+    with TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
+        check_all(phases, prepare_all(phases, Path(workspace), known={phase.slug for phase in phases}))
+    return [write(phase) for phase in phases]
+
+
+def write(phase: BundlePhase) -> str:
+    content = read_gallery(phase.truth)
+    gallery = json.loads(content)
+    known = read_mapping(phase.folder / MAPPING)
+    captions = [described(entry) for entry in gallery["captions"]]
+    new_ids = extended(known, [each["caption_id"] for each in captions], images=gallery["images"])
+    if new_ids == known:
+        return f"phase {phase.slug}: the captions have new ids already"
+    for caption in captions:
+        caption["caption_id"] = new_ids.get(caption["caption_id"], caption["caption_id"])
+    captions.sort(key=lambda caption: caption["caption_id"])  # drawn at random, so this order reveals nothing
+    (phase.folder / ORIGINAL).write_bytes(content)
+    write_mapping(phase.folder / MAPPING, new_ids)
+    rename_submissions(phase, new_ids)
+    (phase.truth / GALLERY).write_text(json.dumps({**gallery, "captions": captions}, indent=0, ensure_ascii=False))
+    (phase.truth / f"{GALLERY}.gz").unlink(missing_ok=True)
+    return f"phase {phase.slug}: {len(captions):,} captions have new ids; {MAPPING} has the pairs: keep it secret"
+
+
+def read_gallery(truth: Path) -> bytes:
+    plain = truth / GALLERY
+    return plain.read_bytes() if plain.is_file() else gzip.decompress(plain.with_name(f"{GALLERY}.gz").read_bytes())
+
+
+def described(entry: Any) -> dict[str, Any]:
+    """Return a caption as an object; `image#n` alone names its image."""
+    if isinstance(entry, str):
+        return {"caption_id": entry, "image_id": entry.rpartition("#")[0]}
+    return {"image_id": entry["caption_id"].rpartition("#")[0], **entry}
+
+
+def extended(known: Mapping[str, str], captions: Iterable[str], *, images: Iterable[str]) -> dict[str, str]:
+    """Return the new id of each caption by its original; ids that are new already are left as they are."""
+    new_ids, taken, names = dict(known), set(known.values()), {image.casefold() for image in images}
+    for caption in captions:
+        if caption in taken or caption in new_ids:
+            continue
+        drawn = secrets.token_hex(6)
+        while drawn in taken or any(name in drawn for name in names if len(name) > 4):
+            drawn = secrets.token_hex(6)
+        new_ids[caption] = drawn
+        taken.add(drawn)
+    return new_ids
+
+
+def rename_submissions(phase: BundlePhase, new_ids: Mapping[str, str]) -> None:
+    """Write the new ids into the phase's sample submission and baselines."""
+    files = {*(baseline.file for baseline in phase.baselines), *filter(None, [phase.sample])}
+    for file in files:
+        raw = file.read_bytes()
+        content = json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
+        content["image_to_sentence"] = {
+            image: [new_ids.get(caption, caption) for caption in ranked]
+            for image, ranked in content["image_to_sentence"].items()
+        }
+        content["sentence_to_image"] = {
+            new_ids.get(caption, caption): ranked for caption, ranked in content["sentence_to_image"].items()
+        }
+        file.write_text(json.dumps(content))
+
+
+def read_mapping(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    with path.open(newline="") as file:
+        return {row["Original"]: row["CaptionID"] for row in csv.DictReader(file)}
+
+
+def write_mapping(path: Path, new_ids: Mapping[str, str]) -> None:
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(HEADER)
+        rows.writerows(sorted((new, original) for original, new in new_ids.items()))

@@ -1,0 +1,115 @@
+"""`import_challenge --opaque-ids`: a retrieval bundle whose caption ids show their images becomes one that can open."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from server.challenges.models import Phase
+from server.organize.services import opaque_ids
+from server.organize.services.bundles import InvalidBundle
+from server.organize.services.importing import import_bundle
+from tests.server.organize.conftest import BundleFolder
+
+pytestmark = pytest.mark.django_db
+
+SHEET = """\
+slug: captions
+title: Captions
+phases:
+  - slug: main
+    track: flickr30k-retrieval
+    baselines: [{name: Perfect, file: perfect.json}]
+"""
+IMAGES = [f"photo{n}" for n in range(6)]
+CAPTIONS = [f"{image}#{n}" for image in IMAGES for n in range(2)]
+PERFECT = {
+    "image_to_sentence": {image: [f"{image}#0", f"{image}#1"] for image in IMAGES},
+    "sentence_to_image": {caption: [caption[:-2]] for caption in CAPTIONS},
+}
+
+
+@pytest.fixture
+def captions(tmp_path: Path) -> BundleFolder:
+    bundle = BundleFolder(tmp_path / "captions")
+    bundle.write("challenge.yaml", SHEET)
+    for name in ("boxes.csv", "image_labels.csv"):
+        (bundle.path / "phases/main/truth" / name).unlink()
+    bundle.write("phases/main/truth/gallery.json", json.dumps({"images": IMAGES, "captions": CAPTIONS}))
+    bundle.write("phases/main/perfect.json", json.dumps(PERFECT))
+    return bundle
+
+
+def gallery(bundle: BundleFolder) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((bundle.path / "phases/main/truth/gallery.json").read_text())
+    return content
+
+
+def test_a_new_phase_with_telling_caption_ids_is_refused(captions: BundleFolder) -> None:
+    with pytest.raises(InvalidBundle) as raised:
+        import_bundle(path=captions.path, by=None)
+    assert {problem.code for problem in raised.value.problems} == {"truth_reveals_answers"}
+    assert not Phase.objects.exists()
+
+
+def test_opaque_ids_are_written_with_their_mapping_and_the_baselines_follow(captions: BundleFolder) -> None:
+    call_command("import_challenge", str(captions.path), "--opaque-ids", verbosity=0)
+    with (captions.path / "phases/main/caption_ids.csv").open(newline="") as file:
+        original = {row["CaptionID"]: row["Original"] for row in csv.DictReader(file)}
+    assert sorted(original.values()) == CAPTIONS
+    assert {each["caption_id"]: each["image_id"] for each in gallery(captions)["captions"]} == {
+        new: old[:-2] for new, old in original.items()
+    }
+    perfect = json.loads((captions.path / "phases/main/perfect.json").read_text())
+    assert {original[new]: images for new, images in perfect["sentence_to_image"].items()} == PERFECT[
+        "sentence_to_image"
+    ]
+    kept = json.loads((captions.path / "phases/main/gallery.original.json").read_text())
+    assert kept == {"images": IMAGES, "captions": CAPTIONS}
+
+
+def test_a_second_call_changes_nothing(captions: BundleFolder) -> None:
+    opaque_ids.write_all(captions.path)
+    before = {path: path.read_bytes() for path in captions.path.rglob("*") if path.is_file()}
+    opaque_ids.write_all(captions.path)
+    assert {path: path.read_bytes() for path in captions.path.rglob("*") if path.is_file()} == before
+
+
+def test_a_damaged_gallery_is_told_and_left_alone(captions: BundleFolder) -> None:
+    captions.write("phases/main/truth/gallery.json", '{"images": ["photo0"], "captions": [7]}')
+    with pytest.raises(InvalidBundle):
+        opaque_ids.write_all(captions.path)
+    assert not (captions.path / "phases/main/caption_ids.csv").exists()
+
+
+def test_a_zip_must_be_unpacked_first(captions: BundleFolder, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="unpack the zip"):
+        call_command("import_challenge", str(captions.zipped(tmp_path / "captions.zip")), "--opaque-ids")
+
+
+def test_participants_get_the_candidates_and_nothing_of_the_mapping(captions: BundleFolder, client: Client) -> None:
+    call_command("import_challenge", str(captions.path), "--opaque-ids", verbosity=0)
+    page = client.get("/challenges/captions/data").content.decode()
+    assert "/challenges/captions/data/candidates" in page
+    response = client.get("/challenges/captions/data/candidates")
+    given = json.loads(b"".join(response.streaming_content))  # type: ignore[attr-defined]
+    assert sorted(given["images"]) == IMAGES
+    assert {each["caption_id"] for each in given["captions"]} == {
+        each["caption_id"] for each in gallery(captions)["captions"]
+    }
+    assert "#" not in json.dumps(given)
+    assert response["Content-Disposition"] == 'attachment; filename="captions-main-candidates.json"'
+
+
+def test_a_phase_of_the_version_before_keeps_its_ids(captions: BundleFolder) -> None:
+    """It exists already: the same bundle must not be refused now."""
+    opaque_ids.write_all(captions.path)
+    import_bundle(path=captions.path, by=None)
+    captions.write("phases/main/truth/gallery.json", json.dumps({"images": IMAGES, "captions": CAPTIONS}))
+    captions.write("phases/main/perfect.json", json.dumps(PERFECT))
+    import_bundle(path=captions.path, by=None)
+    assert Phase.objects.count() == 1
