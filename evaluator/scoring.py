@@ -202,7 +202,10 @@ def prepare(
     usage: Path | None = None,
     split: Split | None = None,
 ) -> dict[str, Any]:
-    """Check and compile a truth folder into one file, and say what it is.
+    """Check and compile a truth folder into one file, and return what it is.
+
+    ``warnings`` lists what can be scored but was probably not intended, the first 20 of each code; ``warning_counts``
+    has the number of each code.
 
     Raises
     ------
@@ -220,6 +223,8 @@ def prepare(
         "splits": {name: int(chosen.sum()) for name, chosen in truth.splits.items()},
         "parameters": resolved,
         "evaluator": __version__,
+        "warnings": [problem.as_dict() for problem in truth.warnings.errors],
+        "warning_counts": truth.warnings.counts,
     }
 
 

@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 
+from evaluator.cli.defects import print_warnings
 from evaluator.cli.exits import Exit
 from evaluator.cli.output import write_json
 from evaluator.cli.usage import (
@@ -16,6 +17,7 @@ from evaluator.cli.usage import (
     refuse_idle_seed,
     split,
 )
+from evaluator.problems import Findings, Problem
 from evaluator.scoring import prepare, sample
 
 
@@ -46,6 +48,7 @@ def run(arguments: Namespace) -> int:
     if arguments.sample:
         sample(arguments.track, arguments.out, arguments.sample)
     if write_json(made, to=arguments.json):
+        print_warnings(Findings([Problem(**one) for one in made["warnings"]], made["warning_counts"]))
         print(f"{arguments.out}: {made['images']:,} images")
         print(f"sha256 {made['sha256']}")
         print(made["signature"])

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from django.conf import settings
 from django.db import transaction
 
+from evaluator.problems import Problem
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
@@ -15,7 +16,7 @@ from server.challenges.revealed import PER_CLASS
 from server.clock import database_now
 from server.organize.services import baselines, bundles
 from server.organize.services.bundles.dates import check_order, stamp
-from server.organize.services.bundles.mistakes import Mistakes
+from server.organize.services.bundles.mistakes import Mistakes, unheard
 from server.organize.services.checking import check_all
 from server.organize.services.new_files import NewFiles
 from server.organize.services.phases import clear, differing, has_entries, write_phase
@@ -35,26 +36,33 @@ FIELDS = (
 )
 
 
-def unheard(sentence: str) -> None:
-    """Stands where nobody listens."""
-
-
-def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = unheard) -> Challenge:
+def import_bundle(
+    *,
+    path: Path,
+    by: User | None,
+    say: Callable[[str], None] = unheard,
+    warn: Callable[[Problem], None] = unheard,
+    strict: bool = False,
+) -> Challenge:
     """Create or change the challenge that a folder or zip describes; the same bundle again changes nothing.
 
-    `by` becomes one of its organizers; whether they may is the caller's to know. `say` hears what is done, sentence
-    by sentence. Raises InvalidBundle with every mistake, and then has changed nothing; and Refused where a baseline
-    could not be submitted (no space on the disk): the challenge stands then, and the same bundle submits it later.
+    `by` becomes one of its organizers; the caller checks that they may. `say` gets what was done, sentence by sentence;
+    `warn` gets every warning, and `strict` makes warnings mistakes. Raises InvalidBundle with every mistake, and then
+    has changed nothing; and Refused where a baseline could not be submitted (no space on the disk): the challenge
+    stays, and importing the same bundle again submits it.
     """
     with (
         bundles.opened(path) as folder,
         TemporaryDirectory(prefix="import-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
-        bundle = bundles.read(folder)
-        prepared = prepare_all(bundle.phases, Path(workspace))
+        mistakes = Mistakes(strict=strict)
+        bundle = bundles.read(folder, mistakes)
+        prepared = prepare_all(bundle.phases, Path(workspace), mistakes)
         check_all(bundle.phases, prepared)
         with transaction.atomic(), NewFiles() as files:
-            challenge, changes, kept = write(bundle, prepared, files=files, by=by)
+            challenge, changes, kept = write(bundle, prepared, mistakes, files=files, by=by)
+        for warning in mistakes.warnings:
+            warn(warning)
         try:
             for sentence in baselines.submit_all(challenge, bundle):
                 changes.append(sentence)
@@ -65,10 +73,9 @@ def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = u
 
 
 def write(
-    bundle: bundles.Bundle, prepared: dict[str, Prepared], *, files: NewFiles, by: User | None
+    bundle: bundles.Bundle, prepared: dict[str, Prepared], mistakes: Mistakes, *, files: NewFiles, by: User | None
 ) -> tuple[Challenge, list[str], list[str]]:
     """Write all rows, in the caller's transaction; return the challenge, and in words what changed and what stayed."""
-    mistakes = Mistakes()
     challenge, changes = write_challenge(bundle, mistakes)
     known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
     for position, declared in enumerate(bundle.phases):
