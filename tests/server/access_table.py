@@ -89,12 +89,16 @@ API: dict[str, Methods] = {
     API_PHASE + "/leaderboard": {"GET": who(200)},
     API_PHASE + "/leaderboard?split=private": {"GET": who(403, organizers=200)},
     API_PHASE + "/leaderboard?split=all&format=csv": {"GET": who(403, organizers=200)},
-    API_PHASE + "/truths": {"POST": who(403, nobody=401, organizers=422)},  # the form lacks its file
+    API_PHASE + "/truths": {
+        "GET": who(403, nobody=401, organizers=200),
+        "POST": who(403, nobody=401, organizers=422),  # the form lacks its file
+    },
     API_PHASE + "/rescore": {
         "GET": who(403, nobody=401, organizers=404),  # none was begun
         "POST": who(403, nobody=401, organizers=200),
     },
     API_PHASE + "/rescore/apply": {"POST": who(403, nobody=401, organizers=404)},
+    API_PHASE + "/rescore/discard": {"POST": who(403, nobody=401, organizers=404)},
     API_SUBMISSION: {
         "GET": who(404, nobody=401, team=200, organizers=200),
         "PATCH": who(404, nobody=401, team=200, organizers=403),
