@@ -33,6 +33,6 @@ class Flag(serializers.BooleanField):
 
 class Whole(serializers.IntegerField):
     def to_internal_value(self, data: Any) -> int:
-        if type(data) is not int:
+        if type(data) is not int and not (isinstance(data, float) and data.is_integer()):  # 1.0 is whole in JSON Schema
             self.fail("invalid")
-        return super().to_internal_value(data)
+        return int(data)

@@ -43,6 +43,7 @@ class RescoreInput(Input):
     truth = Whole(
         required=False,
         min_value=1,
+        max_value=2**31 - 1,
         help_text="version; without it the newest that was never in use, else the active one",
     )
     preview = Flag(default=True, help_text="false: apply it at once, which is refused while scores are lacking")
