@@ -31,7 +31,7 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "data": {"GET": who(200)},
     CHALLENGE + "data/sample": {"GET": who(200)},
     CHALLENGE + "rules": {"GET": who(200)},
-    CHALLENGE + "join": {"POST": who(302)},
+    CHALLENGE + "join": {"POST": who(302, organizers=403)},
     CHALLENGE + "team": {"GET": who(403, nobody=302, teams=200)},
     CHALLENGE + "submit": {
         "GET": who(403, nobody=302, teams=200),
@@ -79,7 +79,7 @@ API_SUBMISSION = "api/v1/submissions/<uuid:submission_id>"
 API: dict[str, Methods] = {
     "api/v1/challenges": {"GET": who(200)},
     API_CHALLENGE: {"GET": who(200)},
-    API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200)},
+    API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200, organizers=403)},
     API_PHASE + "/quota": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/quota/statement": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/submissions": {

@@ -13,6 +13,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
 from server.challenges.revealed import PER_CLASS
+from server.challenges.services import competing
 from server.clock import database_now
 from server.organize.services import baselines, bundles
 from server.organize.services.bundles.dates import check_order, stamp
@@ -83,6 +84,10 @@ def write(
         ready = prepared[declared.slug]
         changes += write_phase(phase, declared, position=position, prepared=ready, files=files, mistakes=mistakes)
     changes += baselines.write_teams(challenge, bundle, mistakes)
+    if by is not None:
+        for told in competing(challenge, [by]):
+            message = f"{told} of this challenge, so {by} cannot become its organizer; choose an account without a team"
+            mistakes.add("organizer_competes", message)
     mistakes.stop_if_any()
     kept = [phase for phase in known.values() if has_entries(phase)]
     changes += [remove(phase) for phase in known.values() if phase not in kept]
