@@ -86,6 +86,11 @@ class Findings:
         if seen < SHOWN_PER_CODE:
             self.errors.append(problem)
 
+    def add_unseen(self, code: str, more: int) -> None:
+        """Count further defects of a code that are not shown."""
+        if more:
+            self.counts[code] = self.counts.get(code, 0) + more
+
     def notice(self, code: str, message: str, count: int) -> None:
         """Add a notice where there is something to notice."""
         if count:

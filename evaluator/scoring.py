@@ -203,7 +203,10 @@ def prepare(
     split: Split | None = None,
     hidden: bool = False,
 ) -> dict[str, Any]:
-    """Check and compile a truth folder into one file, and say what it is.
+    """Check and compile a truth folder into one file, and return what it is.
+
+    ``warnings`` lists what can be scored but was probably not intended, the first 20 of each code; ``warning_counts``
+    has the number of each code.
 
     ``hidden`` also refuses what would reveal answers to the participants of a contest: caption ids that name their
     image, and segmentation without the sizes of all images.
@@ -224,6 +227,8 @@ def prepare(
         "splits": {name: int(chosen.sum()) for name, chosen in truth.splits.items()},
         "parameters": resolved,
         "evaluator": __version__,
+        "warnings": [problem.as_dict() for problem in truth.warnings.errors],
+        "warning_counts": truth.warnings.counts,
     }
 
 

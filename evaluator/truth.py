@@ -80,6 +80,8 @@ class Truth:
         ``images``, ``labels``, display names …; a code is a place in such a list.
     arrays : mapping of str to array
         The track's own, and ``usage``: int8 of shape (images,), 0 ignored, 1 public, 2 private. Read-only.
+    warnings : Findings
+        What was noticed while the truth was compiled from its folder; a prepared file does not keep it.
     """
 
     track: str
@@ -88,6 +90,7 @@ class Truth:
     flags: Mapping[str, bool]
     texts: Mapping[str, Sequence[str]]
     arrays: Mapping[str, NDArray[Any]] = field(repr=False)
+    warnings: Findings = field(default_factory=Findings, repr=False)
 
     def __post_init__(self) -> None:
         """Nobody may write to what everybody reads."""

@@ -28,6 +28,18 @@ def print_truth_defects(findings: Findings, *, json: Path | None) -> int:
     return Exit.TRUTH_AT_FAULT
 
 
+def print_warnings(warnings: Findings, *, stream: TextIO | None = None) -> None:
+    """Print to standard error what is probably wrong with a truth that can be scored."""
+    stream = stream or sys.stderr
+    ink = Ink(stream)
+    for code, count in warnings.counts.items():
+        shown = [problem for problem in warnings.errors if problem.code == code]
+        for problem in shown:
+            print(f"warning: {_line(problem, name='truth', ink=ink)}", file=stream)
+        if count > len(shown):
+            print(ink.faint(f"  … and {count - len(shown):,} more {code}"), file=stream)
+
+
 def print_notices(notices: Sequence[Notice], *, stream: TextIO) -> None:
     """Print what was taken by the rules but may not have been meant."""
     ink = Ink(stream)

@@ -3,6 +3,7 @@
 from argparse import Namespace
 
 from evaluator.catalog import TRACKS
+from evaluator.cli.defects import print_warnings
 from evaluator.cli.exits import Exit
 from evaluator.cli.output import write_json
 from evaluator.cli.usage import (
@@ -17,7 +18,7 @@ from evaluator.cli.usage import (
     refuse_idle_seed,
     split,
 )
-from evaluator.problems import InvalidParameters
+from evaluator.problems import Findings, InvalidParameters, Problem
 from evaluator.scoring import candidates, prepare, sample
 
 
@@ -59,6 +60,7 @@ def run(arguments: Namespace) -> int:
     if arguments.candidates:
         candidates(arguments.track, arguments.out, arguments.candidates)
     if write_json(made, to=arguments.json):
+        print_warnings(Findings([Problem(**one) for one in made["warnings"]], made["warning_counts"]))
         print(f"{arguments.out}: {made['images']:,} images")
         print(f"sha256 {made['sha256']}")
         print(made["signature"])

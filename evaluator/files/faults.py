@@ -1,4 +1,4 @@
-"""What is wrong with a truth; all of it is counted and said at once."""
+"""Faults and warnings of a truth; all of them are collected and reported together."""
 
 from dataclasses import dataclass, field
 
@@ -7,19 +7,19 @@ from evaluator.problems import Findings, InvalidTruth, Problem
 
 @dataclass(slots=True)
 class Faults:
-    """Collects the faults of a folder."""
+    """Collects the faults of a folder, and the warnings: what can be scored but was probably not intended."""
 
     found: Findings = field(default_factory=Findings)
+    warned: Findings = field(default_factory=Findings)
     checked: set[tuple[str, str, str]] = field(default_factory=set)
 
     def add(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
         """Note one fault."""
         self.found.add(Problem(code, message, line=line, column=column, file=file))
 
-    def count(self, code: str, more: int) -> None:
-        """Count further faults of a kind that need not be shown."""
-        if more:
-            self.found.counts[code] = self.found.counts.get(code, 0) + more
+    def warn(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
+        """Note one warning; the truth stays usable."""
+        self.warned.add(Problem(code, message, line=line, column=column, file=file))
 
     def check(self) -> None:
         """Raise InvalidTruth where anything was noted."""

@@ -17,6 +17,7 @@ from evaluator.catalog import Track
 from evaluator.files.cells import shortened
 from evaluator.files.documents import parsed
 from evaluator.files.faults import Faults
+from evaluator.files.regular import NotRegular, read_regular
 
 if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
@@ -65,22 +66,33 @@ class TruthFolder:
             content = self._content(folder, name)
             if content is not None:
                 self.contents[name] = content
+        elif (folder / name).is_symlink():
+            self.faults.add("truth_unsafe_path", name, "is a link; put the folder itself into the truth folder")
         elif (folder / name).is_dir():
-            for inner in {path.name.removesuffix(".gz") for path in (folder / name).iterdir() if path.is_file()}:
+            for inner in {path.name.removesuffix(".gz") for path in (folder / name).iterdir() if not path.is_dir()}:
                 self._take(folder, name + inner)
 
     def _content(self, folder: Path, name: str) -> bytes | None:
-        plain, zipped = folder / name, folder / f"{name}.gz"
-        if plain.is_file() and zipped.is_file():
+        plain, zipped = self._read(folder, name), self._read(folder, f"{name}.gz")
+        if plain is not None and zipped is not None:
             self.faults.add("truth_bad_value", name, f"both {name} and {name}.gz are there; keep one")
         try:
-            if plain.is_file():
-                content = plain.read_bytes()
-                return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-            return gzip.decompress(zipped.read_bytes()) if zipped.is_file() else None
+            if plain is not None:
+                return gzip.decompress(plain) if plain[:2] == b"\x1f\x8b" else plain
+            return None if zipped is None else gzip.decompress(zipped)
         except (OSError, EOFError, zlib.error):
             self.faults.add("truth_bad_value", name, "the gzip file is damaged")
             return b""
+
+    def _read(self, folder: Path, name: str) -> bytes | None:
+        """Return what an ordinary file holds; None where there is none. A link is a fault."""
+        try:
+            return read_regular(folder, name)
+        except NotRegular as error:
+            self.faults.add("truth_unsafe_path", name, str(error))
+        except OSError as error:
+            self.faults.add("truth_bad_value", name, f"cannot be read: {error.strerror}")
+        return b""
 
     @property
     def sha256(self) -> str:

@@ -13,7 +13,7 @@ from evaluator.catalog import Limits, TruthFile
 from evaluator.files import numbers
 from evaluator.files.cells import shortened
 from evaluator.files.faults import Faults
-from evaluator.problems import SHOWN_PER_CODE
+from evaluator.problems import SHOWN_PER_CODE, Findings, Problem
 
 
 @dataclass(slots=True)
@@ -56,14 +56,21 @@ class TruthTable:
 
     def mark(self, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
         """Note a fault for each row where ``wrong`` is true; the same check of a column twice is one."""
+        self._note(self.faults.found, column, wrong, code, what)
+
+    def warn(self, column: str, suspect: NDArray[np.bool_], code: str, what: str) -> None:
+        """Note a warning for each row where ``suspect`` is true."""
+        self._note(self.faults.warned, column, suspect, code, what)
+
+    def _note(self, findings: Findings, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
         if (self.file, column, what) in self.faults.checked:
             return
         self.faults.checked.add((self.file, column, what))
         rows = np.flatnonzero(wrong)
         for row in rows[:SHOWN_PER_CODE].tolist():
             value = shortened(str(self.frame[column].iat[row]))
-            self.faults.add(code, self.file, f"{value} {what}", line=row + 2, column=column)
-        self.faults.count(code, len(rows[SHOWN_PER_CODE:]))
+            findings.add(Problem(code, f"{value} {what}", line=row + 2, column=column, file=self.file))
+        findings.add_unseen(code, len(rows[SHOWN_PER_CODE:]))
 
 
 def read_table(text: str, declared: TruthFile, faults: Faults) -> TruthTable:

@@ -1,6 +1,7 @@
 """What the compilers of all tracks check and count alike."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,6 @@ def distinct_keys(images: NDArray[np.int64], labels: NDArray[np.int64], count: i
 
 
 def checked(faults: Faults, truth: Truth) -> Truth:
-    """Return the truth, or raise InvalidTruth with everything that was found on the way."""
+    """Return the truth with its warnings, or raise InvalidTruth with every fault that was noted."""
     faults.check()
-    return truth
+    return replace(truth, warnings=faults.warned)

@@ -4,7 +4,9 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import UserChangeForm
 from django.contrib.auth.models import Group
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -12,14 +14,31 @@ from django.http import HttpRequest, HttpResponse
 from server.accounts.models import ApiToken, User
 from server.accounts.services import record_password, revoke_token
 from server.audit.admin import Audited, ReadOnly
+from server.clock import database_now
 
 ROLES = ("is_active", "is_staff", "is_superuser")
 admin.site.unregister(Group)  # two roles are enough, and a change of theirs is logged
 PASSWORD_PAGE = "auth_user_password_change"
 
 
+class PersonForm(UserChangeForm):
+    """Refuses to make a participant of a challenge that is not over a member of the staff, who read private boards."""
+
+    def clean_is_staff(self) -> bool:
+        is_staff = bool(self.cleaned_data["is_staff"])
+        member = self.instance.memberships.exclude(challenge__closes_at__lt=database_now()).first()
+        if is_staff and not self.instance.is_staff and member is not None:
+            raise ValidationError(
+                f"Staff read private boards, and this person is in team {member.team} of {member.challenge}, which is "
+                "not over. Give the role to an account that takes no part.",
+                code="competes",
+            )
+        return is_staff
+
+
 @admin.register(User)
 class PersonAdmin(Audited, UserAdmin):
+    form = PersonForm
     list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
     list_filter = ("is_active", "is_staff", "is_superuser", "date_joined")
     told = ROLES

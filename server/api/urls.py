@@ -7,7 +7,7 @@ from server.api.views.challenges import ChallengeDetail, ChallengeList, Join, Qu
 from server.api.views.docs import Docs
 from server.api.views.leaderboard import Leaderboard
 from server.api.views.missing import Missing
-from server.api.views.organizing import Apply, Rescore, Truths
+from server.api.views.organizing import Apply, Discard, Rescore, Truths
 from server.api.views.submissions import Cancel, OwnSubmissions, Report, SubmissionDetail
 
 PHASE = "challenges/<slug:slug>/phases/<slug:phase>"
@@ -24,6 +24,7 @@ urlpatterns = [
     path(f"{PHASE}/truths", Truths.as_view(), name="api_truths"),
     path(f"{PHASE}/rescore", Rescore.as_view()),
     path(f"{PHASE}/rescore/apply", Apply.as_view()),
+    path(f"{PHASE}/rescore/discard", Discard.as_view()),
     path(SUBMISSION, SubmissionDetail.as_view()),
     path(f"{SUBMISSION}/report", Report.as_view()),
     path(f"{SUBMISSION}/cancel", Cancel.as_view()),

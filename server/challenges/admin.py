@@ -6,12 +6,17 @@ truth's file.
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from server.accounts.models import User
 from server.audit.admin import Audited, ReadOnly
 from server.challenges.models import Challenge, Membership, Phase, Team, Truth
 from server.challenges.revealed import PER_CLASS, in_words
+from server.challenges.services import competing
 
 
 class Imported(Audited):
@@ -21,8 +26,24 @@ class Imported(Audited):
         return False
 
 
+class ChallengeForm(forms.ModelForm):
+    """Refuses organizers who take part."""
+
+    def clean_organizers(self) -> QuerySet[User]:
+        people: QuerySet[User] = self.cleaned_data["organizers"]
+        list(Challenge.objects.select_for_update(no_key=True).filter(pk=self.instance.pk))  # whoever joins waits
+        if told := competing(self.instance, people):
+            raise ValidationError(
+                f"Organizers read the private board and do not compete: {'; '.join(told)}. "
+                "Choose accounts that take no part.",
+                code="competes",
+            )
+        return people
+
+
 @admin.register(Challenge)
 class ChallengeAdmin(Imported):
+    form = ChallengeForm
     list_display = ("title", "slug", "visibility", "opens_at", "closes_at", "join_until")
     list_filter = ("visibility", "opens_at", "closes_at")
     search_fields = ("title", "slug")

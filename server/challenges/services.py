@@ -1,5 +1,6 @@
 """Who takes part: joining a challenge, alone or as the first of a team."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import count
 from typing import Any
@@ -23,12 +24,29 @@ def membership_of(user: Any, challenge: Challenge) -> Membership | None:
     return Membership.objects.select_related("team").filter(challenge=challenge, user=user).first()
 
 
+def refuse_organizer(user: User, challenge: Challenge) -> None:
+    """Who reads the private board does not compete: organizers and staff."""
+    if challenge.is_organized_by(user):
+        raise Refused(
+            "forbidden",
+            "You organize this challenge or belong to the staff: you can read its private board, so you cannot take "
+            "part. Use an account that does neither.",
+        )
+
+
+def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
+    """Name those of the people who are in a team of the challenge; they cannot become its organizers."""
+    found = Membership.objects.filter(challenge=challenge, user__in=list(people)).select_related("user", "team")
+    return [f"{member.user} is in team {member.team}" for member in found]
+
+
 @transaction.atomic
 def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership:
     """Take part as a team of one, its captain; a member stays where they are."""
     locked = opened(challenge, user)
     if member := membership_of(user, locked):
         return member
+    refuse_organizer(user, locked)
     now = admitted_at(locked, accept_rules=accept_rules)
     taken = {name.casefold() for name in locked.teams.values_list("name", flat=True)}
     name = chosen_name(team_name, taken) if team_name.strip() else free_name(user.get_username(), taken)
@@ -41,6 +59,7 @@ def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
     locked = opened(team.challenge, user)
     if member := membership_of(user, locked):
         return member
+    refuse_organizer(user, locked)
     now = admitted_at(locked, accept_rules=accept_rules)
     if team.memberships.count() >= locked.team_max_size:
         raise Refused("invalid", f"{team.name} is full: a team has at most {locked.team_max_size} members here.")

@@ -22,6 +22,9 @@ def next_step(place: Place, user: Any) -> Step:
     """Return the one thing to do next here."""
     if place.membership:
         return member_step(place, place.membership.team.name)
+    if place.organizes:
+        sentence = "You can read the private board, as organizer or staff, so you cannot take part."
+        return Step("See the leaderboard", page("leaderboard", place), sentence)
     if not place.may_join:
         return Step("See the leaderboard", page("leaderboard", place), "Registration is over.")
     rules = reverse("challenge_rules", args=[place.challenge.slug]) + "#join"

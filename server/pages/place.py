@@ -29,7 +29,7 @@ class Place:
     @property
     def may_join(self) -> bool:
         end = registration_end(self.challenge)
-        return self.membership is None and (end is None or self.now <= end)
+        return self.membership is None and not self.organizes and (end is None or self.now <= end)
 
     @property
     def query(self) -> str:

@@ -4,6 +4,7 @@
 """
 
 import json
+import shutil
 import sys
 from itertools import islice
 from pathlib import Path
@@ -31,7 +32,7 @@ def main(made: str) -> None:
         (bundle / "phases" / "main").mkdir(parents=True)
         home.mkdir()
         (bundle / "challenge.yaml").write_text(CHALLENGE)
-        (bundle / "phases" / "main" / "truth").symlink_to(Path(made).resolve() / "truth")
+        shutil.copytree(Path(made) / "truth", bundle / "phases" / "main" / "truth")
         service = Running(home, WORKER_PROCESSES=1, DJANGO_SETTINGS_MODULE="tests.benchmarks.probe_settings").start()
         try:
             open_challenge(service, bundle, "ada")

@@ -32,7 +32,7 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "data/sample": {"GET": who(200)},
     CHALLENGE + "data/candidates": {"GET": who(200)},
     CHALLENGE + "rules": {"GET": who(200)},
-    CHALLENGE + "join": {"POST": who(302)},
+    CHALLENGE + "join": {"POST": who(302, organizers=403)},
     CHALLENGE + "team": {"GET": who(403, nobody=302, teams=200)},
     CHALLENGE + "submit": {
         "GET": who(403, nobody=302, teams=200),
@@ -80,7 +80,7 @@ API_SUBMISSION = "api/v1/submissions/<uuid:submission_id>"
 API: dict[str, Methods] = {
     "api/v1/challenges": {"GET": who(200)},
     API_CHALLENGE: {"GET": who(200)},
-    API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200)},
+    API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200, organizers=403)},
     API_PHASE + "/quota": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/quota/statement": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/submissions": {
@@ -90,12 +90,16 @@ API: dict[str, Methods] = {
     API_PHASE + "/leaderboard": {"GET": who(200)},
     API_PHASE + "/leaderboard?split=private": {"GET": who(403, organizers=200)},
     API_PHASE + "/leaderboard?split=all&format=csv": {"GET": who(403, organizers=200)},
-    API_PHASE + "/truths": {"POST": who(403, nobody=401, organizers=422)},  # the form lacks its file
+    API_PHASE + "/truths": {
+        "GET": who(403, nobody=401, organizers=200),
+        "POST": who(403, nobody=401, organizers=422),  # the form lacks its file
+    },
     API_PHASE + "/rescore": {
         "GET": who(403, nobody=401, organizers=404),  # none was begun
         "POST": who(403, nobody=401, organizers=200),
     },
     API_PHASE + "/rescore/apply": {"POST": who(403, nobody=401, organizers=404)},
+    API_PHASE + "/rescore/discard": {"POST": who(403, nobody=401, organizers=404)},
     API_SUBMISSION: {
         "GET": who(404, nobody=401, team=200, organizers=200),
         "PATCH": who(404, nobody=401, team=200, organizers=403),

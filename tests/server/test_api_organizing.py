@@ -7,8 +7,9 @@ from zipfile import ZipFile
 
 import pytest
 
+from evaluator.signature import compose
 from server.challenges.models import Truth
-from server.submissions.models import Submission
+from server.submissions.models import Evaluation, Submission
 from server.submissions.services import reruns
 from tests.server.conftest import evaluate
 
@@ -122,3 +123,45 @@ def test_what_cannot_be_scored_is_named(api: Any, phase: Any, boss: Any, scored:
 def test_without_preview_it_is_applied_at_once_if_it_can_be(api: Any, phase: Any, boss: Any) -> None:
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     assert api.post(f"{PATH}/rescore", {"preview": False}, **boss).json()["truth"]["active"]
+
+
+def test_the_first_version_and_the_second_and_the_first_again(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+    for score in (0.6, 0.5):
+        scored(phase, score)
+    first = phase.truth
+    signature = compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), first.sha256)
+    phase.signature = signature
+    phase.save()
+    Evaluation.objects.update(signature=signature)
+    at_first = api.get(f"{PATH}/leaderboard").json()["results"]
+    api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
+    begun = api.post(f"{PATH}/rescore", {"truth": 2}, **boss).json()
+    for submission in Submission.objects.all():
+        evaluate(submission, {"public": {"mAP": 0.1}}, truth=phase.truths.get(version=2), signature=begun["signature"])
+    applied = api.post(f"{PATH}/rescore/apply", {}, **boss).json()
+    assert (applied["truth"]["version"], applied["active_truth"]["version"]) == (2, 2)
+    assert api.get(f"{PATH}/leaderboard").json()["results"] != at_first
+    back = api.post(f"{PATH}/rescore", {"truth": 1, "preview": False}, **boss).json()
+    assert (back["truth"]["version"], back["active_truth"]["version"], back["signature"]) == (1, 1, signature)
+    assert api.get(f"{PATH}/leaderboard").json()["results"] == at_first
+
+
+def test_every_version_is_listed_with_the_one_in_use(api: Any, phase: Any, boss: Any) -> None:
+    api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
+    listed = api.get(f"{PATH}/truths", **boss).json()
+    assert [(one["version"], one["active"]) for one in listed["results"]] == [(2, False), (1, True)]
+
+
+def test_a_begun_rescoring_can_be_discarded(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+    scored(phase, 0.6)
+    api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
+    api.post(f"{PATH}/rescore", {"truth": 2}, **boss)
+    answer = api.post(f"{PATH}/rescore/discard", {}, **boss)
+    assert (answer.status_code, answer.json()["active_truth"]["version"]) == (200, 1)
+    assert api.get(f"{PATH}/rescore", **boss).status_code == 404
+    assert api.post(f"{PATH}/rescore/discard", {}, **boss).json()["code"] == "not_found"
+
+
+@pytest.mark.parametrize(("truth", "status"), [(9, 404), ("1", 422), (0, 422), (True, 422)])
+def test_a_version_that_cannot_be_is_refused(api: Any, phase: Any, boss: Any, truth: Any, status: int) -> None:
+    assert api.post(f"{PATH}/rescore", {"truth": truth}, **boss).status_code == status

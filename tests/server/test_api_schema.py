@@ -22,10 +22,12 @@ ROUTES = {
     ("get", "/api/v1/submissions/{submission_id}/report"),
     ("post", "/api/v1/submissions/{submission_id}/cancel"),
     ("get", "/api/v1/challenges/{slug}/phases/{phase}/leaderboard"),
+    ("get", "/api/v1/challenges/{slug}/phases/{phase}/truths"),
     ("post", "/api/v1/challenges/{slug}/phases/{phase}/truths"),
     ("get", "/api/v1/challenges/{slug}/phases/{phase}/rescore"),
     ("post", "/api/v1/challenges/{slug}/phases/{phase}/rescore"),
     ("post", "/api/v1/challenges/{slug}/phases/{phase}/rescore/apply"),
+    ("post", "/api/v1/challenges/{slug}/phases/{phase}/rescore/discard"),
 }
 OPERATIONS = [
     (path, method, body) for path, methods in schema().get("paths", {}).items() for method, body in methods.items()

@@ -29,3 +29,10 @@ class Flag(serializers.BooleanField):
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
+
+
+class Whole(serializers.IntegerField):
+    def to_internal_value(self, data: Any) -> int:
+        if type(data) is not int and not (isinstance(data, float) and data.is_integer()):  # 1.0 is whole in JSON Schema
+            self.fail("invalid")
+        return int(data)

@@ -5,7 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from server.api.serializers.inputs import Flag, Input
+from server.api.serializers.inputs import Flag, Input, Whole
+from server.challenges.models import Phase
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.feedback import SPLITS
@@ -22,12 +23,39 @@ class TruthSerializer(serializers.Serializer[Any]):
     active = serializers.BooleanField(help_text="whether the boards show scores against it")
 
 
+class WarningSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+    file = serializers.CharField(allow_null=True)
+    line = serializers.IntegerField(allow_null=True)
+    column = serializers.CharField(allow_null=True)
+
+
+class AddedTruthSerializer(TruthSerializer):
+    warnings = WarningSerializer(many=True, help_text="what can be scored but was probably not intended")
+
+
+class NothingInput(Input):
+    pass
+
+
 class RescoreInput(Input):
+    truth = Whole(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="version; without it the newest that was never in use, else the active one",
+    )
     preview = Flag(default=True, help_text="false: apply it at once, which is refused while scores are lacking")
 
 
 class ApplyInput(Input):
     without_unscorable = Flag(default=False, help_text="take off the boards what cannot be scored this way")
+
+
+class BoardsSerializer(serializers.Serializer[Phase]):
+    active_truth = TruthSerializer(source="truth", allow_null=True, help_text="the version that the boards show now")
+    signature = serializers.CharField(help_text="of the scores that the boards show now")
 
 
 class UnscorableSerializer(serializers.Serializer[Any]):
@@ -52,7 +80,10 @@ class ChangesSerializer(serializers.Serializer[Any]):
 
 class RescoringSerializer(serializers.Serializer[Rescoring]):
     id = serializers.UUIDField()
-    truth = TruthSerializer()
+    truth = TruthSerializer(help_text="the version that is rescored to")
+    active_truth = TruthSerializer(
+        source="phase.truth", allow_null=True, help_text="the version that the boards show now"
+    )
     signature = serializers.CharField(help_text="of the scores that the boards will show")
     started_at = serializers.DateTimeField()
     applied_at = serializers.DateTimeField(allow_null=True)

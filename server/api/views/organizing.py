@@ -10,13 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from evaluator.problems import Problem
 from server.accounts.models import ApiToken
 from server.api.authentication import PersonRequest
 from server.api.lookup import organized_phase_at
-from server.api.schema import COUNTED, WITH_A_BODY, refusals
+from server.api.pagination import Pages
+from server.api.schema import COUNTED, PAGE, WITH_A_BODY, refusals
 from server.api.serializers.inputs import Input
 from server.api.serializers.organizing import (
+    AddedTruthSerializer,
     ApplyInput,
+    BoardsSerializer,
+    NothingInput,
     RescoreInput,
     RescoringSerializer,
     TruthInput,
@@ -38,35 +43,54 @@ def given(kind: type[Input], request: Request) -> dict[str, Any]:
     return dict(asked.validated_data)
 
 
-def begun_of(phase: Phase) -> Rescoring:
-    """The rescoring that waits to be applied, else the last one."""
-    found = phase.rescorings.select_related("truth", "phase")
-    begun = found.filter(applied_at=None).first() or found.first()
-    if begun is None:
+def latest(phase: Phase) -> Rescoring:
+    """Return the rescoring that waits to be applied, else the last one."""
+    found = rescoring.begun_of(phase) or phase.rescorings.first()
+    if found is None:
         raise Http404
-    return begun
+    return found
+
+
+def read_again(one: Rescoring) -> Response:
+    """Answer with a rescoring and the truth that boards show, as the database has them now."""
+    found = Rescoring.objects.select_related("truth", "phase").get(pk=one.pk)
+    return Response(RescoringSerializer(found).data)
 
 
 class Truths(APIView):
     scope = ApiToken.Scope.ORGANIZE
     parser_classes = (MultiPartParser,)
+    pagination_class = Pages
+
+    @extend_schema(
+        operation_id="list_truths", parameters=[PAGE], responses={200: TruthSerializer(many=True), **READING}
+    )
+    def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
+        """Every version of the truth, the newest first."""
+        pages = Pages()
+        page = pages.paginate_queryset(organized_phase_at(request, slug, phase).truths.all(), request, view=self) or []
+        return pages.get_paginated_response(TruthSerializer(page, many=True).data)
 
     @extend_schema(
         operation_id="add_truth",
         request={"multipart/form-data": TruthInput},
-        responses={201: TruthSerializer, **refusals("not_found", "no_space", *COUNTED, *WITH_A_BODY)},
+        responses={201: AddedTruthSerializer, **refusals("not_found", "no_space", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Add a version of the truth. It is checked now, and not used before a rescoring with it is applied."""
         found = organized_phase_at(request, slug, phase)
         file = given(TruthInput, request)["file"]
+        warnings: list[Problem] = []
         try:
-            truth = truths.add(phase=found, path=Path(file.temporary_file_path()), by=request.user)
+            truth = truths.add(
+                phase=found, path=Path(file.temporary_file_path()), by=request.user, warn=warnings.append
+            )
         except InvalidBundle as error:
             faults = [problem.as_dict() for problem in error.problems]
             first = error.problems[0].message
             raise Refused("invalid", f"This truth cannot be used: {first}", faults=faults) from error
-        return Response(TruthSerializer(truth).data, status=201)
+        told = [warning.as_dict() for warning in warnings]
+        return Response({**TruthSerializer(truth).data, "warnings": told}, status=201)
 
 
 class Rescore(APIView):
@@ -75,17 +99,18 @@ class Rescore(APIView):
     @extend_schema(operation_id="read_rescoring", responses={200: RescoringSerializer, **READING})
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """How far the last rescoring is, and what it would change."""
-        return Response(RescoringSerializer(begun_of(organized_phase_at(request, slug, phase))).data)
+        return read_again(latest(organized_phase_at(request, slug, phase)))
 
     @extend_schema(operation_id="rescore", request=RescoreInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Score everything against the newest truth, beside the boards; again to see how far it is."""
+        """Score everything against a version of the truth, beside the boards; again to see how far it is."""
         found = organized_phase_at(request, slug, phase)
-        preview = given(RescoreInput, request)["preview"]
-        begun = rescoring.start(phase=found, by=request.user)
-        if not preview:
+        asked = given(RescoreInput, request)
+        truth = rescoring.version_of(found, asked["truth"]) if "truth" in asked else None
+        begun = rescoring.start(phase=found, by=request.user, truth=truth)
+        if not asked["preview"]:
             rescoring.apply(rescoring=begun, by=request.user)
-        return Response(RescoringSerializer(begun_of(found)).data)
+        return read_again(begun)
 
 
 class Apply(APIView):
@@ -96,5 +121,21 @@ class Apply(APIView):
         """Switch the boards to the new scores, at one instant."""
         found = organized_phase_at(request, slug, phase)
         without = given(ApplyInput, request)["without_unscorable"]
-        rescoring.apply(rescoring=begun_of(found), by=request.user, without_unscorable=without)
-        return Response(RescoringSerializer(begun_of(found)).data)
+        applied = rescoring.apply(rescoring=latest(found), by=request.user, without_unscorable=without)
+        return read_again(applied)
+
+
+class Discard(APIView):
+    scope = ApiToken.Scope.ORGANIZE
+
+    @extend_schema(
+        operation_id="discard_rescoring",
+        request=NothingInput,
+        responses={200: BoardsSerializer, **refusals("not_found", *COUNTED, *WITH_A_BODY)},
+    )
+    def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
+        """Give up the rescoring that was begun. The boards stay as they are."""
+        found = organized_phase_at(request, slug, phase)
+        given(NothingInput, request)
+        rescoring.discard(phase=found, by=request.user)
+        return Response(BoardsSerializer(Phase.objects.get(pk=found.pk)).data)

@@ -20,7 +20,7 @@ def check_all(phases: tuple[BundlePhase, ...], prepared: dict[str, Prepared]) ->
     for phase in phases:
         for file in dict.fromkeys(baseline.file for baseline in phase.baselines):
             answer = findings_of(phase, file, truth=prepared[phase.slug].compiled)
-            problems += located(answer, partial(place, phase=phase, baseline=file))
+            problems += located(answer["errors"], answer["counts"], partial(place, phase=phase, baseline=file))
     if problems:
         raise InvalidBundle(problems)
 

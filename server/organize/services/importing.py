@@ -8,14 +8,16 @@ from tempfile import TemporaryDirectory
 from django.conf import settings
 from django.db import transaction
 
+from evaluator.problems import Problem
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
 from server.challenges.revealed import PER_CLASS
+from server.challenges.services import competing
 from server.clock import database_now
 from server.organize.services import baselines, bundles
 from server.organize.services.bundles.dates import check_order, stamp
-from server.organize.services.bundles.mistakes import Mistakes
+from server.organize.services.bundles.mistakes import Mistakes, unheard
 from server.organize.services.checking import check_all
 from server.organize.services.new_files import NewFiles
 from server.organize.services.phases import clear, differing, has_entries, write_phase
@@ -35,27 +37,34 @@ FIELDS = (
 )
 
 
-def unheard(sentence: str) -> None:
-    """Stands where nobody listens."""
-
-
-def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = unheard) -> Challenge:
+def import_bundle(
+    *,
+    path: Path,
+    by: User | None,
+    say: Callable[[str], None] = unheard,
+    warn: Callable[[Problem], None] = unheard,
+    strict: bool = False,
+) -> Challenge:
     """Create or change the challenge that a folder or zip describes; the same bundle again changes nothing.
 
-    `by` becomes one of its organizers; whether they may is the caller's to know. `say` hears what is done, sentence
-    by sentence. Raises InvalidBundle with every mistake, and then has changed nothing; and Refused where a baseline
-    could not be submitted (no space on the disk): the challenge stands then, and the same bundle submits it later.
+    `by` becomes one of its organizers; the caller checks that they may. `say` gets what was done, sentence by sentence;
+    `warn` gets every warning, and `strict` makes warnings mistakes. Raises InvalidBundle with every mistake, and then
+    has changed nothing; and Refused where a baseline could not be submitted (no space on the disk): the challenge
+    stays, and importing the same bundle again submits it.
     """
     with (
         bundles.opened(path) as folder,
         TemporaryDirectory(prefix="import-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
-        bundle = bundles.read(folder)
+        mistakes = Mistakes(strict=strict)
+        bundle = bundles.read(folder, mistakes)
         known = Phase.objects.filter(challenge__slug=bundle.slug).values_list("slug", flat=True)
-        prepared = prepare_all(bundle.phases, Path(workspace), known=set(known))
+        prepared = prepare_all(bundle.phases, Path(workspace), mistakes, known=set(known))
         check_all(bundle.phases, prepared)
         with transaction.atomic(), NewFiles() as files:
-            challenge, changes, kept = write(bundle, prepared, files=files, by=by)
+            challenge, changes, kept = write(bundle, prepared, mistakes, files=files, by=by)
+        for warning in mistakes.warnings:
+            warn(warning)
         try:
             for sentence in baselines.submit_all(challenge, bundle):
                 changes.append(sentence)
@@ -66,10 +75,9 @@ def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = u
 
 
 def write(
-    bundle: bundles.Bundle, prepared: dict[str, Prepared], *, files: NewFiles, by: User | None
+    bundle: bundles.Bundle, prepared: dict[str, Prepared], mistakes: Mistakes, *, files: NewFiles, by: User | None
 ) -> tuple[Challenge, list[str], list[str]]:
     """Write all rows, in the caller's transaction; return the challenge, and in words what changed and what stayed."""
-    mistakes = Mistakes()
     challenge, changes = write_challenge(bundle, mistakes)
     known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
     for position, declared in enumerate(bundle.phases):
@@ -77,6 +85,10 @@ def write(
         ready = prepared[declared.slug]
         changes += write_phase(phase, declared, position=position, prepared=ready, files=files, mistakes=mistakes)
     changes += baselines.write_teams(challenge, bundle, mistakes)
+    if by is not None:
+        for told in competing(challenge, [by]):
+            message = f"{told} of this challenge, so {by} cannot become its organizer; choose an account without a team"
+            mistakes.add("organizer_competes", message)
     mistakes.stop_if_any()
     kept = [phase for phase in known.values() if has_entries(phase)]
     changes += [remove(phase) for phase in known.values() if phase not in kept]

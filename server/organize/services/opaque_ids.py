@@ -13,6 +13,7 @@ from django.conf import settings
 
 from server.organize.services import bundles
 from server.organize.services.bundles import BundlePhase
+from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.checking import check_all
 from server.organize.services.preparing import prepare_all
 
@@ -27,10 +28,18 @@ def write_all(folder: Path) -> list[str]:
     `caption_ids.csv`. Both are as secret as the truth. A second call keeps ids that are new already. Raises
     InvalidBundle, with nothing written, where the bundle is at fault.
     """
-    phases = tuple(phase for phase in bundles.read(folder).phases if phase.declared_track.gives_candidates)
-    with TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
-        check_all(phases, prepare_all(phases, Path(workspace), known={phase.slug for phase in phases}))
-    return [write(phase) for phase in phases]
+    with (
+        bundles.opened(folder) as copy,  # refuses links, so that what is written below stays inside the bundle
+        TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
+    ):
+        phases = retrieval_phases(copy)
+        known = {phase.slug for phase in phases}
+        check_all(phases, prepare_all(phases, Path(workspace), Mistakes(), known=known))
+    return [write(phase) for phase in retrieval_phases(folder)]
+
+
+def retrieval_phases(folder: Path) -> tuple[BundlePhase, ...]:
+    return tuple(phase for phase in bundles.read(folder).phases if phase.declared_track.gives_candidates)
 
 
 def write(phase: BundlePhase) -> str:

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -12,6 +13,7 @@ from evaluator.catalog import TRACKS
 from evaluator.problems import Problem
 from server.organize.podium import run_podium
 from server.organize.services.bundles import BundlePhase, InvalidBundle
+from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.locating import located
 
 TRUTH_AT_FAULT = 3
@@ -49,22 +51,25 @@ class Prepared:
     sample: Path
     candidates: Path | None
     private: bool
+    warnings: list[Problem]
 
 
-def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, *, known: Collection[str]) -> dict[str, Prepared]:
-    """Prepare the truth of each phase. Raises InvalidBundle with the faults of all of them.
+def prepare_all(
+    phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mistakes, *, known: Collection[str]
+) -> dict[str, Prepared]:
+    """Prepare the truth of each phase and note its warnings. Raises InvalidBundle with the faults of all of them.
 
     `known`: slugs of phases that exist. A new one must not reveal answers by what participants are given to read.
     """
     prepared: dict[str, Prepared] = {}
-    problems: list[Problem] = []
     for phase in phases:
         try:
             prepared[phase.slug] = prepare(phase, workspace, hidden=phase.slug not in known)
         except InvalidBundle as error:
-            problems += error.problems
-    if problems:
-        raise InvalidBundle(problems)
+            mistakes.extend(error.problems)
+        else:
+            mistakes.extend_warnings(prepared[phase.slug].warnings)
+    mistakes.stop_if_any()
     return prepared
 
 
@@ -84,8 +89,9 @@ def prepare(phase: Source, workspace: Path, *, hidden: bool) -> Prepared:
     if phase.sample:
         shutil.copyfile(phase.sample, sample)
     pack(phase, source)
+    warnings = located(made["warnings"], made["warning_counts"], partial(place, phase=phase))
     private = "private" in made["splits"]
-    return Prepared(made["sha256"], made["images"], compiled, source, sample, candidates, private)
+    return Prepared(made["sha256"], made["images"], compiled, source, sample, candidates, private, warnings)
 
 
 def arguments(phase: Source) -> list[str]:
@@ -110,7 +116,7 @@ def answer_of(*words: str, phase: Source) -> dict[str, Any]:
     ended = run_podium(*words, "--json", expected=(0, TRUTH_AT_FAULT))
     answer: dict[str, Any] = json.loads(ended.stdout)
     if ended.returncode == TRUTH_AT_FAULT:
-        raise InvalidBundle(located(answer, lambda file: place(file, phase)))
+        raise InvalidBundle(located(answer["errors"], answer["counts"], partial(place, phase=phase)))
     return answer
 
 

@@ -7,18 +7,19 @@ night there would be none: what lacks its new score then is off the boards until
 
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from evaluator.signature import compose
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Phase
+from server.challenges.models import Phase, Truth
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.field import read_field
 from server.organize.models import Rescoring
-from server.submissions.models import BOOTSTRAPPING, Evaluation, Rerun, Status, Submission
+from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, Status, Submission
 from server.submissions.services import reruns
 
 
@@ -34,39 +35,112 @@ class Change:
 
 
 @transaction.atomic
-def start(*, phase: Phase, by: User | None) -> Rescoring:
-    """Rescore against the phase's newest truth, with the present evaluator; go on with what was begun already."""
+def start(*, phase: Phase, by: User | None, truth: Truth | None = None) -> Rescoring:
+    """Rescore against a truth version, with the present evaluator; continue where the same was begun already.
+
+    Without `truth`, :func:`proposed` decides. A rescoring to another version that was begun is discarded.
+    """
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
-    truth = locked.truths.order_by("-version").first()
-    if truth is None:
-        raise Refused("invalid", "This phase has no truth to rescore against. Add one first.")
+    begun = begun_of(locked)
+    truth = truth or proposed(locked, begun)
     signature = compose(locked.declared_track, locked.declared_track.resolve(locked.parameters), truth.sha256)
-    begun = locked.rescorings.filter(applied_at=None).first()
     if begun is not None and (begun.truth_id, begun.signature) == (truth.pk, signature):
         catch_up(begun)
         return begun
     if begun is not None:
-        Rerun.objects.filter(truth=begun.truth_id, truth__active=False).delete()
-        begun.delete()
+        remove(begun, by=by)
     begun = Rescoring.objects.create(
         phase=locked, truth=truth, signature=signature, started_by=by, started_at=database_now()
     )
     catch_up(begun)
-    audit.record(actor=by, action="rescoring.started", subject=f"phase {phase}", detail={"signature": signature})
+    detail = {"truth": truth.version, "signature": signature}
+    audit.record(actor=by, action="rescoring.started", subject=f"phase {phase}", detail=detail)
     return begun
+
+
+def begun_of(phase: Phase) -> Rescoring | None:
+    """Return the rescoring that was begun and not applied, if there is one."""
+    return phase.rescorings.select_related("truth").filter(applied_at=None).first()
+
+
+def proposed(phase: Phase, begun: Rescoring | None) -> Truth:
+    """Return the truth to rescore against where none is named.
+
+    It is the newest version if that was never in use. Else it is that of the rescoring that was begun, else the active
+    one: a version that was taken back does not return unless it is named.
+    """
+    newest = phase.truths.order_by("-version").first()
+    if newest is None:
+        raise Refused("invalid", "This phase has no truth to rescore against. Add one first.")
+    active = phase.truth
+    if active is None or (newest.version > active.version and not newest.rescorings.exclude(applied_at=None).exists()):
+        return newest
+    return begun.truth if begun else active
+
+
+def version_of(phase: Phase, version: int) -> Truth:
+    """Return a version of the phase's truth; refused where there is no such version."""
+    found = phase.truths.filter(version=version).first()
+    if found is None:
+        there = ", ".join(f"{one.version}{' (active)' if one.active else ''}" for one in phase.truths.all())
+        raise Refused("not_found", f"This phase has no truth version {version}. Its versions are: {there or 'none'}.")
+    return found
+
+
+@transaction.atomic
+def discard(*, phase: Phase, by: User | None) -> None:
+    """Give up the rescoring that was begun: the boards stay, and only the audit log still mentions it."""
+    locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
+    begun = begun_of(locked)
+    if begun is None:
+        raise Refused(
+            "not_found",
+            "No rescoring waits to be applied. To undo one that was applied, rescore to the truth version before it.",
+        )
+    remove(begun, by=by)
+
+
+def remove(begun: Rescoring, *, by: User | None) -> None:
+    """Remove a rescoring with its reruns and the scores that it brought. The caller holds the phase.
+
+    Scores of an earlier rescoring to the same truth are kept, and so is everything that the boards show.
+    """
+    if begun.signature != begun.phase.signature:
+        wanted = Rerun.objects.filter(submission__phase=begun.phase_id, truth=begun.truth_id)
+        (wanted.filter(submission__in=lacking(begun)) if begun.truth.active else wanted).delete()
+        kept(begun).filter(created_at__gte=begun.started_at).delete()
+    detail = {"truth": begun.truth.version, "signature": begun.signature}
+    audit.record(actor=by, action="rescoring.discarded", subject=f"phase {begun.phase}", detail=detail)
+    begun.delete()
 
 
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
-    """Ask for what is lacking and was not asked for."""
+    """Queue a rerun for every submission that has neither the new score nor a pending rerun."""
     asked = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.ask(lacking(rescoring).exclude(Exists(asked)).order_by("received_at"), truth=rescoring.truth)
 
 
 def lacking(rescoring: Rescoring) -> QuerySet[Submission]:
     """Scored submissions of the phase without the score that the rescoring is for."""
-    done = Evaluation.objects.filter(submission=OuterRef("pk"), truth=rescoring.truth_id, signature=rescoring.signature)
+    done = kept(rescoring).filter(submission=OuterRef("pk"))
     return Submission.objects.filter(phase=rescoring.phase_id, status=Status.SCORED).exclude(Exists(done))
+
+
+def kept(rescoring: Rescoring) -> QuerySet[Evaluation]:
+    """Evaluations of the kind that the rescoring is for, also those from when their truth was last in use."""
+    return Evaluation.objects.filter(
+        submission__phase=rescoring.phase_id, truth=rescoring.truth_id, signature=rescoring.signature
+    )
+
+
+def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
+    """Submissions whose kept evaluation never got its intervals, because another truth came into use before."""
+    if not (settings.INTERVAL_REPLICATES and rescoring.phase.declared_track.intervals):
+        return Submission.objects.none()
+    bare = kept(rescoring).filter(submission=OuterRef("pk")).exclude(scores__low__isnull=False)
+    given_up = Rerun.objects.scoring().exclude(failure="").filter(truth=rescoring.truth_id, submission=OuterRef("pk"))
+    return Submission.objects.filter(Exists(bare), status=Status.SCORED).exclude(Exists(given_up))
 
 
 def unscorable(rescoring: Rescoring) -> QuerySet[Rerun]:
@@ -104,11 +178,15 @@ def apply(*, rescoring: Rescoring, by: User | None, without_unscorable: bool = F
         phase = Phase.objects.select_for_update(no_key=True).get(pk=rescoring.phase_id)
         found = phase.rescorings.select_related("truth").filter(pk=rescoring.pk).first()
         if found is None:
-            raise Refused("not_found", "This rescoring was replaced by a later one.")
+            raise Refused("not_found", "This rescoring was discarded or replaced by another.")
         if found.applied_at is None:
             refuse_unfinished(found, without_unscorable=without_unscorable)
             switch(phase, found)
-            detail = {"signature": found.signature, "without": unscorable(found).count()}
+            detail = {
+                "truth": found.truth.version,
+                "signature": found.signature,
+                "without": unscorable(found).count(),
+            }
             audit.record(actor=by, action="rescoring.applied", subject=f"phase {phase}", detail=detail)
     return found
 
@@ -136,11 +214,14 @@ def switch(phase: Phase, rescoring: Rescoring) -> None:
     phase.signature = rescoring.signature
     phase.save(update_fields=["signature"])
     scored = phase.submissions.filter(status=Status.SCORED)
-    late = waiting(rescoring).values_list("pk", flat=True)
-    scored.update(stage="")
-    scored.filter(pk__in=late).update(stage=BOOTSTRAPPING)
+    late = list(waiting(rescoring).values_list("pk", flat=True))
+    bare = list(without_intervals(rescoring).values_list("pk", flat=True))
     Rerun.objects.filter(submission__phase=phase, failure="").delete()
-    reruns.ask(scored.filter(pk__in=late), truth=rescoring.truth)
-    reruns.ask_why(scored.exclude(pk__in=late), truth=rescoring.truth, track=phase.declared_track)
+    scored.update(stage="")
+    scored.filter(pk__in=[*late, *bare]).update(stage=BOOTSTRAPPING)
+    reruns.ask(scored.filter(pk__in=[*late, *bare]), truth=rescoring.truth)
+    explained = Explanation.objects.filter(evaluation__in=kept(rescoring), evaluation__submission=OuterRef("pk"))
+    unexplained = scored.exclude(pk__in=late).exclude(Exists(explained))
+    reruns.ask_why(unexplained, truth=rescoring.truth, track=phase.declared_track)
     rescoring.applied_at = database_now()
     rescoring.save(update_fields=["applied_at"])

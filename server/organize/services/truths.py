@@ -1,5 +1,6 @@
 """A further version of a phase's truth: checked and compiled like the first, not used before a rescoring is applied."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,11 +10,13 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
 
+from evaluator.problems import Problem
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Phase, Truth
 from server.errors import Refused
 from server.organize.services.bundles import opened
+from server.organize.services.bundles.mistakes import unheard
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared, prepare
 from server.submissions.models import Score
@@ -33,10 +36,10 @@ class TruthFolder:
     sample: None = None
 
 
-def add(*, phase: Phase, path: Path, by: User | None) -> Truth:
+def add(*, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = unheard) -> Truth:
     """Keep a truth folder, or a zip of one, as the phase's newest version. One that is there already is returned.
 
-    Raises InvalidBundle with every fault of it.
+    `warn` gets every warning. Raises InvalidBundle with every fault of it.
     """
     with (
         opened(path) as folder,
@@ -46,6 +49,8 @@ def add(*, phase: Phase, path: Path, by: User | None) -> Truth:
             phase.slug, phase.track, phase.parameters, phase.public_share, phase.split_seed, truth=folder
         )
         prepared = prepare(source, Path(workspace), hidden=False)
+        for warning in prepared.warnings:
+            warn(warning)
         with transaction.atomic(), NewFiles() as files:
             return write(phase, prepared, files, by=by)
 

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.core.files import File
+from django.db.models import Q
 
 from server.accounts.models import User
 from server.challenges.models import Membership, Phase, Team
@@ -33,6 +34,18 @@ def refuse_large(file: "File[bytes]") -> None:
 def refuse_strangers(*, user: User | None, team: Team, phase: Phase) -> None:
     if team.challenge_id != phase.challenge_id or not Membership.objects.filter(team=team, user=user).exists():
         raise Refused("not_a_member", "You are not in a team of this challenge. Join it first, then submit.")
+
+
+def refuse_organizers(*, team: Team, phase: Phase) -> None:
+    """Refuse a team with a member who can read the private board: an organizer of the challenge, or staff."""
+    privileged = Q(user__is_staff=True) | Q(user__organized_challenges=phase.challenge_id)
+    member = Membership.objects.select_related("user").filter(privileged, team=team).first()
+    if member is not None:
+        raise Refused(
+            "forbidden",
+            f"{member.user} is in your team and can read the private board of this challenge, as organizer or staff. "
+            "Your team cannot submit; ask the staff to end that role, or take part with another account.",
+        )
 
 
 def refuse_by_date(phase: Phase, now: datetime) -> None:
@@ -75,5 +88,6 @@ def refuse_by_quota(*, team: Team, phase: Phase, now: datetime) -> None:
 
 def refuse_unread(*, team: Team, phase: Phase, now: datetime) -> None:
     """Refuse, before the first byte of a body is read, what would be refused after the last."""
+    refuse_organizers(team=team, phase=phase)
     refuse_by_date(phase, now)
     refuse_by_quota(team=team, phase=phase, now=now)

@@ -91,6 +91,7 @@ def admit(submission: Submission, *, charge: bool) -> None:
     now = database_now()
     if charge:
         admission.refuse_strangers(user=submission.user, team=team, phase=phase)
+        admission.refuse_organizers(team=team, phase=phase)
         admission.refuse_by_date(phase, now)
     admission.refuse_duplicates(submission)
     if charge:

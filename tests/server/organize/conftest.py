@@ -65,7 +65,8 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         Path(told["--sample"]).write_text("ImageId,PredictionString\na,\n")
         files = sorted(Path(told["--truth"]).iterdir()) + [Path(told[name]) for name in told if name == "--usage"]
         digest = sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-        return {"sha256": digest, "images": 2, "splits": {"all": 2, "public": 2}}
+        splits = {"all": 2, "public": 2}
+        return {"sha256": digest, "images": 2, "splits": splits, "warnings": [], "warning_counts": {}}
 
     monkeypatch.setattr(preparing, "answer_of", run)
     monkeypatch.setattr(checking, "findings_of", lambda *words, **about: {"errors": [], "counts": {}})

@@ -4,11 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.core.management import CommandError, call_command
 
+from evaluator.signature import compose
 from server.challenges.models import Phase
+from server.leaderboards.queries import board
 from server.organize.management.commands import rescore
+from server.organize.models import Rescoring
 from server.organize.services import rescoring
+from server.submissions.models import Evaluation
 from tests.server.conftest import evaluate
 
 pytestmark = pytest.mark.usefixtures("inline_queue")
@@ -73,3 +78,55 @@ def test_a_truth_at_fault_is_told_line_by_line(phase: Any, truth: Path) -> None:
 def test_a_phase_that_is_not_there_is_said(db: None) -> None:
     with pytest.raises(CommandError, match="no phase main of a challenge nowhere"):
         call_command("rescore", "nowhere", "main")
+
+
+def boards(phase: Any) -> list[tuple[str, float]]:
+    shown = board(Phase.objects.get(pk=phase.pk), split="public", viewer=AnonymousUser())
+    return [(row.team, row.score) for row in shown.rows]
+
+
+def test_the_first_version_and_the_second_and_the_first_again_by_number_and_by_folder(
+    phase: Any, ready: Any, truth: Path, capsys: Any
+) -> None:
+    at_first = boards(phase)
+    call_command("rescore", "animals", "main", truth="2")
+    assert boards(phase) == [("B", 0.4), ("A", 0.3)]
+    Evaluation.objects.filter(truth__version=1).update(signature=signature_of(phase, version=1))
+    for named in ("1", "v1"):
+        capsys.readouterr()
+        call_command("rescore", "animals", "main", truth=named)
+        said = capsys.readouterr().out
+        assert "rescoring against truth version 1 " in said
+        assert "boards of animals/main show truth version 1 " in said
+        assert boards(phase) == at_first
+    call_command("rescore", "animals", "main", truth=str(truth))  # the folder of version 2
+    assert "show truth version 2 " in capsys.readouterr().out
+    assert boards(phase) == [("B", 0.4), ("A", 0.3)]
+
+
+def signature_of(phase: Any, *, version: int) -> str:
+    """The kept scores of the first version were written by hand; give them the signature that they would have."""
+    sha256 = phase.truths.get(version=version).sha256
+    return compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), sha256)
+
+
+def test_a_version_that_is_not_there_is_said(phase: Any) -> None:
+    with pytest.raises(CommandError, match=r"no truth version 5. Its versions are: 1 \(active\)"):
+        call_command("rescore", "animals", "main", truth="5")
+
+
+def test_a_preview_says_what_boards_show_and_that_a_rescoring_waits(phase: Any, ready: Any, capsys: Any) -> None:
+    call_command("rescore", "animals", "main", "--preview")
+    said = capsys.readouterr().out
+    assert "boards of animals/main show truth version 1 " in said
+    assert "a rescoring to truth version 2 " in said
+    assert "applied\n" not in said
+
+
+def test_a_preview_can_be_discarded(phase: Any, ready: Any, capsys: Any) -> None:
+    call_command("rescore", "animals", "main", "--preview")
+    call_command("rescore", "animals", "main", "--discard")
+    assert capsys.readouterr().out.endswith("discarded\n")
+    assert not Rescoring.objects.exists()
+    with pytest.raises(CommandError, match="No rescoring waits"):
+        call_command("rescore", "animals", "main", "--discard")

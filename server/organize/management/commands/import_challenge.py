@@ -31,6 +31,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="folder or zip file with challenge.yaml")
+        parser.add_argument("--strict", action="store_true", help="treat every warning as a mistake")
         parser.add_argument(
             "--opaque-ids",
             action="store_true",
@@ -38,7 +39,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--organizer", metavar="USERNAME", help="who organizes the challenge from now on")
 
-    def handle(self, *, path: Path, organizer: str | None, opaque_ids: bool, **options: Any) -> None:
+    def handle(self, *, path: Path, organizer: str | None, strict: bool, opaque_ids: bool, **options: Any) -> None:
         by = User.objects.filter(username__iexact=organizer).first() if organizer else None
         if organizer and by is None:
             raise CommandError(f"There is no user {organizer}. Sign up first, or leave --organizer out.")
@@ -49,8 +50,10 @@ class Command(BaseCommand):
         try:
             for sentence in opaque_ids_of.write_all(path) if opaque_ids else []:
                 self.stdout.write(sentence)
-            challenge = import_bundle(path=path, by=by, say=self.stdout.write)
+            challenge = import_bundle(path=path, by=by, say=self.stdout.write, warn=self.warn, strict=strict)
         except InvalidBundle as error:
+            for warning in error.warnings:
+                self.warn(warning)
             for problem in error.problems:
                 self.stderr.write(line(problem))
             code = TRUTH_AT_FAULT if error.is_truth_fault else BUNDLE_AT_FAULT
@@ -60,9 +63,12 @@ class Command(BaseCommand):
         address = settings.RUNNING.get("url", settings.PODIUM_URL)
         self.stdout.write(f"{address}{reverse('challenge', args=[challenge.slug])}")
 
+    def warn(self, warning: Problem) -> None:
+        self.stderr.write(line(warning, "warning: "))
 
-def line(problem: Problem) -> str:
-    """One mistake as compilers write it."""
+
+def line(problem: Problem, kind: str = "") -> str:
+    """One mistake or warning as compilers write it."""
     place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
     column = f"{problem.column}: " if problem.column else ""
-    return f"{place}: {problem.code} {column}{problem.message}"
+    return f"{place}: {kind}{problem.code} {column}{problem.message}"

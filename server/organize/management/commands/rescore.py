@@ -1,5 +1,6 @@
 """`manage.py rescore SLUG PHASE`: score everything once more, show what changes, and switch the boards."""
 
+import re
 import time
 from argparse import ArgumentParser
 from pathlib import Path
@@ -7,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from server.challenges.models import Phase
+from evaluator.problems import Problem
+from server.challenges.models import Phase, Truth
 from server.errors import Refused
 from server.organize.models import Rescoring
 from server.organize.services import rescoring, truths
@@ -19,36 +21,59 @@ PATIENCE_SECONDS = 60  # without a single score
 
 
 class Command(BaseCommand):
-    help = "Score a phase's submissions against its newest truth, say which ranks change, and switch its boards."
+    help = (
+        "Score a phase's submissions against a version of its truth, list the ranks that change, and switch its "
+        "boards. Any version can be put into effect again; without --truth it is the newest that was never in use, or "
+        "else the one in use."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="of the challenge")
         parser.add_argument("phase", help="its slug")
-        parser.add_argument("--truth", type=Path, metavar="PATH", help="a truth folder, or a zip of one, to be used")
-        parser.add_argument("--preview", action="store_true", help="change nothing yet")
+        parser.add_argument(
+            "--truth", metavar="VERSION|PATH", help="number of a version, such as 1; or a new truth, as folder or zip"
+        )
+        way = parser.add_mutually_exclusive_group()
+        way.add_argument("--preview", action="store_true", help="change nothing yet")
+        way.add_argument("--discard", action="store_true", help="give up the rescoring that was begun")
         parser.add_argument(
             "--without-unscorable", action="store_true", help="take off the boards what cannot be scored this way"
         )
 
-    def handle(self, *, slug: str, phase: str, truth: Path | None, preview: bool, **options: Any) -> None:
+    def handle(self, *, slug: str, phase: str, truth: str | None, preview: bool, **options: Any) -> None:
         found = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug=phase).first()
         if found is None:
             raise CommandError(f"There is no phase {phase} of a challenge {slug}.")
         try:
-            if truth is not None:
-                added = truths.add(phase=found, path=truth, by=None)
-                self.stdout.write(f"truth version {added.version}, {added.images:,} images, sha256 {added.sha256[:12]}")
-            begun = rescoring.start(phase=found, by=None)
-            self.wait(begun)
-            self.show(begun)
+            if options["discard"]:
+                rescoring.discard(phase=found, by=None)
+            else:
+                named = None if truth is None else self.truth_of(found, str(truth))
+                begun = rescoring.start(phase=found, by=None, truth=named)
+                self.stdout.write(f"rescoring against truth {in_words(begun.truth)}")
+                self.wait(begun)
+                self.show(begun)
+                if not preview:
+                    rescoring.apply(rescoring=begun, by=None, without_unscorable=options["without_unscorable"])
+            self.show_active(found)
             if not preview:
-                rescoring.apply(rescoring=begun, by=None, without_unscorable=options["without_unscorable"])
-                self.stdout.write("applied")
+                self.stdout.write("discarded" if options["discard"] else "applied")
         except InvalidBundle as error:
             lines = [f"{one.file}:{one.line or ''}: {one.code} {one.message}" for one in error.problems]
             raise CommandError("\n".join([*lines, "This truth cannot be used; nothing was changed."])) from error
         except Refused as refusal:
             raise CommandError(refusal.detail) from refusal
+
+    def truth_of(self, phase: Phase, named: str) -> Truth:
+        """Return the version of a number (`1`, or `v1` where no such path exists), or add the truth of a path."""
+        if re.fullmatch("[0-9]{1,9}", named) or (re.fullmatch("v[0-9]{1,9}", named) and not Path(named).exists()):
+            return rescoring.version_of(phase, int(named.removeprefix("v")))
+        added = truths.add(phase=phase, path=Path(named), by=None, warn=self.warn)
+        self.stdout.write(f"truth {in_words(added)}, {added.images:,} images")
+        return added
+
+    def warn(self, warning: Problem) -> None:
+        self.stderr.write(f"{warning.file}:{warning.line or ''}: warning: {warning.code} {warning.message}")
 
     def wait(self, begun: Rescoring) -> None:
         """Return when everything has its score, or was given up."""
@@ -73,3 +98,15 @@ class Command(BaseCommand):
                 ranks = f"{change.rank_before or '–'} to {change.rank_after or '–'}"
                 scores = f"{change.score_before} to {change.score_after}"
                 self.stdout.write(f"{split}: {change.team}: rank {ranks}, score {scores}")
+
+    def show_active(self, phase: Phase) -> None:
+        """Print which truth the boards show, as the database has it now."""
+        now = Phase.objects.get(pk=phase.pk)
+        truth = in_words(now.truth) if now.truth else "none"
+        self.stdout.write(f"boards of {phase} show truth {truth}: {now.signature}")
+        if waiting := rescoring.begun_of(now):
+            self.stdout.write(f"a rescoring to truth {in_words(waiting.truth)} waits to be applied or discarded")
+
+
+def in_words(truth: Truth) -> str:
+    return f"version {truth.version} (sha256 {truth.sha256[:12]})"

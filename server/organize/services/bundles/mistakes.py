@@ -1,4 +1,4 @@
-"""What can be wrong with a bundle: the same kind of problem that files of submissions and truths have."""
+"""Mistakes and warnings of a bundle: the same kind of problem that files of submissions and truths have."""
 
 from collections.abc import Iterable
 
@@ -8,10 +8,11 @@ SHEET = "challenge.yaml"
 
 
 class InvalidBundle(Exception):
-    """The bundle is at fault; its organizer can mend it. Everything that was found is listed, nothing was written."""
+    """The bundle is at fault; its organizer can fix it. Everything that was found is listed, nothing was written."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[Problem], warnings: Iterable[Problem] = ()) -> None:
         self.problems = list(problems)
+        self.warnings = list(warnings)
         count = len(self.problems)
         super().__init__(f"{count} {'mistake' if count == 1 else 'mistakes'} in the bundle")
 
@@ -21,19 +22,44 @@ class InvalidBundle(Exception):
         return all(problem.code.startswith("truth_") for problem in self.problems)
 
 
-class Mistakes:
-    """Collects what is wrong, so that one reading tells all of it."""
+def unheard(said: object) -> None:
+    """Drop what is reported."""
 
-    def __init__(self) -> None:
+
+class Mistakes:
+    """Collects everything that is wrong with a bundle, and the warnings; `strict` makes every warning a mistake."""
+
+    def __init__(self, *, strict: bool = False) -> None:
         self._problems: list[Problem] = []
+        self._warnings = self._problems if strict else []
 
     def add(self, code: str, message: str, *, file: str = SHEET, line: int | None = None) -> None:
-        self._problems.append(Problem(code, message, line=line, file=file))
+        """Note a mistake: nothing will be imported."""
+        self.extend([Problem(code, message, line=line, file=file)])
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        self._problems += problems
+
+    def warn(self, code: str, message: str, *, file: str = SHEET, line: int | None = None) -> None:
+        """Note what can be imported but was probably not intended."""
+        self.extend_warnings([Problem(code, message, line=line, file=file)])
+
+    def extend_warnings(self, problems: Iterable[Problem]) -> None:
+        self._warnings += problems
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """The warnings, the sheet's first, in the order of its lines; none where they are mistakes."""
+        return [] if self._warnings is self._problems else sorted(self._warnings, key=_place)
 
     def error(self) -> InvalidBundle:
         """Return what was found, the sheet first, in the order of its lines."""
-        return InvalidBundle(sorted(self._problems, key=lambda p: (p.file != SHEET, p.file or "", p.line or 0)))
+        return InvalidBundle(sorted(self._problems, key=_place), self.warnings)
 
     def stop_if_any(self) -> None:
         if self._problems:
             raise self.error()
+
+
+def _place(problem: Problem) -> tuple[bool, str, int]:
+    return problem.file != SHEET, problem.file or "", problem.line or 0

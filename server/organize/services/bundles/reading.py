@@ -16,13 +16,13 @@ TEXT_MAX_BYTES = 2**20
 PAGES = ("description", "rules", "data")
 
 
-def read(folder: Path) -> Bundle:
-    """Read an unpacked bundle.
+def read(folder: Path, mistakes: Mistakes | None = None) -> Bundle:
+    """Read an unpacked bundle; warnings are noted in `mistakes`.
 
-    Raises InvalidBundle with every mistake of the sheet and of the files that it names; what is inside the truth is
-    told by the evaluator, when the truth is prepared.
+    Raises InvalidBundle with every mistake of the sheet and of the files that it names. The evaluator checks what is
+    inside the truth, when the truth is prepared.
     """
-    mistakes = Mistakes()
+    mistakes = mistakes or Mistakes()
     sheet = _compose(folder, mistakes)
     pages = {page: _read_text(folder / f"{page}.md", TEXT_MAX_BYTES, mistakes) for page in PAGES}
     with Section(sheet, mistakes) as section:

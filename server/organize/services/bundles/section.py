@@ -71,6 +71,10 @@ class Section:
         """Note a mistake at a key."""
         self._mistakes.add(code, f"{name}: {message}", line=self.line(name))
 
+    def warn(self, name: str, code: str, message: str) -> None:
+        """Note a warning at a key."""
+        self._mistakes.warn(code, f"{name}: {message}", line=self.line(name))
+
     def take(self, name: str, convert: Callable[[yaml.Node], T], default: D) -> T | D:
         """Return a value, or `default` where the key is missing, null or wrong (which is noted)."""
         self._asked.append(name)

@@ -1,4 +1,4 @@
-"""A bundle's folder: as it is, or out of a zip that is not trusted."""
+"""A bundle's files in a temporary folder: copied from a folder or unpacked from a zip, neither of which is trusted."""
 
 import stat
 import zlib
@@ -10,6 +10,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from django.conf import settings
 
+from server.organize.services.bundles.copying import copy_folder, is_clutter
 from server.organize.services.bundles.mistakes import Mistakes
 
 MOST_ENTRIES = 10_000
@@ -19,17 +20,22 @@ CHUNK_BYTES = 2**20
 
 @contextmanager
 def opened(path: Path) -> Iterator[Path]:
-    """Give the folder of a bundle; a zip is unpacked into a temporary one that is gone afterwards."""
-    if path.is_dir():
-        yield path
-        return
+    """Yield a folder that holds nothing but ordinary files of the bundle; it is removed afterwards.
+
+    Raises InvalidBundle where there is anything else in it.
+    """
     with TemporaryDirectory(prefix="bundle-", dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
-        yield _unpack(path, Path(folder))
+        mistakes = Mistakes()
+        if path.is_dir():
+            copy_folder(path, Path(folder), mistakes)
+            mistakes.stop_if_any()
+            yield Path(folder)
+        else:
+            yield _unpack(path, Path(folder), mistakes)
 
 
-def _unpack(path: Path, folder: Path) -> Path:
+def _unpack(path: Path, folder: Path, mistakes: Mistakes) -> Path:
     """Extract a zip and return the folder that holds its files, which may be a single one at the top."""
-    mistakes = Mistakes()
     if not path.is_file():
         mistakes.add("missing_file", "no such file or folder", file=path.name)
     mistakes.stop_if_any()
@@ -49,7 +55,7 @@ def _unpack(path: Path, folder: Path) -> Path:
 
 def _checked(archive: ZipFile, file: str, mistakes: Mistakes) -> dict[str, ZipInfo]:
     """Return the files to extract by name; note everything that must not be there."""
-    entries = [entry for entry in archive.infolist() if not entry.is_dir() and not _is_clutter(entry.filename)]
+    entries = [entry for entry in archive.infolist() if not entry.is_dir() and not is_clutter(entry.filename)]
     files: dict[str, ZipInfo] = {}
     for entry in entries[:MOST_ENTRIES]:
         name = PurePosixPath(entry.filename).as_posix()
@@ -66,12 +72,6 @@ def _checked(archive: ZipFile, file: str, mistakes: Mistakes) -> dict[str, ZipIn
         limits = f"{settings.DECOMPRESSED_MAX_BYTES} bytes, {settings.DECOMPRESSED_MAX_RATIO} : 1, {MOST_ENTRIES} files"
         mistakes.add("too_large", f"would unpack to more than allowed ({limits})", file=file)
     return files
-
-
-def _is_clutter(name: str) -> bool:
-    """Tell whether some program left a file there that is no part of the challenge."""
-    parts = PurePosixPath(name).parts
-    return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
 
 
 def _fault(entry: ZipInfo) -> tuple[str, str] | None:

@@ -1,0 +1,24 @@
+"""Whoever imports a bundle becomes an organizer of the challenge, unless they take part in it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from server.challenges.models import Challenge
+from server.organize.services.bundles import InvalidBundle
+
+Import = Callable[..., list[str]]
+
+
+@pytest.mark.usefixtures("quick_podium", "inline_queue")
+def test_a_participant_cannot_become_the_organizer_by_an_import(make: Any, bundle: Any, run: Import) -> None:
+    run()
+    ada = make.user(username="ada")
+    challenge = Challenge.objects.get()
+    make.team(challenge, ada, name="Aurora")
+    with pytest.raises(InvalidBundle) as caught:
+        run(by=ada)
+    (problem,) = caught.value.problems
+    assert (problem.code, "ada is in team Aurora" in problem.message) == ("organizer_competes", True)
+    assert not challenge.organizers.exists()

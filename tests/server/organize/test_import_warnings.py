@@ -1,0 +1,45 @@
+"""Warnings of an import: they are reported beside the mistakes, and `--strict` makes them mistakes."""
+
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from server.challenges.models import Challenge
+from server.organize.services import preparing
+from server.organize.services.bundles import InvalidBundle
+from server.organize.services.importing import import_bundle
+
+DOUBTFUL = {"code": "doubtful", "message": "is odd", "line": 3, "file": "boxes.csv"}
+TOLD = "phases/main/truth/boxes.csv:3: warning: doubtful is odd"
+
+
+@pytest.fixture
+def doubtful(make: Any, quick_podium: Any, monkeypatch: Any) -> None:
+    """A truth that `podium prepare` warns about, twice, and shows once."""
+    quick = preparing.answer_of
+    warnings = {"warnings": [DOUBTFUL], "warning_counts": {"doubtful": 2}}
+    monkeypatch.setattr(preparing, "answer_of", lambda *words, **about: quick(*words, **about) | warnings)
+
+
+def test_an_import_with_warnings_is_done_and_reports_them(doubtful: Any, bundle: Any, capsys: Any) -> None:
+    call_command("import_challenge", bundle.path)
+    said = capsys.readouterr()
+    assert TOLD in said.err.splitlines()
+    assert "and 1 more of this kind" in said.err
+    assert Challenge.objects.count() == 1
+
+
+def test_strict_makes_every_warning_a_mistake(doubtful: Any, bundle: Any, capsys: Any) -> None:
+    with pytest.raises(CommandError, match="nothing was imported"):
+        call_command("import_challenge", bundle.path, strict=True)
+    assert "boxes.csv:3: doubtful is odd" in capsys.readouterr().err
+    assert not Challenge.objects.exists()
+
+
+def test_warnings_are_reported_beside_mistakes(doubtful: Any, bundle: Any) -> None:
+    bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")  # found when the rows are written
+    with pytest.raises(InvalidBundle) as error:
+        import_bundle(path=bundle.path, by=None)
+    assert [problem.code for problem in error.value.problems] == ["bad_dates"]
+    assert [problem.code for problem in error.value.warnings] == ["doubtful", "doubtful"]

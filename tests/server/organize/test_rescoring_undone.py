@@ -1,0 +1,163 @@
+"""Any version of a truth can be put into effect again, and a rescoring that was begun can be given up."""
+
+from typing import Any
+
+import pytest
+
+from server.audit.models import Entry
+from server.challenges.models import Phase, Truth
+from server.errors import Refused
+from server.organize.models import Rescoring
+from server.organize.services import rescoring
+from server.submissions.models import Evaluation, Rerun, Submission
+from server.submissions.services import reruns
+from tests.server.organize.test_rescoring import add, done, kind, lines, newer, phase, two
+
+__all__ = ["newer", "phase", "two"]  # fixtures
+
+AT_FIRST = [("A", 0.6), ("B", 0.5)]
+
+
+def switched(phase: Any, truth: Truth, **scores: float) -> Rescoring:
+    """Rescore to a truth and apply it; `scores` are those that are still needed, by team."""
+    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as if a worker had been there
+    begun = rescoring.start(phase=phase, by=None, truth=truth)
+    assert {rerun.submission.team.name for rerun in Rerun.objects.filter(truth=truth)} == set(scores)
+    for rerun in list(Rerun.objects.filter(truth=truth)):
+        done(rerun.submission, scores[rerun.submission.team.name])
+    return rescoring.apply(rescoring=begun, by=None)
+
+
+@pytest.fixture
+def real(phase: Any, make: Any, two: Any) -> Truth:
+    """The first version, whose scores have the signature that they would really have."""
+    Evaluation.objects.update(signature=kind(phase, phase.truth))
+    Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
+    return Truth.objects.get(phase=phase, active=True)
+
+
+def test_back_to_the_first_version_the_board_is_as_at_first_and_nothing_is_scored_again(
+    phase: Any, real: Any, newer: Any
+) -> None:
+    switched(phase, newer, A=0.1, B=0.2)
+    assert lines(phase) == [("B", 0.2), ("A", 0.1)]
+    switched(phase, real)
+    assert lines(phase) == AT_FIRST
+    assert Phase.objects.get(pk=phase.pk).truth == real
+    assert [one.truth.version for one in Rescoring.objects.order_by("started_at")] == [2, 1]
+
+
+def test_what_was_submitted_meanwhile_is_scored_against_the_version_that_returns(
+    phase: Any, real: Any, newer: Any, make: Any, scored: Any
+) -> None:
+    switched(phase, newer, A=0.1, B=0.2)
+    scored(Phase.objects.get(pk=phase.pk), 0.3, team=make.team(phase.challenge, name="C"))
+    switched(phase, real, C=0.55)
+    assert lines(phase) == [("A", 0.6), ("C", 0.55), ("B", 0.5)]
+
+
+def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Any, real: Any, newer: Any) -> None:
+    switched(phase, newer, A=0.1, B=0.2)
+    earlier = Evaluation.objects.filter(truth=real)
+    earlier.update(evaluator_version="0.9.0", signature="of an earlier version")
+    switched(phase, real, A=0.61, B=0.51)
+    assert lines(phase) == [("A", 0.61), ("B", 0.51)]
+
+
+def test_intervals_that_a_switch_cut_off_are_asked_for_when_their_version_returns(
+    phase: Any, real: Any, newer: Any, two: Any
+) -> None:
+    """`scored` writes no intervals: as if the switch had come before them."""
+    switched(phase, newer, A=0.1, B=0.2)
+    switched(phase, real)
+    assert set(Rerun.objects.scoring().values_list("submission", flat=True)) == {one.pk for one in two}
+
+
+def test_a_version_that_was_taken_back_does_not_return_unless_it_is_named(phase: Any, real: Any, newer: Any) -> None:
+    assert rescoring.start(phase=phase, by=None).truth == newer  # never in use, so it is meant
+    switched(phase, newer, A=0.1, B=0.2)
+    switched(phase, real)
+    begun = rescoring.start(phase=phase, by=None)
+    assert begun.truth == real
+
+
+def test_the_version_that_was_begun_is_continued_where_none_is_named(phase: Any, real: Any, newer: Any) -> None:
+    switched(phase, newer, A=0.1, B=0.2)
+    begun = rescoring.start(phase=phase, by=None, truth=real)
+    assert rescoring.start(phase=phase, by=None) == begun
+
+
+def test_a_version_that_is_not_there_is_refused_with_those_that_are(phase: Any, newer: Any) -> None:
+    with pytest.raises(Refused, match=r"no truth version 7. Its versions are: 2, 1 \(active\)"):
+        rescoring.version_of(phase, 7)
+
+
+def test_a_discarded_rescoring_leaves_no_trace_but_in_the_audit_log(
+    phase: Any, real: Any, newer: Any, two: Any, make: Any
+) -> None:
+    before = list(Evaluation.objects.order_by("pk").values_list("pk", "signature"))
+    rescoring.start(phase=phase, by=None, truth=newer)
+    done(two[0], 0.1)  # the other one still waits
+    rescoring.discard(phase=phase, by=make.user(username="boss"))
+    assert not Rescoring.objects.exists()
+    assert not Rerun.objects.exists()
+    assert list(Evaluation.objects.order_by("pk").values_list("pk", "signature")) == before
+    assert lines(phase) == AT_FIRST
+    entry = Entry.objects.latest("number")
+    assert (entry.action, entry.actor_name, entry.detail["truth"]) == ("rescoring.discarded", "boss", 2)
+
+
+def test_what_a_worker_has_in_hand_when_it_is_discarded_is_not_recorded(phase: Any, real: Any, newer: Any) -> None:
+    rescoring.start(phase=phase, by=None, truth=newer)
+    claimed = reruns.claim(Rerun.objects.filter(truth=newer)[0].pk)
+    assert claimed is not None
+    rescoring.discard(phase=phase, by=None)
+    split = {"headline": "mAP", "classes": [], "metrics": {"mAP": 0.9}, "intervals": {}}
+    report = {"signature": kind(phase, newer), "splits": {"public": split}}
+    assert not reruns.record(claimed, report=report, replicates={}, cpu_seconds=1.0)
+    assert not Evaluation.objects.filter(truth=newer).exists()
+
+
+def test_discarding_keeps_the_scores_from_when_that_version_was_in_use(
+    phase: Any, real: Any, newer: Any, make: Any, scored: Any
+) -> None:
+    switched(phase, newer, A=0.1, B=0.2)
+    switched(phase, real)
+    scored(Phase.objects.get(pk=phase.pk), 0.3, team=make.team(phase.challenge, name="C"))
+    rescoring.start(phase=phase, by=None, truth=newer)
+    done(Submission.objects.get(team__name="C"), 0.9)
+    rescoring.discard(phase=phase, by=None)
+    assert sorted(Evaluation.objects.filter(truth=newer).values_list("submission__team__name", flat=True)) == ["A", "B"]
+
+
+def test_discarding_one_to_the_active_truth_keeps_what_the_boards_wait_for(
+    phase: Any, real: Any, newer: Any, make: Any, scored: Any
+) -> None:
+    """A file that was recorded against the other truth waits for its score; the rescoring asked for nothing new."""
+    submission = scored(phase, 0.3, team=make.team(phase.challenge, name="C"))
+    submission.evaluations.update(truth=newer, signature=kind(phase, newer))
+    reruns.ask([submission], truth=real)
+    rescoring.start(phase=phase, by=None, truth=real)
+    rescoring.discard(phase=phase, by=None)
+    assert Rerun.objects.filter(submission=submission, truth=real).exists()
+
+
+def test_after_one_was_discarded_another_can_begin(phase: Any, real: Any, newer: Any) -> None:
+    rescoring.start(phase=phase, by=None, truth=newer)
+    rescoring.discard(phase=phase, by=None)
+    switched(phase, newer, A=0.1, B=0.2)
+    assert lines(phase) == [("B", 0.2), ("A", 0.1)]
+
+
+def test_one_that_was_replaced_is_in_the_audit_log(phase: Any, real: Any, newer: Any) -> None:
+    rescoring.start(phase=phase, by=None, truth=newer)
+    rescoring.start(phase=phase, by=None, truth=add(phase, version=3))
+    told = list(Entry.objects.order_by("number").values_list("action", "detail__truth"))
+    assert told == [("rescoring.started", 2), ("rescoring.discarded", 2), ("rescoring.started", 3)]
+
+
+def test_nothing_can_be_discarded_where_nothing_was_begun(phase: Any, real: Any, newer: Any) -> None:
+    switched(phase, newer, A=0.1, B=0.2)
+    with pytest.raises(Refused, match="rescore to the truth version before it") as refusal:
+        rescoring.discard(phase=phase, by=None)
+    assert refusal.value.code == "not_found"

@@ -1,0 +1,105 @@
+"""Who reads the private board of a challenge takes no part in it, and who takes part does not get to read it."""
+
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.test import Client
+from django.urls import reverse
+
+from server.challenges.models import Challenge, Membership
+from server.challenges.services import join, join_team
+from server.errors import Refused
+from server.submissions.services import intake
+
+ROLES = ("organizer", "staff")
+
+
+@pytest.fixture
+def phase(make: Any, inline_queue: Any) -> Any:
+    return make.phase(make.challenge(slug="detection"), slug="main")
+
+
+def given(role: str, user: Any, challenge: Challenge) -> Any:
+    """Give a person a role, as nobody could by the site."""
+    if role == "staff":
+        type(user).objects.filter(pk=user.pk).update(is_staff=True)
+    else:
+        challenge.organizers.add(user)
+    return type(user).objects.get(pk=user.pk)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_whoever_reads_the_private_board_cannot_join(make: Any, phase: Any, role: str) -> None:
+    user = given(role, make.user(), phase.challenge)
+    with pytest.raises(Refused, match="so you cannot take part") as refusal:
+        join(user=user, challenge=phase.challenge, accept_rules=True)
+    assert refusal.value.code == "forbidden"
+    with pytest.raises(Refused, match="so you cannot take part"):
+        join_team(user=user, team=make.team(phase.challenge), accept_rules=True)
+    assert not Membership.objects.filter(user=user).exists()
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_page_and_the_api_refuse_them(make: Any, phase: Any, api: Any, role: str) -> None:
+    user = given(role, make.user(), phase.challenge)
+    answer = api.post("challenges/detection/join", {"accept_rules": True}, user=user, scope="submit")
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+    browser = Client()
+    browser.force_login(user)
+    assert browser.post(reverse("join", args=["detection"]), {"accept_rules": "on"}).status_code == 403
+    front = browser.get(reverse("challenge", args=["detection"])).content.decode()
+    assert "Join this challenge" not in front
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_team_with_such_a_member_cannot_submit(make: Any, phase: Any, api: Any, role: str) -> None:
+    mate, user = make.user(), make.user()
+    team = make.team(phase.challenge, mate, user)
+    given(role, user, phase.challenge)
+    file = ContentFile(b"ImageId,PredictionString\na,\n", "p.csv")
+    with pytest.raises(Refused, match="is in your team and can read the private board") as refusal:
+        intake.submit(user=mate, team=team, phase=phase, file=file, note="")
+    assert refusal.value.code == "forbidden"
+    answer = api.upload("challenges/detection/phases/main/submissions", file=b"x", user=mate, scope="submit")
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+    assert not phase.submissions.exists()
+
+
+def test_the_organizer_of_another_challenge_takes_part(make: Any, phase: Any) -> None:
+    user = make.user()
+    make.challenge(slug="other").organizers.add(user)
+    assert join(user=user, challenge=phase.challenge, accept_rules=True)
+
+
+@pytest.fixture
+def staff(make: Any) -> Client:
+    browser = Client()
+    browser.force_login(make.user(username="root", is_staff=True, is_superuser=True))
+    return browser
+
+
+def test_the_admin_makes_nobody_an_organizer_who_takes_part(make: Any, phase: Any, staff: Client) -> None:
+    ada = make.user(username="ada")
+    make.team(phase.challenge, ada, name="Aurora")
+    form = {
+        **{"title": "T", "visibility": "public", "opens_at_0": "2026-01-01", "opens_at_1": "00:00:00"},
+        **{"team_max_size": 5, "organizers": [ada.pk]},
+    }
+    answer = staff.post(reverse("admin:challenges_challenge_change", args=[phase.challenge.pk]), form)
+    assert "ada is in team Aurora" in str(answer.context["adminform"].form.errors["organizers"])
+    assert not phase.challenge.organizers.exists()
+
+
+@pytest.mark.parametrize(("closes_at", "status"), [(None, 200), ("2026-02-01T00:00Z", 302)])
+def test_the_admin_makes_no_participant_of_a_running_challenge_staff(
+    make: Any, phase: Any, staff: Client, closes_at: str | None, status: int
+) -> None:
+    ada = make.user(username="ada")
+    make.team(phase.challenge, ada)
+    Challenge.objects.filter(pk=phase.challenge_id).update(opens_at="2026-01-01T00:00Z", closes_at=closes_at)
+    form = {
+        **{"username": "ada", "email": "ada@example.org", "is_active": "on", "is_staff": "on"},
+        **{"date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"},
+    }
+    assert staff.post(reverse("admin:accounts_user_change", args=[ada.pk]), form).status_code == status
