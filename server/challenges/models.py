@@ -196,6 +196,7 @@ class Team(models.Model):
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=80)
     is_baseline = models.BooleanField(default=False)
+    served_at = models.DateTimeField(null=True, blank=True, help_text="when scoring of a file of theirs last began")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -24,10 +24,9 @@ LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
 def leased(make: Any) -> Any:
     """`leased(attempts=1, until=…)`: a running row, charged."""
 
-    def build(*, until: datetime, attempts: int = 1) -> Submission:
-        submission = make.submission(
-            make.phase(), status=Status.RUNNING, lease_token=uuid4(), lease_until=until, attempts=attempts
-        )
+    def build(*, until: datetime, attempts: int = 1, losses: int = 0) -> Submission:
+        leased = {"lease_token": uuid4(), "lease_until": until, "attempts": attempts, "losses": losses}
+        submission = make.submission(make.phase(), status=Status.RUNNING, **leased)
         quota.charge(submission, now=submission.received_at)
         return submission
 
@@ -68,13 +67,25 @@ def test_lease_that_is_prolonged_meanwhile_is_left_alone(leased):
     assert not sweeping.end_lease(submission)
 
 
-def test_third_overdue_lease_is_failed_with_the_quota_given_back(leased, settings):
+def test_third_overdue_lease_is_failed(leased, settings):
     submission = leased(until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
     assert sweep().failed == 1
     submission.refresh_from_db()
-    assert (submission.status, submission.fault) == (Status.FAILED, "platform")
-    assert submission.failure.startswith("Its worker stopped 3 times while scoring it")
-    assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == 0
+    assert (submission.status, submission.failure_code) == (Status.FAILED, "worker_lost")
+
+
+@pytest.mark.parametrize(
+    ("losses", "fault", "used"), [(0, "platform", 0), (1, "participant", 1), (2, "participant", 1)]
+)
+def test_second_lost_worker_of_a_file_costs_quota(leased, settings, losses, fault, used):
+    submission = leased(until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS, losses=losses)
+    sweep()
+    submission.refresh_from_db()
+    assert (submission.fault, submission.losses) == (fault, losses + 1)
+    assert submission.failure.startswith(
+        f"Its worker stopped {['once', '2 times', '3 times'][losses]} while scoring it"
+    )
+    assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == used
 
 
 def test_late_result_of_a_swept_worker_is_refused(leased):

@@ -17,6 +17,7 @@ from server.submissions.arriving import ArrivedFile
 from server.submissions.models import Submission
 from server.submissions.services import admission, quota
 from server.submissions.services.choices import checked_note
+from server.submissions.unpacked import is_small
 
 NAME_CHARACTERS = 255
 
@@ -35,6 +36,7 @@ def submit(
         user=user,
         file_name=tidy_name(file.name or ""),
         size_bytes=file.size,
+        small=is_small(file),
         sha256=digest_of(file),
         note=checked_note(note),
     )

@@ -11,18 +11,20 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import Storage, default_storage
+from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from server.challenges.models import Truth, truth_storage
 from server.clock import database_now
-from server.submissions import queue
-from server.submissions.models import Failure, Rerun, Status, Submission
+from server.submissions import limits, queue
+from server.submissions.models import Failure, Fault, Rerun, Status, Submission
 from server.submissions.services import lifecycle, reruns
 
 UPLOADS = "submissions"
 # Ages of files, in seconds by the clock that stamps them, which need not be the database's
 ABANDONED = 3600.0  # lies where it belongs; its row is written within moments
 HALF_WAY = 24 * 3600.0  # an upload may be slow, a truth may take long to be prepared
+LOSSES_CHARGED = 2  # of the workers of one file
 CHUNK = 500  # names in one query
 
 
@@ -53,13 +55,21 @@ def end_overdue_leases() -> tuple[int, int]:
 
 
 def end_lease(submission: Submission) -> bool:
-    """End the attempt, unless its worker has prolonged the lease since it was read."""
-    sentence = (
-        f"Its worker stopped {submission.attempts} times while scoring it, perhaps for want of memory. "
-        "Submit fewer predictions, or write to the organizers. Your quota was given back."
-    )
-    still = lifecycle.held(submission).filter(lease_until=submission.lease_until)
-    return lifecycle.give_up(still, submission, code=Failure.WORKER_LOST, sentence=sentence, final=False)
+    """End the attempt, unless its worker has prolonged the lease since it was read.
+
+    One loss may be the worker's own. A file that is there at a second one pays for what it costs.
+    """
+    losses = submission.losses + 1
+    fault = Fault.PARTICIPANT if losses >= LOSSES_CHARGED else Fault.PLATFORM
+    times = "once" if losses == 1 else f"{losses} times"
+    paid = limits.CHARGED if fault == Fault.PARTICIPANT else "Your quota was given back."
+    sentence = f"Its worker stopped {times} while scoring it, perhaps for want of memory. {limits.ADVICE} {paid}"
+    with transaction.atomic():
+        still = lifecycle.held(submission).filter(lease_until=submission.lease_until)
+        still.update(losses=losses)
+        return lifecycle.give_up(
+            still, submission, code=Failure.WORKER_LOST, fault=fault, sentence=sentence, final=False
+        )
 
 
 def end_rerun(rerun: Rerun) -> bool:
