@@ -1,5 +1,6 @@
 """What one scoring may use: computing time and memory of its own; and what its author reads when it was more."""
 
+import logging
 import os
 import resource
 import signal
@@ -10,6 +11,10 @@ from typing import NoReturn
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
+
+from server.runtime import memory
+
+log = logging.getLogger(__name__)
 
 SCORING_BYTES = 64 * 2**20  # what the smallest submission needs
 AGAIN_SECONDS = 1.0  # some libraries swallow an exception that comes in the middle of them
@@ -65,12 +70,14 @@ def idle_bytes() -> int:
 
 
 def refuse_useless_limit(**signal: object) -> None:
-    """End a worker that could not score anything: called by Celery at its start."""
+    """End a worker that could not score anything; warn of more than there is. Called by Celery at its start."""
     if settings.WORKER_MEMORY_BYTES < SCORING_BYTES:
         raise SystemExit(
             f"WORKER_MEMORY_BYTES={settings.WORKER_MEMORY_BYTES} is too little to score anything: "
             f"set it to {SCORING_BYTES} or more."
         )
+    if warning := memory.shortage():
+        log.warning(warning)
 
 
 def exceeded(error: Exception) -> str:

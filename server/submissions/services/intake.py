@@ -97,6 +97,7 @@ def admit(submission: Submission, *, charge: bool) -> None:
     admission.refuse_duplicates(submission)
     if charge:
         admission.refuse_by_quota(team=team, phase=phase, now=now)
+        admission.refuse_by_storage(team, now=now, more_bytes=submission.size_bytes)
     submission.received_at = submission.enqueued_at = now
     submission.save(force_insert=True)
     if charge:

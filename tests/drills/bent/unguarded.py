@@ -1,4 +1,4 @@
-"""A worker with claim and lease switched off: it takes the first that has no end yet, and writes down whatever comes out.
+"""A worker with claim and lease switched off: it takes whatever has not ended, and records whatever comes out.
 
 What one would write first; here to show that the drills can tell.
 """
