@@ -16,6 +16,8 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db.models import Q
 
+from server.accounts.models import User
+from server.audit import services as audit
 from server.challenges.models import Truth, truth_storage
 from server.submissions.models import Submission
 
@@ -65,6 +67,11 @@ class Kept:
     bytes: int
     since: datetime
     known: bool  # to a row that is there
+
+    @property
+    def title(self) -> str:
+        """What people call it by."""
+        return f"{self.shelf.folder or 'truths'}/{self.name}"
 
     @property
     def until(self) -> datetime:
@@ -149,6 +156,14 @@ def restore(one: Kept) -> bool:
         os.utime(place)
         return True
     return False
+
+
+def put_back(one: Kept, *, by: User | None) -> bool:
+    """The same because somebody wants it, which is recorded."""
+    done = restore(one)
+    if done:
+        audit.record(actor=by, action="file.restored", subject=f"file {one.title}")
+    return done
 
 
 def delete(one: Kept) -> bool:
