@@ -10,7 +10,7 @@ from django.test import Client
 
 from server.errors import Refused
 from server.submissions.models import Status, Submission
-from server.submissions.services import intake, keeping
+from server.submissions.services import intake
 from server.submissions.services.sweeping import sweep
 from tests.server.page import Page
 
@@ -42,17 +42,6 @@ def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(ended, sta
 
 def test_file_that_was_scored_stays(ended):
     submission = ended(Status.SCORED, days=1000)
-    assert sweep().removed == 0
-    assert Path(submission.file.path).exists()
-
-
-def test_file_that_is_queued_again_meanwhile_stays(ended, monkeypatch):
-    submission = ended(Status.FAILED, days=8)
-    overdue = keeping.overdue()
-    monkeypatch.setattr(
-        keeping, "overdue", lambda: overdue.exclude(pk=submission.pk) if overdue._result_cache else overdue
-    )
-    list(overdue)
     assert sweep().removed == 0
     assert Path(submission.file.path).exists()
 

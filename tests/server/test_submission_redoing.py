@@ -1,4 +1,4 @@
-"""Failed submissions are queued again, intervals that are missing computed, quota given back; and who did it is known."""
+"""Failed submissions are queued again, missing intervals computed, quota given back; and who did it is known."""
 
 from datetime import UTC, datetime
 from typing import Any
