@@ -16,7 +16,8 @@ LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 600_000
 HEADER = "ImageId,PredictionString"
 JOINED = """
-SELECT s.status, s.failure_code, s.fault, (SELECT sum(amount) FROM submissions_quotaentry q WHERE q.submission_id = s.id)
+SELECT s.status, s.failure_code, s.fault,
+       (SELECT sum(amount) FROM submissions_quotaentry q WHERE q.submission_id = s.id)
 FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t.name != 'victim'
 """
 
@@ -74,8 +75,8 @@ def test_hostile_files_delay_nobody_elses_and_cost_quota(opened, small: Path, fi
     costly = [row for row in hostile if row[0] == "failed"]
     late = seconds[int(0.95 * VICTIMS)]
     figures(
-        f"{VICTIMS} small files: median {seconds[VICTIMS // 2]:.1f} s, p95 {late:.1f} s, last {seconds[-1]:.1f} s while "
-        f"{waits} s of hostile work waited; {len(costly)} hostile files failed, {sum(row[3] for row in costly)} charged"
+        f"{VICTIMS} small files: median {seconds[VICTIMS // 2]:.1f} s, p95 {late:.1f} s, last {seconds[-1]:.1f} s "
+        f"while {waits} s of hostile work waited; {len(costly)} hostile files failed, {sum(row[3] for row in costly)} charged"
     )
     assert late <= SOON_SECONDS
     assert waits >= LONG_ENOUGH_SECONDS

@@ -1,4 +1,4 @@
-"""Files that one worker cannot see, and rows that are older than the files beside them: nothing fails, nothing is lost."""
+"""Files that one worker cannot see, and rows that are older than the files beside them: nothing is lost."""
 
 import shutil
 import sqlite3
@@ -97,7 +97,7 @@ def test_older_rows_beside_newer_files_lose_no_file(opened, small, figures):
     assert moved >= ALL
     assert names(after) == names(before)
     assert f"{moved} in quarantine" in listed
-    assert again == before, swept + [back]
+    assert again == before, [*swept, back]
 
 
 def another(bundle: Path) -> Path:
