@@ -24,6 +24,7 @@ STATUS_OF_CODE = {
     "invalid": 422,
     "quota_exhausted": 429,
     "rate_limited": 429,
+    "storage_exhausted": 429,
     "maintenance": 503,
     "no_space": 507,
 }

@@ -238,17 +238,30 @@ TEXT_MAX_CHARACTERS = env.int("TEXT_MAX_CHARACTERS", default=256)
 SUBMISSION_MAX_BOXES = env.int("SUBMISSION_MAX_BOXES", default=50_000_000)
 SUBMISSION_MAX_IMAGES = env.int("SUBMISSION_MAX_IMAGES", default=2_000_000)
 
+# How long files are kept, and how many
+TEAM_STORAGE_BYTES = env.int("TEAM_STORAGE_BYTES", default=20 * 2**30)  # of a team in its challenge
+UNSCORED_FILE_DAYS = env.int("UNSCORED_FILE_DAYS", default=7)  # rejected, failed or cancelled; the row stays
+QUARANTINE_DAYS = env.int("QUARANTINE_DAYS", default=30)  # of files that no row knows
+
 # Scoring
 LEASE_SECONDS = env.int("LEASE_SECONDS", default=60)
 HEARTBEAT_SECONDS = env.int("HEARTBEAT_SECONDS", default=15)
 SWEEP_SECONDS = env.int("SWEEP_SECONDS", default=5)
 RESEND_SECONDS = env.int("RESEND_SECONDS", default=30)
 EVALUATION_ATTEMPTS = env.int("EVALUATION_ATTEMPTS", default=3)
-EVALUATION_SECONDS = env.int("EVALUATION_SECONDS", default=1800)
+EVALUATION_SECONDS = env.int("EVALUATION_SECONDS", default=1800)  # of CPU time; beyond it the file is at fault
+# By the clock; only what hangs takes so long, and that is the platform's fault
+EVALUATION_WALL_SECONDS = env.int("EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS)
+TEAM_EVALUATIONS_AT_ONCE = env.int("TEAM_EVALUATIONS_AT_ONCE", default=2)
+SMALL_FILE_MAX_BYTES = env.int(
+    "SMALL_FILE_MAX_BYTES", default=2**20
+)  # unpacked; such a file never waits for large ones
 INTERVAL_REPLICATES = env.int("INTERVAL_REPLICATES", default=1000)  # 0: no intervals
 EXPLANATION_MAX_BYTES = env.int("EXPLANATION_MAX_BYTES", default=256 * 2**20)  # decompressed; 0: no explanations
-WORKER_MEMORY_BYTES = env.int("WORKER_MEMORY_BYTES", default=6 * 2**30)
+WORKER_MEMORY_BYTES = env.int("WORKER_MEMORY_BYTES", default=6 * 2**30)  # what one scoring may add to its process
 WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=os.cpu_count() or 1)
+# Large files that one worker scores at once; 0: it takes small ones only
+WORKER_LARGE_FILES_AT_ONCE = env.int("WORKER_LARGE_FILES_AT_ONCE", default=max(1, WORKER_PROCESSES - 1))
 STOP_SECONDS = env.int("STOP_SECONDS", default=20)  # what a running scoring gets to finish when the worker is stopped
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
@@ -267,7 +280,7 @@ if REDIS_URL:
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "visibility_timeout": EVALUATION_SECONDS + 600,
+    "visibility_timeout": EVALUATION_WALL_SECONDS + 600,
     "unacked_restore_interval": 1,
     "unacked_restore_throttle": 1,
     "sep": ":",  # between a queue's name and a priority: `submissions.queue` counts what waits there
@@ -283,8 +296,8 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
-CELERY_TASK_SOFT_TIME_LIMIT = EVALUATION_SECONDS
-CELERY_TASK_TIME_LIMIT = EVALUATION_SECONDS + 60
+CELERY_TASK_SOFT_TIME_LIMIT = EVALUATION_WALL_SECONDS
+CELERY_TASK_TIME_LIMIT = EVALUATION_WALL_SECONDS + 60
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CONCURRENCY = WORKER_PROCESSES
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

@@ -4,7 +4,7 @@ from celery.signals import celeryd_init, worker_process_init
 
 from evaluator import scoring
 from server.celery import app
-from worker import children, limits
+from worker import children, limits, shared
 from worker.presence import Presence
 from worker.shutdown import Grace
 
@@ -14,4 +14,4 @@ app.steps["worker"].update({Presence, Grace})
 celeryd_init.connect(limits.refuse_useless_limit)
 worker_process_init.connect(children.begin)
 
-__all__ = ["app"]
+__all__ = ["app", "shared"]

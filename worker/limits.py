@@ -1,42 +1,95 @@
-"""What a scoring may use: how much memory, how long; and what its author reads when it was more."""
+"""What one scoring may use: computing time and memory of its own; and what its author reads when it was more."""
 
+import logging
 import os
 import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
+from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
-ADVICE = "Submit fewer predictions: drop those of low confidence. Your quota was given back."
-SCORING_BYTES = 64 * 2**20  # what the smallest submission needs beside what an idle worker has
+from server.runtime import memory
+
+log = logging.getLogger(__name__)
+
+SCORING_BYTES = 64 * 2**20  # what the smallest submission needs
+AGAIN_SECONDS = 1.0  # some libraries swallow an exception that comes in the middle of them
 
 
-def limit_memory() -> None:
+class OutOfTime(Exception):
+    """The scoring has used its CPU seconds."""
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Run a scoring within its limits: OutOfTime beyond the one, MemoryError beyond the other."""
+    with limited_memory(), limited_time():
+        yield
+
+
+@contextmanager
+def limited_time() -> Iterator[None]:
+    """Count the CPU seconds of this process, not the time that passes: a busy machine fails no file."""
+    before = signal.signal(signal.SIGPROF, out_of_time)
+    signal.setitimer(signal.ITIMER_PROF, settings.EVALUATION_SECONDS, AGAIN_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def out_of_time(number: int, frame: object) -> NoReturn:
+    raise OutOfTime
+
+
+@contextmanager
+def limited_memory() -> Iterator[None]:
     """Make an allocation beyond the limit a MemoryError of this process, long before the kernel looks for a victim.
 
-    RLIMIT_DATA counts what is private and writable; RLIMIT_AS would also count truths that are only mapped for
-    reading and the address space that thread pools reserve but never touch.
+    What the process had before, its parent's memory included, does not count. RLIMIT_DATA counts what is private and
+    writable; RLIMIT_AS would also count truths that are only mapped for reading and the address space that thread pools
+    reserve but never touch.
     """
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (settings.WORKER_MEMORY_BYTES, hard))
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (idle_bytes() + settings.WORKER_MEMORY_BYTES, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+def idle_bytes() -> int:
+    """Return what this process has of private and writable memory; elsewhere than on Linux nothing is known of it."""
+    known = Path("/proc/self/statm")
+    return int(known.read_text().split()[5]) * os.sysconf("SC_PAGESIZE") if known.exists() else 0
 
 
 def refuse_useless_limit(**signal: object) -> None:
-    """End a worker that could not even claim a submission: it would leave all of them queued for ever.
-
-    Called by Celery at its start, with the scorer loaded. Elsewhere than on Linux nothing is known about that.
-    """
-    known = Path("/proc/self/statm")
-    idle = int(known.read_text().split()[5]) * os.sysconf("SC_PAGESIZE") if known.exists() else 0
-    least = idle + SCORING_BYTES
-    if least > settings.WORKER_MEMORY_BYTES:
+    """End a worker that could not score anything; warn of more than there is. Called by Celery at its start."""
+    if settings.WORKER_MEMORY_BYTES < SCORING_BYTES:
         raise SystemExit(
             f"WORKER_MEMORY_BYTES={settings.WORKER_MEMORY_BYTES} is too little to score anything: "
-            f"set it to {least} or more."
+            f"set it to {SCORING_BYTES} or more."
         )
+    if warning := memory.shortage():
+        log.warning(warning)
 
 
 def exceeded(error: Exception) -> str:
     """Say which limit a scoring ran into."""
     if isinstance(error, MemoryError):
         return f"Scoring this file needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
-    return f"Scoring this file took longer than {settings.EVALUATION_SECONDS / 60:g} minutes."
+    return f"Scoring this file took longer than {settings.EVALUATION_SECONDS / 60:g} minutes of computing time."
+
+
+def accident(error: Exception) -> str:
+    """Say that something of ours went wrong: a fault of the program, or a scoring that hangs."""
+    hours = settings.EVALUATION_WALL_SECONDS / 3600
+    hangs = isinstance(error, SoftTimeLimitExceeded)
+    what = f"Scoring did not end within {hours:.3g} hours." if hangs else f"{type(error).__name__} while scoring."
+    return f"{what} It is our fault; your quota was given back. Submit it again."

@@ -1,4 +1,4 @@
-"""The whole system in two functions: score a submission and write down what came out; later all that follows it."""
+"""The whole system in two tasks: score a submission and write down what came out; later all that follows it."""
 
 import json
 import logging
@@ -10,7 +10,6 @@ from typing import Any
 from uuid import UUID
 
 from celery import shared_task
-from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from evaluator import scoring
@@ -18,30 +17,48 @@ from evaluator.explanation import explanation
 from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
 from evaluator.report import Report
 from server.challenges.models import Truth
-from server.submissions.limits import explanation_limits, file_limits
+from server.submissions import queue
+from server.submissions.limits import ADVICE, CHARGED, explanation_limits, file_limits
 from server.submissions.models import Failure, Rerun, Submission
 from server.submissions.queue import EVALUATE, RERUN
-from server.submissions.services import lifecycle, reruns
+from server.submissions.services import lifecycle, reruns, turns
 from server.submissions.services.evaluations import SEED, Unrepeatable
-from worker import limits
+from worker import limits, reach
 from worker.heartbeat import Heartbeat, LeaseLost
-from worker.truths import BROKEN_TRUTH, readable, reason
+from worker.lanes import Lane
+from worker.limits import OutOfTime
+from worker.reach import Unreachable
+from worker.truths import BROKEN_TRUTH, active_truth, reason
 
 log = logging.getLogger(__name__)
 
 # What another attempt would not mend
-HOPELESS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, SoftTimeLimitExceeded, Unrepeatable)
+HOPELESS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, OutOfTime, Unrepeatable)
 
 
 @shared_task(name=EVALUATE)
 def evaluate(submission_id: str) -> None:
-    """Score one submission. Its message may come twice or late: one claim succeeds, a lost lease records nothing."""
-    submission = lifecycle.claim(UUID(submission_id))
-    if submission is None:
-        return
+    """Score the submission whose turn it is: the message only wakes, and may come twice, late, or never."""
+    if not reach.takes_work():
+        return reach.hold(partial(queue.enqueue, UUID(submission_id)))
+    with Lane() as lane:
+        submission = turns.next_submission(large=lane.large)
+        if submission is None:
+            return
+        if turns.is_small(submission):
+            lane.leave()
+        try:
+            evaluate_claimed(submission)
+        finally:
+            lane.leave()
+            turns.wake()
+
+
+def evaluate_claimed(submission: Submission) -> None:
+    """Score it, and write down how it ended; a lost lease records nothing."""
     phase, started = submission.phase, process_time()
     try:
-        truth = readable(phase.truth, phase)
+        truth = active_truth(phase)
         with Heartbeat(f"submission {submission.pk}", partial(lifecycle.beat, submission)) as heartbeat:
             report = scored(submission, truth, progress=heartbeat.progress)
         lifecycle.record(submission, truth=truth, report=report.as_dict(), cpu_seconds=process_time() - started)
@@ -50,31 +67,46 @@ def evaluate(submission_id: str) -> None:
     except (InvalidTruth, InvalidParameters) as error:  # its author can do nothing: the details are the organizers'
         log.error("%s cannot be scored: %s", phase, reason(error))
         lifecycle.fail(submission, code=Failure.UNUSABLE_TRUTH, sentence=BROKEN_TRUTH, final=True)
-    except (MemoryError, SoftTimeLimitExceeded) as error:
+    except (MemoryError, OutOfTime) as error:  # it costs more than a file may
         code = Failure.OUT_OF_MEMORY if isinstance(error, MemoryError) else Failure.OUT_OF_TIME
-        lifecycle.fail(submission, code=code, sentence=f"{limits.exceeded(error)} {limits.ADVICE}", final=True)
+        lifecycle.fail(submission, code=code, sentence=f"{limits.exceeded(error)} {ADVICE} {CHARGED}", final=True)
     except LeaseLost:
         log.info("submission %s was cancelled or taken over; its result is not wanted", submission.pk)
+    except Unreachable as error:
+        lifecycle.release(submission, pause=reach.pause_after(error, f"submission {submission.pk}"))
     except SystemExit:  # this worker is being stopped: another one takes it
         lifecycle.release(submission)
         raise
     except Exception as error:  # we are at fault: tell ourselves
-        sentence = f"{type(error).__name__} while scoring. It is our fault; your quota was given back. Submit it again."
-        lifecycle.fail(submission, code=Failure.ACCIDENT, sentence=sentence, final=False)
+        lifecycle.fail(submission, code=Failure.ACCIDENT, sentence=limits.accident(error), final=False)
         raise
 
 
 @shared_task(name=RERUN)
 def rerun(rerun_id: int) -> None:
-    """Score a scored submission once more, for what is asked. What goes wrong here takes no score away."""
-    claimed = reruns.claim(rerun_id)
-    if claimed is None:
-        return
+    """Score a scored submission once more, the next one that waits for it."""
+    if not reach.takes_work():
+        return reach.hold(partial(queue.enqueue_rerun, rerun_id))
+    with Lane() as lane:
+        claimed = turns.next_rerun(large=lane.large)
+        if claimed is None:
+            return
+        if turns.is_small(claimed.submission):
+            lane.leave()
+        try:
+            rerun_claimed(claimed)
+        finally:
+            lane.leave()
+            turns.wake()
+            turns.wake_later()
+
+
+def rerun_claimed(claimed: Rerun) -> None:
+    """Score it for what is asked. What goes wrong here takes no score away."""
     started = process_time()
     try:
-        truth = readable(claimed.truth, claimed.submission.phase)
-        with Heartbeat(f"rerun {rerun_id}", lambda **news: reruns.beat(claimed)) as heartbeat:
-            report = scored(claimed.submission, truth, progress=heartbeat.progress, **asked(claimed))
+        with Heartbeat(f"rerun {claimed.pk}", lambda **news: reruns.beat(claimed)) as heartbeat:
+            report = scored(claimed.submission, claimed.truth, progress=heartbeat.progress, **asked(claimed))
         if claimed.purpose == Rerun.Purpose.EXPLANATION:
             reruns.record_why(claimed, report=report.as_dict(), contents=explanations(report))
         else:
@@ -83,7 +115,12 @@ def rerun(rerun_id: int) -> None:
     except HOPELESS as error:
         reruns.fail(claimed, sentence=why(error), final=True, alarm=not too_large(error))
     except LeaseLost:
-        log.info("rerun %s was taken over; its result is not wanted", rerun_id)
+        log.info("rerun %s was taken over; its result is not wanted", claimed.pk)
+    except Unreachable as error:
+        if reach.pause_after(error, f"rerun {claimed.pk}"):
+            reruns.fail(claimed, sentence="a file of it cannot be found", final=False)
+        else:
+            reruns.release(claimed)
     except SystemExit:
         reruns.release(claimed)
         raise
@@ -118,15 +155,21 @@ def too_large(error: Exception) -> bool:
 
 
 def scored(submission: Submission, truth: Truth, **options: Any) -> Report:
-    """Score a submission's file against a truth, as its phase says."""
+    """Score a submission's file against a truth, as its phase says, within the limits of a scoring.
+
+    Raises Unreachable where this worker cannot read one of them, whatever the scoring made of that.
+    """
     phase = submission.phase
-    return scoring.score(
-        phase.track,
-        Path(truth.prepared.path),
-        Path(submission.file.path),
-        parameters=phase.parameters,
-        **{"limits": file_limits(), **options},
-    )
+    files = Path(truth.prepared.path), Path(submission.file.path)
+    reach.refuse_unreadable(*files)
+    try:
+        with limits.limited():
+            return scoring.score(
+                phase.track, *files, parameters=phase.parameters, **{"limits": file_limits(), **options}
+            )
+    except (OSError, InvalidTruth):
+        reach.refuse_unreadable(*files)
+        raise
 
 
 def packed(report: Report) -> dict[str, bytes]:

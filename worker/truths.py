@@ -1,7 +1,5 @@
 """Finds the hidden truth that a submission is scored against."""
 
-from pathlib import Path
-
 from evaluator.problems import Findings, InvalidParameters, InvalidTruth, Problem
 from server.challenges.models import Phase, Truth
 
@@ -11,10 +9,11 @@ BROKEN_TRUTH = (
 )
 
 
-def readable(truth: Truth | None, phase: Phase) -> Truth:
-    """Return the truth, or raise InvalidTruth where the phase has none or its file is gone."""
-    if truth is None or not Path(truth.prepared.path).is_file():
-        missing = Problem("truth_missing_file", "the phase has no truth that can be read", file=str(phase))
+def active_truth(phase: Phase) -> Truth:
+    """Return the phase's truth, or raise InvalidTruth where it has none."""
+    truth = phase.truth
+    if truth is None:
+        missing = Problem("truth_missing_file", "the phase has no active truth", file=str(phase))
         raise InvalidTruth(Findings.of(missing))
     return truth
 

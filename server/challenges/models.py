@@ -12,6 +12,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 
 from evaluator.catalog import TRACKS, Track
+from server.clock import is_over
 
 
 def truth_storage() -> FileSystemStorage:
@@ -76,6 +77,9 @@ class Challenge(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def has_closed(self, now: datetime) -> bool:
+        return is_over(self.closes_at, now)
 
     def is_organized_by(self, user: Any) -> bool:
         return user.is_authenticated and (user.is_staff or self.organizers.filter(pk=user.pk).exists())
@@ -150,8 +154,7 @@ class Phase(models.Model):
         return self.opening <= now
 
     def has_closed(self, now: datetime) -> bool:
-        """A submission received in the very instant of the deadline is in time."""
-        return self.closing is not None and now > self.closing
+        return is_over(self.closing, now)
 
     def is_open(self, now: datetime) -> bool:
         return self.has_opened(now) and not self.has_closed(now)
@@ -199,6 +202,7 @@ class Team(models.Model):
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=80)
     is_baseline = models.BooleanField(default=False)
+    served_at = models.DateTimeField(null=True, blank=True, help_text="when scoring of a file of theirs last began")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

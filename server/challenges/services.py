@@ -11,7 +11,7 @@ from server.accounts.models import User
 from server.accounts.names import BadName, clean_name
 from server.audit import services as audit
 from server.challenges.models import Challenge, Membership, Team
-from server.clock import database_now
+from server.clock import database_now, is_over
 from server.errors import Refused
 
 NAME_CHARACTERS = 80
@@ -104,7 +104,7 @@ def registration_end(challenge: Challenge) -> datetime | None:
 
 def refuse_late(challenge: Challenge, now: datetime) -> None:
     end = registration_end(challenge)
-    if end is not None and now > end:
+    if end is not None and is_over(end, now):
         raise Refused(
             "registration_closed",
             f"Registration ended at {end:%Y-%m-%d %H:%M} UTC. Write to the organizers if you still want in.",

@@ -6,6 +6,9 @@ from server.pages.times import span
 from server.submissions.models import Fault, Status, Submission
 from server.submissions.reports import State
 
+COSTS_NOTHING = "It costs no quota; it counts as an attempt."
+COSTS_QUOTA = "It counts against your quota, because scoring it used what a file may use."
+
 
 def sentence(submission: Submission) -> str:
     """Return what happened and what comes next."""
@@ -27,7 +30,8 @@ def sentence(submission: Submission) -> str:
 def whose_fault(submission: Submission) -> str:
     """Say who has to act, where there is no score; what to do says the sentence before."""
     if submission.fault == Fault.PARTICIPANT:
-        return "This is about your file. It costs no quota; it counts as an attempt."
+        costs = submission.status == Status.FAILED
+        return f"This is about your file. {COSTS_QUOTA if costs else COSTS_NOTHING}"
     if submission.fault == Fault.ORGANIZER:
         return "This is not about your file: the organizers of the challenge have to mend it."
     if submission.fault == Fault.PLATFORM:

@@ -6,6 +6,10 @@ from django.conf import settings
 
 from evaluator.catalog import Limits
 
+# What the author of a file reads that needs more time or memory than a scoring may use
+ADVICE = "Submit fewer predictions: drop those of low confidence."
+CHARGED = "This counts against your quota; the organizers can give it back."
+
 
 def file_limits() -> Limits:
     return Limits(

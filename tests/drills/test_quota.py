@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http.client import HTTPConnection
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from server.clock import is_over
 from tests.drills.slow import SlowClients, form, upload_head
 from tests.flows.running import Running, free_port, wait_for
 
@@ -132,10 +134,10 @@ def test_the_receipt_time_of_the_database_decides(opened, figures, database):
     wrong = [one for door in made for one in door if not judged_rightly(one, deadline)]
     taken, refused = (sum(one.status == status for door in made for one in door) for status in (201, 409))
     begun_in_time = sum(b" 409 " in answer for answer in slow.answers)
-    after = service.rows(
-        "SELECT count(*) FROM submissions_submission s JOIN challenges_phase p ON p.id = s.phase_id "
-        "WHERE s.received_at >= p.closes_at"
-    )[0][0]
+    received = service.rows(
+        "SELECT s.received_at, p.closes_at FROM submissions_submission s JOIN challenges_phase p ON p.id = s.phase_id"
+    )
+    after = sum(is_over(moment(closes), moment(at)) for at, closes in received)
     figures(
         f"at clocks of 0, +1 h and -1 h {taken} taken before, {refused} refused after, {len(wrong)} wrongly; "
         f"{begun_in_time} of 5 that ended after it refused; {after} rows from after it"
@@ -146,8 +148,15 @@ def test_the_receipt_time_of_the_database_decides(opened, figures, database):
     assert service.count("submissions_submission") == taken
 
 
+def moment(told: Any) -> datetime:
+    """A time as SQLite keeps it, as PostgreSQL does, or in seconds."""
+    if isinstance(told, float):
+        return datetime.fromtimestamp(told, UTC)
+    return told if isinstance(told, datetime) else datetime.fromisoformat(told)
+
+
 def judged_rightly(attempt: Attempt, deadline: float) -> bool:
-    """By the true time: what is taken began before the deadline, what is refused ended after it."""
+    """By the true time: what is taken began before the deadline was over, what is refused ended after it."""
     if attempt.status == 201:
-        return attempt.began < deadline
+        return not is_over(moment(deadline), moment(attempt.began))
     return (attempt.status, attempt.code) == (409, "phase_closed") and attempt.ended > deadline

@@ -117,14 +117,14 @@ def test_a_poisonous_submission_fails_alone(opened, small, figures):
         f"{poison['status']} after {service.column('attempts', answer['id'])} attempts in {seconds:.0f} s; of "
         f"{len(others)} others {seen.scored} scored, {attempts.count(1)} at the first attempt"
     )
-    assert (status, poison["status"], poison["fault"], charged) == (201, "failed", "platform", 0)
+    assert (status, poison["status"], poison["fault"], charged) == (201, "failed", "participant", 1)
     assert service.column("attempts", answer["id"]) == 3
     assert (seen.scored, attempts) == (len(others), [1] * len(others))
 
 
 @pytest.mark.drill(9)
 def test_a_submission_beyond_the_memory_limit_fails_alone(opened, small, figures):
-    service = opened(WORKER_MEMORY_BYTES=320 * 2**20)
+    service = opened(WORKER_MEMORY_BYTES=96 * 2**20)
     content, before = (small / "predictions.csv").read_bytes(), service.worker()
     others = upload_all(service, content, count=3)
     status, answer = service.upload(many_detections(content))

@@ -18,6 +18,7 @@ from server.submissions.models import FINISHED, Failure, Fault, QuotaEntry, Stat
 from server.submissions.services import lifecycle, quota, sweeping
 from tests.server.page import Page
 from worker import tasks
+from worker.limits import OutOfTime
 
 WHOSE = {
     Fault.PARTICIPANT: "This is about your file.",
@@ -53,7 +54,7 @@ def worker(outcome: BaseException | Report) -> Callable[[Submission, pytest.Monk
         while Submission.objects.filter(pk=submission.pk, status=Status.QUEUED).exists():
             try:
                 tasks.evaluate(str(submission.pk))
-            except ZeroDivisionError:
+            except (ZeroDivisionError, SoftTimeLimitExceeded):
                 continue
 
     return work
@@ -63,6 +64,11 @@ def dies_again_and_again(submission: Submission, monkeypatch: pytest.MonkeyPatch
     while lifecycle.claim(submission.pk):
         Submission.objects.update(lease_until=datetime.now(UTC) - timedelta(seconds=1))
         sweeping.end_overdue_leases()
+
+
+def dies_once(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    Submission.objects.update(attempts=2)  # with other accidents before
+    dies_again_and_again(submission, monkeypatch)
 
 
 def cancelled(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,10 +100,14 @@ ENDS = {
     "broken truth": End(worker(BROKEN_TRUTH), Status.FAILED, Fault.ORGANIZER, Failure.UNUSABLE_TRUTH),
     "no truth": End(without_truth, Status.FAILED, Fault.ORGANIZER, Failure.UNUSABLE_TRUTH),
     "bad settings": End(worker(InvalidParameters("x")), Status.FAILED, Fault.ORGANIZER, Failure.UNUSABLE_TRUTH),
-    "memory": End(worker(MemoryError()), Status.FAILED, Fault.PLATFORM, Failure.OUT_OF_MEMORY),
-    "time": End(worker(SoftTimeLimitExceeded()), Status.FAILED, Fault.PLATFORM, Failure.OUT_OF_TIME),
+    "memory": End(worker(MemoryError()), Status.FAILED, Fault.PARTICIPANT, Failure.OUT_OF_MEMORY, given_back=False),
+    "time": End(worker(OutOfTime()), Status.FAILED, Fault.PARTICIPANT, Failure.OUT_OF_TIME, given_back=False),
+    "hanging": End(worker(SoftTimeLimitExceeded()), Status.FAILED, Fault.PLATFORM, Failure.ACCIDENT, attempts=3),
     "crash": End(worker(ZeroDivisionError()), Status.FAILED, Fault.PLATFORM, Failure.ACCIDENT, attempts=3),
-    "lost worker": End(dies_again_and_again, Status.FAILED, Fault.PLATFORM, Failure.WORKER_LOST, attempts=3),
+    "lost workers": End(
+        dies_again_and_again, Status.FAILED, Fault.PARTICIPANT, Failure.WORKER_LOST, given_back=False, attempts=3
+    ),
+    "one lost worker": End(dies_once, Status.FAILED, Fault.PLATFORM, Failure.WORKER_LOST, attempts=3),
     **{code: rejected(code) for code in ADVICE},
 }
 

@@ -57,7 +57,7 @@ def reject(submission: Submission) -> bool:
 
 
 def fail(submission: Submission, *, final: bool = True) -> bool:
-    return lifecycle.fail(submission, code=Failure.OUT_OF_MEMORY, sentence="MemoryError", final=final)
+    return lifecycle.fail(submission, code=Failure.ACCIDENT, sentence="MemoryError", final=final)
 
 
 def now_of(submission: Submission) -> Submission:
@@ -195,6 +195,12 @@ def test_third_failure_is_failed_with_the_quota_given_back(running, settings):
     row = now_of(running)
     assert (row.status, row.fault, row.failure) == (Status.FAILED, "platform", "MemoryError")
     assert balance(running) == 0
+
+
+@pytest.mark.parametrize("code", [Failure.OUT_OF_MEMORY, Failure.OUT_OF_TIME])
+def test_file_that_needs_more_than_a_file_may_costs_quota(running, code):
+    lifecycle.fail(running, code=code, sentence="too much", final=True)
+    assert (now_of(running).fault, balance(running)) == ("participant", 1)
 
 
 def test_final_failure_is_not_tried_again(running):

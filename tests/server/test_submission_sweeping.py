@@ -8,8 +8,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.files.base import ContentFile
-from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.management import call_command
 
 from server.submissions import queue
@@ -24,10 +22,9 @@ LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
 def leased(make: Any) -> Any:
     """`leased(attempts=1, until=…)`: a running row, charged."""
 
-    def build(*, until: datetime, attempts: int = 1) -> Submission:
-        submission = make.submission(
-            make.phase(), status=Status.RUNNING, lease_token=uuid4(), lease_until=until, attempts=attempts
-        )
+    def build(*, until: datetime, attempts: int = 1, losses: int = 0) -> Submission:
+        leased = {"lease_token": uuid4(), "lease_until": until, "attempts": attempts, "losses": losses}
+        submission = make.submission(make.phase(), status=Status.RUNNING, **leased)
         quota.charge(submission, now=submission.received_at)
         return submission
 
@@ -46,7 +43,7 @@ def status(submission: Submission) -> str:
 
 
 def test_nothing_to_do_is_nothing_done(db, own_folders):
-    assert sweep() == Swept(0, 0, 0, 0)
+    assert sweep() == Swept()
 
 
 def test_overdue_lease_goes_back_to_the_queue(leased, broker, django_capture_on_commit_callbacks):
@@ -68,13 +65,25 @@ def test_lease_that_is_prolonged_meanwhile_is_left_alone(leased):
     assert not sweeping.end_lease(submission)
 
 
-def test_third_overdue_lease_is_failed_with_the_quota_given_back(leased, settings):
+def test_third_overdue_lease_is_failed(leased, settings):
     submission = leased(until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
     assert sweep().failed == 1
     submission.refresh_from_db()
-    assert (submission.status, submission.fault) == (Status.FAILED, "platform")
-    assert submission.failure.startswith("Its worker stopped 3 times while scoring it")
-    assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == 0
+    assert (submission.status, submission.failure_code) == (Status.FAILED, "worker_lost")
+
+
+@pytest.mark.parametrize(
+    ("losses", "fault", "used"), [(0, "platform", 0), (1, "participant", 1), (2, "participant", 1)]
+)
+def test_second_lost_worker_of_a_file_costs_quota(leased, settings, losses, fault, used):
+    submission = leased(until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS, losses=losses)
+    sweep()
+    submission.refresh_from_db()
+    assert (submission.fault, submission.losses) == (fault, losses + 1)
+    assert submission.failure.startswith(
+        f"Its worker stopped {['once', '2 times', '3 times'][losses]} while scoring it"
+    )
+    assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == used
 
 
 def test_late_result_of_a_swept_worker_is_refused(leased):
@@ -127,42 +136,6 @@ def aged(path: Path) -> Path:
     return dated(path, hours=25)
 
 
-def test_old_upload_without_a_row_is_removed(db, own_folders):
-    path = aged(Path(default_storage.path(default_storage.save("submissions/stray", ContentFile(b"x")))))
-    assert sweep().removed == 1
-    assert not path.exists()
-
-
-@pytest.mark.parametrize(("hours", "removed"), [(0.9, 0), (1.1, 1)])
-def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(db, own_folders, monkeypatch, hours, removed):
-    name = default_storage.save("submissions/arriving", ContentFile(b"x"))
-    dated(Path(default_storage.path(name)), hours=hours)
-    monkeypatch.setattr(sweeping, "database_now", lambda: datetime.now(UTC) + timedelta(hours=12))
-    assert sweep().removed == removed
-
-
-def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(db, own_folders, monkeypatch):
-    path = aged(Path(default_storage.path(default_storage.save("submissions/refused", ContentFile(b"x")))))
-
-    def refused_now(names: list[str]) -> set[str]:
-        path.unlink()
-        return set()
-
-    monkeypatch.setattr(sweeping, "upload_names", refused_now)
-    assert sweep().removed == 0
-
-
-def test_fresh_upload_without_a_row_is_left_alone(db, own_folders):
-    default_storage.save("submissions/arriving", ContentFile(b"x"))
-    assert sweep().removed == 0
-
-
-def test_old_upload_with_a_row_is_left_alone(make):
-    path = aged(Path(make.submission(make.phase()).file.path))
-    assert sweep().removed == 0
-    assert path.exists()
-
-
 @pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])
 def test_abandoned_part_of_an_upload_is_removed_when_it_is_old(db, own_folders, settings, age, removed):
     part = settings.FILE_UPLOAD_TEMP_DIR / "abc.upload.csv"
@@ -177,43 +150,6 @@ def test_what_began_hours_ago_may_still_be_at_it(db, own_folders, settings, name
     part.touch() if name.endswith("csv") else part.mkdir()
     dated(part, hours=23)
     assert sweep().removed == 0
-
-
-@pytest.fixture
-def truths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """An empty folder of truths; that of the tests holds what rolled back tests left."""
-    storage = FileSystemStorage(tmp_path / "truths")
-    monkeypatch.setattr(sweeping, "truth_storage", lambda: storage)
-    (tmp_path / "truths").mkdir()
-    return tmp_path / "truths"
-
-
-@pytest.mark.parametrize(("hours", "removed"), [(25, 1), (23, 0)])
-def test_old_truth_without_a_row_is_removed(db, own_folders, truths, hours, removed):
-    (truths / "stray.podium").touch()
-    dated(truths / "stray.podium", hours=hours)
-    assert sweep().removed == removed
-
-
-@pytest.mark.parametrize("field", ["prepared", "source"])
-def test_old_truth_with_a_row_is_left_alone(truths, make, field):
-    make.phase().truths.update(**{field: "known"})
-    (truths / "known").touch()
-    aged(truths / "known")
-    assert sweep().removed == 0
-
-
-@pytest.mark.parametrize(("known", "hours", "removed"), [(False, 25, 1), (False, 23, 0), (True, 25, 0)])
-def test_draws_go_with_their_truth(truths, make, known, hours, removed):
-    truth = make.phase().truth
-    if not known:
-        truth.delete()
-    draws = truths / truth.draws.name
-    draws.mkdir()
-    (draws / "weights").touch()
-    dated(draws / "weights", hours=hours)
-    dated(draws, hours=hours)
-    assert (sweep().removed, draws.exists()) == (removed, not removed)
 
 
 @pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])

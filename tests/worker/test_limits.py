@@ -1,14 +1,16 @@
-"""Memory: the limit is a MemoryError of the process, and maps of a truth do not count."""
+"""Time and memory of one scoring: its own, whatever the machine is busy with and whatever its process had before."""
 
 import subprocess
 import sys
+import time
+from contextlib import suppress
 
 import pytest
-from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from server.submissions.limits import file_limits
 from worker import limits
+from worker.limits import OutOfTime
 
 UNDER_LIMIT = """
 import mmap, os
@@ -16,8 +18,9 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 os.environ["WORKER_MEMORY_BYTES"] = str(512 * 2**20)
 import numpy
 from worker import limits
-limits.limit_memory()
-{deed}
+before = numpy.ones(2**27)
+with limits.limited():
+    {deed}
 print("done")
 """
 
@@ -43,7 +46,46 @@ def test_file_that_is_mapped_for_reading_does_not_count(tmp_path):
     assert under_limit(deed).stdout == "done\n"
 
 
-def test_worker_that_could_not_even_claim_does_not_start(settings):
+def test_time_that_only_passes_does_not_count(settings):
+    settings.EVALUATION_SECONDS = 0.2
+    with limits.limited():
+        time.sleep(0.6)
+
+
+def spin(seconds: float) -> None:
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+def test_computing_beyond_the_limit_ends_the_scoring(settings):
+    settings.EVALUATION_SECONDS = 0.2
+    with pytest.raises(OutOfTime), limits.limited():
+        spin(30)
+
+
+def swallow_once() -> None:
+    with suppress(OutOfTime):
+        spin(30)
+    spin(30)
+
+
+def test_end_of_time_cannot_be_swallowed(settings, monkeypatch):
+    settings.EVALUATION_SECONDS = 0.1
+    monkeypatch.setattr(limits, "AGAIN_SECONDS", 0.1)
+    with pytest.raises(OutOfTime), limits.limited():
+        swallow_once()
+
+
+def test_time_of_one_scoring_is_not_counted_for_the_next(settings):
+    settings.EVALUATION_SECONDS = 0.3
+    for _ in range(3):
+        with limits.limited():
+            spin(0.15)
+    spin(0.4)  # nothing is limited outside
+
+
+def test_worker_that_could_not_score_anything_does_not_start(settings):
     settings.WORKER_MEMORY_BYTES = 2**20
     with pytest.raises(SystemExit, match="WORKER_MEMORY_BYTES=1048576 is too little"):
         limits.refuse_useless_limit()
@@ -59,6 +101,6 @@ def test_file_limits_are_those_of_the_settings(settings):
     assert file_limits().line_bytes == 12345
 
 
-@pytest.mark.parametrize(("error", "word"), [(MemoryError(), "memory"), (SoftTimeLimitExceeded(), "minutes")])
+@pytest.mark.parametrize(("error", "word"), [(MemoryError(), "memory"), (OutOfTime(), "minutes of computing time")])
 def test_sentence_names_the_limit_that_was_reached(error, word):
     assert word in limits.exceeded(error)

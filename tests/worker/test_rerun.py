@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from celery.exceptions import SoftTimeLimitExceeded
 
 from evaluator import scoring
 from evaluator.problems import Findings, InvalidSubmission, InvalidTruth, Problem
 from server.submissions.models import Replicates, Rerun, Score, Submission
 from worker import tasks
+from worker.limits import OutOfTime
 
 REPLICATES = [0.5, float("nan"), 0.75]
 
@@ -100,7 +100,7 @@ def test_second_message_does_nothing(waiting):
     ("error", "words"),
     [
         (MemoryError(), "needs more memory than allowed (6 GiB)"),
-        (SoftTimeLimitExceeded(), "took longer than 30 minutes"),
+        (OutOfTime(), "took longer than 30 minutes of computing time"),
         (InvalidSubmission(Findings.of(Problem("unknown_image", "secret"))), "does not fit this truth: unknown_image."),
         (InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="b.csv"))), "truth_bad_value in b.csv"),
     ],
@@ -152,12 +152,6 @@ def test_other_score_the_second_time_is_an_alarm_and_not_recorded(waiting, score
     assert "has other scores the second time" in outcome(waiting)[0]
     assert (Score.objects.get().value, Score.objects.get().low) == (0.625, None)
     assert "alarm" in caplog.text
-
-
-def test_truth_whose_file_is_gone_is_said(waiting):
-    waiting.truth.prepared.storage.delete(waiting.truth.prepared.name)
-    tasks.rerun(waiting.pk)
-    assert "truth_missing_file" in outcome(waiting)[0]
 
 
 def test_bug_is_tried_again_and_raised_for_the_log(waiting, scorer):

@@ -1,5 +1,6 @@
 """The one task: what each outcome of a scoring does to the submission."""
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from evaluator.report import Report, SplitReport
 from server.submissions.models import Evaluation, Score, Submission
 from server.submissions.services import lifecycle, quota
 from worker import tasks
+from worker.limits import OutOfTime
 
 ROWS = [{"label": "/m/0jbk", "name": "Animal", "ap": 0.5}]
 
@@ -109,23 +111,50 @@ def test_bad_file_is_rejected_with_its_places(submission, scorer):
 
 
 @pytest.mark.parametrize(
-    ("error", "fault", "words"),
+    ("error", "fault", "words", "cost"),
     [
         (
             InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="boxes.csv"))),
             "organizer",
             "hidden truth",
+            0,
         ),
-        (InvalidParameters("group_of_weight: 7 is too much"), "organizer", "settings of this phase"),
-        (MemoryError(), "platform", "needs more memory than allowed (6 GiB)"),
-        (SoftTimeLimitExceeded(), "platform", "took longer than 30 minutes"),
+        (InvalidParameters("group_of_weight: 7 is too much"), "organizer", "settings of this phase", 0),
+        (MemoryError(), "participant", "needs more memory than allowed (6 GiB)", 1),
+        (OutOfTime(), "participant", "took longer than 30 minutes of computing time", 1),
     ],
 )
-def test_what_another_try_cannot_mend_fails_at_once(submission, scorer, error, fault, words):
+def test_what_another_try_cannot_mend_fails_at_once(submission, scorer, error, fault, words, cost):
     scorer(error)
     row = evaluate(submission)
     assert (row.status, row.fault, words in row.failure) == ("failed", fault, True)
-    assert used(submission) == 0
+    assert used(submission) == cost
+
+
+def test_file_that_computes_too_long_is_out_of_time(submission, scorer, settings):
+    settings.EVALUATION_SECONDS = 0.1
+
+    def compute(**options: Any) -> Report:
+        while True:
+            pass
+
+    scorer(compute)
+    row = evaluate(submission)
+    assert (row.status, row.failure_code, row.fault) == ("failed", "out_of_time", "participant")
+
+
+def test_file_that_waits_for_a_busy_machine_is_scored(submission, scorer, settings):
+    settings.EVALUATION_SECONDS = 0.1
+    scorer(lambda **options: time.sleep(0.4) or report())
+    assert evaluate(submission).status == "scored"
+
+
+def test_scoring_that_hangs_is_tried_again(submission, scorer):
+    scorer(SoftTimeLimitExceeded())
+    with pytest.raises(SoftTimeLimitExceeded):
+        tasks.evaluate(str(submission.pk))
+    submission.refresh_from_db()
+    assert (submission.status, submission.failure_code) == ("queued", "")
 
 
 def test_nothing_of_the_truth_is_told(submission, scorer, caplog):
@@ -136,12 +165,6 @@ def test_nothing_of_the_truth_is_told(submission, scorer, caplog):
 
 def test_phase_without_truth_is_the_organizers_fault(submission):
     submission.phase.truths.update(active=False)
-    assert evaluate(submission).fault == "organizer"
-
-
-def test_truth_whose_file_is_gone_is_the_organizers_fault(submission):
-    truth = submission.phase.truth
-    truth.prepared.storage.delete(truth.prepared.name)
     assert evaluate(submission).fault == "organizer"
 
 

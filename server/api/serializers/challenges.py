@@ -12,6 +12,7 @@ from server.api.serializers.fields import NullWhereEmpty
 from server.api.serializers.inputs import Flag, Input, Text
 from server.challenges.models import Challenge, Membership, Phase
 from server.submissions.limits import file_limits
+from server.submissions.services.keeping import Share
 from server.submissions.services.quota import Quota
 
 
@@ -97,6 +98,8 @@ class StatementLineSerializer(serializers.Serializer[Any]):
 
 
 class QuotaSerializer(serializers.Serializer[Quota]):
+    """`context["share"]` is the team's share of the storage."""
+
     per_day = serializers.IntegerField()
     used = serializers.IntegerField(help_text="today, in UTC; what was given back does not count")
     left = serializers.IntegerField()
@@ -107,3 +110,16 @@ class QuotaSerializer(serializers.Serializer[Quota]):
     resets_at = serializers.DateTimeField()
     next_allowed_at = serializers.DateTimeField(allow_null=True, help_text="null: now, or never again; see `reason`")
     reason = NullWhereEmpty(help_text="why the team may not submit now; null: it may")
+    storage_used_bytes = serializers.SerializerMethodField(help_text="by all stored files of the team")
+    storage_allowed_bytes = serializers.SerializerMethodField(help_text="beyond it a file is refused")
+
+    def get_storage_used_bytes(self, state: Quota) -> int:
+        return self.share.used
+
+    def get_storage_allowed_bytes(self, state: Quota) -> int:
+        return self.share.allowed
+
+    @property
+    def share(self) -> Share:
+        share: Share = self.context["share"]
+        return share

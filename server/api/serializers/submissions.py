@@ -1,5 +1,6 @@
 """Submissions: what goes in, and what a person may read of them."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from server.pages.defects import ADVICE
 from server.submissions.feedback import Interval, Sight, current_evaluation, intervals_in, scores_in, shown_evaluation
 from server.submissions.models import BOOTSTRAPPING, STAGES, Failure, Fault, Status, Submission
 from server.submissions.reports import State
+from server.submissions.services.keeping import removal_of
 
 
 class UploadInput(Input):
@@ -69,6 +71,8 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     received_at = serializers.DateTimeField()
     scored_at = serializers.DateTimeField(allow_null=True)
     attempts = serializers.IntegerField(help_text="how often scoring was begun")
+    file_kept = serializers.BooleanField(source="file", help_text="false: it was not scored, and was removed")
+    file_removed_at = serializers.SerializerMethodField(help_text="when it will be removed; null: it stays, or is gone")
     signature = serializers.SerializerMethodField(help_text="how the score was made; null: not scored")
     scores = serializers.SerializerMethodField(help_text="by split and metric; null: undefined")
     intervals = serializers.SerializerMethodField(help_text="95 % intervals, by split and metric")
@@ -96,6 +100,9 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     def get_signature(self, submission: Submission) -> str | None:
         evaluation = current_evaluation(submission)
         return evaluation.signature if evaluation else None
+
+    def get_file_removed_at(self, submission: Submission) -> datetime | None:
+        return removal_of(submission)
 
     def get_scores(self, submission: Submission) -> dict[str, dict[str, float | None]]:
         return scores_in(submission, self.sight)

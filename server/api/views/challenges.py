@@ -23,7 +23,7 @@ from server.api.serializers.challenges import (
 from server.challenges.models import Challenge
 from server.challenges.services import join, membership_of
 from server.clock import database_now
-from server.submissions.services import quota
+from server.submissions.services import keeping, quota
 
 
 class ChallengeList(APIView):
@@ -102,5 +102,6 @@ class Quota(APIView):
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """What your team may still submit to this phase, and when again."""
         found = phase_at(request, slug, phase)
-        state = quota.state(team=own_team(request, found), phase=found, now=database_now())
-        return Response(QuotaSerializer(state).data)
+        team = own_team(request, found)
+        state = quota.state(team=team, phase=found, now=database_now())
+        return Response(QuotaSerializer(state, context={"share": keeping.share_of(team)}).data)

@@ -25,7 +25,15 @@ from server.submissions.models import Submission
 from server.submissions.reports import visible_report
 from server.submissions.services import admission, choices, intake, lifecycle
 
-SUBMITTING = ("not_a_member", "duplicate_file", "phase_closed", "phase_not_open", "quota_exhausted", "no_space")
+SUBMITTING = (
+    "not_a_member",
+    "duplicate_file",
+    "phase_closed",
+    "phase_not_open",
+    "quota_exhausted",
+    "storage_exhausted",
+    "no_space",
+)
 
 
 def shapes(submissions: Sequence[Submission], phase: Phase, request: Request) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from uuid import uuid4
 from django import template
 from django.utils import timezone
 
+from server.clock import is_over
 from server.pages import defects, digits, drawing, statuses, times
 from server.submissions.models import STAGES, Submission
 
@@ -69,7 +70,7 @@ def countdown(context: Context, opens: datetime, closes: datetime | None) -> Con
     elif closes is None:
         word, moment = "Open", None
     else:
-        word, moment = ("Closes" if closes >= now else "Closed"), closes
+        word, moment = ("Closed" if is_over(closes, now) else "Closes"), closes
     return {"now": now, "word": word, "moment": moment, "gap": times.span(abs(moment - now)) if moment else ""}
 
 

@@ -33,7 +33,7 @@ def home(request: HttpRequest) -> HttpResponse:
     groups = [
         ("Open challenges", [line for line in lines if is_open(line.challenge, now)]),
         ("Opening later", [line for line in lines if line.challenge.opens_at > now]),
-        ("Closed", [line for line in lines if has_closed(line.challenge, now)]),
+        ("Closed", [line for line in lines if line.challenge.has_closed(now)]),
     ]
     return render(request, "home.html", {"groups": [group for group in groups if group[1]], "now": now})
 
@@ -72,9 +72,5 @@ def read_lines(user: Any, now: datetime) -> list[Line]:
     ]
 
 
-def has_closed(challenge: Challenge, now: datetime) -> bool:
-    return challenge.closes_at is not None and challenge.closes_at < now
-
-
 def is_open(challenge: Challenge, now: datetime) -> bool:
-    return challenge.opens_at <= now and not has_closed(challenge, now)
+    return challenge.opens_at <= now and not challenge.has_closed(now)

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
@@ -25,7 +26,7 @@ from server.submissions import feedback, reports
 from server.submissions.feedback import Sight
 from server.submissions.models import QuotaEntry, Status, Submission
 from server.submissions.reports import State
-from server.submissions.services import lifecycle
+from server.submissions.services import keeping, lifecycle
 
 NO_CONTENT, UNAUTHORIZED = 204, 401
 
@@ -81,6 +82,8 @@ def panel_context(
         "follows": not one.is_settled or explained is State.PENDING,
         "notices": one.problems.get("notices", []),
         "given_back": QuotaEntry.objects.filter(submission=one, amount=-1).exists(),
+        "removal": keeping.removal_of(one),
+        "unscored_days": settings.UNSCORED_FILE_DAYS,
         "may_cancel": not one.is_finished,
     }
     if one.status == Status.SCORED:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
 from django.db.models import F
@@ -20,7 +21,7 @@ from server.pages.forms import EditForm
 from server.pages.next_step import page
 from server.submissions import feedback
 from server.submissions.models import Score, Status, Submission
-from server.submissions.services import choices, quota
+from server.submissions.services import choices, keeping, quota
 
 PER_PAGE = 50
 
@@ -58,6 +59,8 @@ def show(request: PersonRequest, here: place.Place, refusal: Refused | None = No
         "lines": [line_of(one, sight, best=max(known, default=None)) for one in pages],
         "history": drawing.history(known),
         "comparable": len(scores) > 1 and not sight.ladder,
+        "share": keeping.share_of(team),
+        "unscored_days": settings.UNSCORED_FILE_DAYS,
         "quota": quota.state(team=team, phase=phase, now=here.now),
         "finals_chosen": own.filter(final=True).count(),
         "decimals": sight.decimals,

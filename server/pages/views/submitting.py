@@ -14,7 +14,7 @@ from server.pages import place
 from server.pages.answers import answer
 from server.pages.forms import SubmitForm
 from server.submissions.limits import file_limits
-from server.submissions.services import admission, intake, quota
+from server.submissions.services import admission, intake, keeping, quota
 
 
 @require_http_methods(READ_AND_SEND)
@@ -70,6 +70,8 @@ def show(
         "form": form,
         "refusal": refusal,
         "not_now": not_now,
+        "share": keeping.share_of(here.own_team()),
+        "unscored_days": settings.UNSCORED_FILE_DAYS,
         "quota": quota.state(team=here.own_team(), phase=here.open_phase(), now=here.now),
         "max_bytes": settings.UPLOAD_MAX_BYTES,
         "limits": file_limits(),

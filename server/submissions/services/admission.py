@@ -1,6 +1,7 @@
 """Who may submit what, now: each rule refuses with its code and says what to do."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import ceil
 
 from django.conf import settings
 from django.core.files import File
@@ -10,8 +11,9 @@ from server.accounts.models import User
 from server.challenges.models import Membership, Phase, Team
 from server.errors import Refused
 from server.submissions.models import Status, Submission
-from server.submissions.services import quota
+from server.submissions.services import keeping, quota
 
+DAY = timedelta(days=1)
 # A rejected, failed or cancelled file may come again as it is; one that waits, runs or has its scores may not.
 STANDING = (Status.QUEUED, Status.RUNNING, Status.SCORED)
 
@@ -86,8 +88,26 @@ def refuse_by_quota(*, team: Team, phase: Phase, now: datetime) -> None:
     )
 
 
+def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None:
+    share = keeping.share_of(team)
+    if share.used + more_bytes <= share.allowed:
+        return
+    frees = f" The next one goes at {moment(share.frees_at)}." if share.frees_at else ""
+    raise Refused(
+        "storage_exhausted",
+        f"Your team's files take {share.used:,} of {share.allowed:,} bytes; there is no room for another. Compress the "
+        f"file with gzip. A file that was not scored is removed after {settings.UNSCORED_FILE_DAYS} days.{frees} "
+        "The organizers can have the limit raised.",
+        used_bytes=share.used,
+        allowed_bytes=share.allowed,
+        next_allowed_at=share.frees_at,
+        retry_after=max(1, ceil(((share.frees_at or now + DAY) - now).total_seconds())),
+    )
+
+
 def refuse_unread(*, team: Team, phase: Phase, now: datetime) -> None:
     """Refuse, before the first byte of a body is read, what would be refused after the last."""
     refuse_organizers(team=team, phase=phase)
     refuse_by_date(phase, now)
     refuse_by_quota(team=team, phase=phase, now=now)
+    refuse_by_storage(team, now=now)

@@ -17,6 +17,7 @@ from server.submissions.arriving import ArrivedFile
 from server.submissions.models import Submission
 from server.submissions.services import admission, quota
 from server.submissions.services.choices import checked_note
+from server.submissions.unpacked import is_small
 
 NAME_CHARACTERS = 255
 
@@ -35,6 +36,7 @@ def submit(
         user=user,
         file_name=tidy_name(file.name or ""),
         size_bytes=file.size,
+        small=is_small(file),
         sha256=digest_of(file),
         note=checked_note(note),
     )
@@ -96,6 +98,7 @@ def admit(submission: Submission, *, charge: bool) -> None:
     admission.refuse_duplicates(submission)
     if charge:
         admission.refuse_by_quota(team=team, phase=phase, now=now)
+        admission.refuse_by_storage(team, now=now, more_bytes=submission.size_bytes)
     submission.received_at = submission.enqueued_at = now
     submission.save(force_insert=True)
     if charge:

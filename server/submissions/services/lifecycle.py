@@ -1,6 +1,7 @@
 """From queued to finished. Every step is one guarded UPDATE, so that a message may come twice and a worker may die."""
 
 import logging
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,17 +11,18 @@ from django.db.models import F
 
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Phase, Truth
+from server.challenges.models import Phase, Team, Truth
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions import queue
 from server.submissions.models import BOOTSTRAPPING, FINISHED, Failure, Fault, Status, Submission, SubmissionQuerySet
 from server.submissions.services import evaluations, quota, reruns
-from server.submissions.services.leases import FREE, end_of_lease
+from server.submissions.services.leases import FREE, end_of_lease, has_place
 
 log = logging.getLogger(__name__)
 
 IDLE: dict[str, Any] = {**FREE, "stage": ""}
+TAKEN = ("status", "lease_token", "lease_until", "attempts", "started_at", "progress", "not_before")
 
 
 def held(submission: Submission) -> SubmissionQuerySet:
@@ -29,18 +31,20 @@ def held(submission: Submission) -> SubmissionQuerySet:
 
 
 def claim(submission_id: UUID) -> Submission | None:
-    """Take a queued submission; None if it is not there to be taken. Safe to call twice."""
-    now, token = database_now(), uuid4()
-    waiting = Submission.objects.filter(pk=submission_id, status=Status.QUEUED)
-    waiting.update(
-        status=Status.RUNNING,
-        lease_token=token,
-        lease_until=end_of_lease(now),
-        attempts=F("attempts") + 1,
-        started_at=now,
-        progress=0.0,
-    )
-    return Submission.objects.select_related("phase", "team").filter(pk=submission_id, lease_token=token).first()
+    """Take a queued submission; None if it cannot be taken, or its team has no place left. Safe to call twice."""
+    found = Submission.objects.queued().select_related("phase", "team").filter(pk=submission_id).first()
+    if found is None:
+        return None
+    still = Submission.objects.queued().filter(pk=found.pk, attempts=found.attempts)
+    with transaction.atomic():
+        now = database_now()
+        Team.objects.filter(pk=found.team_id).update(served_at=now)  # and so nobody else takes the team's last place
+        found.status, found.lease_token, found.lease_until = Status.RUNNING, uuid4(), end_of_lease(now)
+        found.attempts, found.started_at, found.progress, found.not_before = found.attempts + 1, now, 0.0, None
+        taken = has_place(found.team_id) and still.update(**{name: getattr(found, name) for name in TAKEN})
+        if not taken:
+            transaction.set_rollback(True)
+    return found if taken else None
 
 
 def beat(submission: Submission, *, stage: str, progress: float) -> bool:
@@ -85,20 +89,26 @@ def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
 
 
 def fail(submission: Submission, *, code: Failure, sentence: str, final: bool) -> bool:
-    """We, or the organizers, are at fault: once more, or `failed` with the quota given back and an alarm in the log."""
-    return give_up(held(submission), submission, code=code, sentence=sentence, final=final)
+    """It has no score, and no defects: once more, or `failed`, with an alarm in the log."""
+    return give_up(held(submission), submission, code=code, fault=code.fault, sentence=sentence, final=final)
 
 
 @transaction.atomic
-def give_up(mine: SubmissionQuerySet, submission: Submission, *, code: Failure, sentence: str, final: bool) -> bool:
-    """End an attempt of the rows `mine` (one or none): queued again while attempts are left, else failed."""
+def give_up(
+    mine: SubmissionQuerySet, submission: Submission, *, code: Failure, fault: Fault, sentence: str, final: bool
+) -> bool:
+    """End an attempt of the rows `mine` (one or none): queued again while attempts are left, else failed.
+
+    The quota is given back unless the file is at fault.
+    """
     now = database_now()
     if not final and submission.attempts < settings.EVALUATION_ATTEMPTS:
         return back_to_queue(mine, submission)
-    why = {"fault": code.fault, "failure_code": code, "failure": sentence[:300]}
+    why = {"fault": fault, "failure_code": code, "failure": sentence[:300]}
     failed = mine.update(status=Status.FAILED, finished_at=now, **why, **IDLE)
     if failed:
-        quota.give_back(submission, reason="failed", now=now)
+        if fault != Fault.PARTICIPANT:
+            quota.give_back(submission, reason="failed", now=now)
         log.error("alarm: submission %s failed (%s): %s", submission.pk, code, sentence)
     return bool(failed)
 
@@ -111,9 +121,14 @@ def back_to_queue(mine: SubmissionQuerySet, submission: Submission, **changes: A
 
 
 @transaction.atomic
-def release(submission: Submission) -> bool:
-    """Put it back because the worker is being stopped: nobody's fault, so the attempt does not count."""
-    return back_to_queue(held(submission), submission, attempts=F("attempts") - 1)
+def release(submission: Submission, *, pause: timedelta | None = None) -> bool:
+    """Put it back, for nobody's fault, so the attempt does not count. After a `pause` the sweeper sends its message."""
+    uncounted = {"attempts": F("attempts") - 1}
+    if pause is None:
+        return back_to_queue(held(submission), submission, **uncounted)
+    now = database_now()
+    waits = {"status": Status.QUEUED, "enqueued_at": now, "not_before": now + pause, "progress": 0.0}
+    return bool(held(submission).update(**waits, **uncounted, **IDLE))
 
 
 @transaction.atomic

@@ -20,7 +20,7 @@ from server.clock import database_now
 from server.submissions import queue
 from server.submissions.models import BOOTSTRAPPING, Rerun, RerunQuerySet, Status, Submission
 from server.submissions.services import evaluations, ladder
-from server.submissions.services.leases import FREE, end_of_lease
+from server.submissions.services.leases import FREE, end_of_lease, has_place
 
 log = logging.getLogger(__name__)
 
@@ -49,13 +49,22 @@ def held(rerun: Rerun) -> RerunQuerySet:
     return Rerun.objects.filter(pk=rerun.pk, lease_token=rerun.lease_token)
 
 
+@transaction.atomic
 def claim(rerun_id: int) -> Rerun | None:
-    """Take a waiting one; None if it is not there to be taken. Safe to call twice."""
-    token = uuid4()
-    waiting = Rerun.objects.waiting().filter(pk=rerun_id)
-    waiting.update(lease_token=token, lease_until=end_of_lease(database_now()), attempts=F("attempts") + 1)
-    found = Rerun.objects.select_related("truth", "submission__phase")
-    return found.filter(pk=rerun_id, lease_token=token).first()
+    """Take a waiting one; None if it cannot be taken, or its team has no place left. Safe to call twice."""
+    found = Rerun.objects.waiting().select_related("truth", "submission__phase").filter(pk=rerun_id).first()
+    if found is None:
+        return None
+    team = found.submission.team_id
+    list(Team.objects.select_for_update(no_key=True).filter(pk=team))  # nobody else takes its last place
+    if not has_place(team):
+        return None
+    taken = {"lease_token": uuid4(), "lease_until": end_of_lease(database_now()), "attempts": found.attempts + 1}
+    if not Rerun.objects.waiting().filter(pk=rerun_id, attempts=found.attempts).update(**taken):
+        return None
+    for name, value in taken.items():
+        setattr(found, name, value)
+    return found
 
 
 def beat(rerun: Rerun) -> bool:

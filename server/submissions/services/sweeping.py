@@ -2,28 +2,24 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.files.storage import Storage, default_storage
-from django.db.models import Q, QuerySet
+from django.db import transaction
+from django.db.models import QuerySet
 
-from server.challenges.models import Truth, truth_storage
 from server.clock import database_now
-from server.submissions import queue
-from server.submissions.models import Failure, Rerun, Status, Submission
-from server.submissions.services import lifecycle, reruns
+from server.submissions import limits, queue
+from server.submissions.models import Failure, Fault, Rerun, Status, Submission
+from server.submissions.services import keeping, lifecycle, quarantine, reruns
 
-UPLOADS = "submissions"
-# Ages of files, in seconds by the clock that stamps them, which need not be the database's
-ABANDONED = 3600.0  # lies where it belongs; its row is written within moments
-HALF_WAY = 24 * 3600.0  # an upload may be slow, a truth may take long to be prepared
-CHUNK = 500  # names in one query
+HALF_WAY = 24 * 3600.0  # an upload may be slow, an import may take long; by the clock that stamps files
+LOSSES_CHARGED = 2  # of the workers of one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +29,16 @@ class Swept:
     requeued: int = 0
     failed: int = 0
     resent: int = 0
+    quarantined: int = 0
+    restored: int = 0
     removed: int = 0
 
 
 def sweep(*, files: bool = True) -> Swept:
     """Put right what can be put right now. Any number of sweepers may run at once, at any time."""
     requeued, failed = end_overdue_leases()
-    return Swept(requeued, failed, resend(), remove_abandoned_files() if files else 0)
+    rows = Swept(requeued, failed, resend())
+    return replace(keep_order(), requeued=requeued, failed=failed, resent=rows.resent) if files else rows
 
 
 def end_overdue_leases() -> tuple[int, int]:
@@ -53,13 +52,21 @@ def end_overdue_leases() -> tuple[int, int]:
 
 
 def end_lease(submission: Submission) -> bool:
-    """End the attempt, unless its worker has prolonged the lease since it was read."""
-    sentence = (
-        f"Its worker stopped {submission.attempts} times while scoring it, perhaps for want of memory. "
-        "Submit fewer predictions, or write to the organizers. Your quota was given back."
-    )
-    still = lifecycle.held(submission).filter(lease_until=submission.lease_until)
-    return lifecycle.give_up(still, submission, code=Failure.WORKER_LOST, sentence=sentence, final=False)
+    """End the attempt, unless its worker has prolonged the lease since it was read.
+
+    One loss may be the worker's own. A file that is there at a second one pays for what it costs.
+    """
+    losses = submission.losses + 1
+    fault = Fault.PARTICIPANT if losses >= LOSSES_CHARGED else Fault.PLATFORM
+    times = "once" if losses == 1 else f"{losses} times"
+    paid = limits.CHARGED if fault == Fault.PARTICIPANT else "Your quota was given back."
+    sentence = f"Its worker stopped {times} while scoring it, perhaps for want of memory. {limits.ADVICE} {paid}"
+    with transaction.atomic():
+        still = lifecycle.held(submission).filter(lease_until=submission.lease_until)
+        still.update(losses=losses)
+        return lifecycle.give_up(
+            still, submission, code=Failure.WORKER_LOST, fault=fault, sentence=sentence, final=False
+        )
 
 
 def end_rerun(rerun: Rerun) -> bool:
@@ -93,22 +100,13 @@ def resend_late(rows: QuerySet[Any], send: Callable[[Any], None], priority: int)
     return sent
 
 
-def remove_abandoned_files() -> int:
-    """Remove stored files that never became a row, and what interrupted uploads and imports left half-way."""
-    lost = [(default_storage, name) for name in strays(default_storage, UPLOADS, upload_names, age=ABANDONED)]
-    lost += [(truth_storage(), name) for name in strays(truth_storage(), "", truth_names, age=HALF_WAY)]
-    for storage, name in lost:
-        storage.delete(name)
+def keep_order() -> Swept:
+    """Files that no row knows go aside, those that were not scored go after some days, halves of uploads after one."""
+    quarantined, restored, deleted = quarantine.sweep()
     before = time.time() - HALF_WAY
-    half_way = [*Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir(), *stray_draws()]
-    return len(lost) + sum(remove_if_older(part, before) for part in half_way)
-
-
-def stray_draws() -> list[Path]:
-    """Return the folders of draws whose truth is gone."""
-    folders = {f"{folder.stem}.podium": folder for folder in Path(truth_storage().location).glob("*.draws")}
-    known = truth_names(list(folders))
-    return [folder for name, folder in folders.items() if name not in known]
+    parts = sum(remove_if_older(part, before) for part in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir())
+    removed = keeping.remove_overdue() + deleted + parts
+    return Swept(quarantined=quarantined, restored=restored, removed=removed)
 
 
 def remove_if_older(part: Path, before: float) -> bool:
@@ -117,32 +115,4 @@ def remove_if_older(part: Path, before: float) -> bool:
         if max(path.stat().st_mtime for path in (part, *part.rglob("*"))) < before:
             shutil.rmtree(part) if part.is_dir() else part.unlink()
             return True
-    return False
-
-
-def upload_names(names: list[str]) -> set[str]:
-    return set(Submission.objects.filter(file__in=names).values_list("file", flat=True))
-
-
-def truth_names(names: list[str]) -> set[str]:
-    rows = Truth.objects.filter(Q(prepared__in=names) | Q(source__in=names)).values_list("prepared", "source")
-    return {name for row in rows for name in row}
-
-
-def strays(storage: Storage, folder: str, known: Callable[[list[str]], set[str]], *, age: float) -> Iterator[str]:
-    """Yield stored files, older than `age`, that no row knows."""
-    if not storage.exists(folder):
-        return
-    before = time.time() - age
-    stored = [f"{folder}/{name}" if folder else name for name in storage.listdir(folder)[1]]
-    for start in range(0, len(stored), CHUNK):
-        names = stored[start : start + CHUNK]
-        unknown = set(names) - known(names)
-        yield from (name for name in names if name in unknown and is_older(storage, name, before))
-
-
-def is_older(storage: Storage, name: str, before: float) -> bool:
-    """Tell by the file's own clock; what vanishes meanwhile was its upload's to remove."""
-    with suppress(FileNotFoundError):
-        return storage.get_modified_time(name).timestamp() < before
     return False

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Gives back what dead workers held, sends lost messages again, removes files without rows."
+    help = "Gives back what dead workers held, sends lost messages again, puts files without rows into quarantine."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--forever", action="store_true", help="every SWEEP_SECONDS, until it is stopped")
@@ -33,7 +33,8 @@ class Command(BaseCommand):
 def described(swept: Swept) -> str:
     return (
         f"{swept.requeued} queued again, {swept.failed} failed, {swept.resent} sent again, "
-        f"{swept.removed} files without rows removed"
+        f"{swept.quarantined} files without rows put into quarantine, {swept.restored} put back, "
+        f"{swept.removed} removed"
     )
 
 

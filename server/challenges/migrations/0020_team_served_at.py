@@ -1,0 +1,17 @@
+"""When each team last had its turn with a worker."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("challenges", "0002_phase_ladder_shows_no_classes")]
+
+    operations = [
+        migrations.AddField(
+            model_name="team",
+            name="served_at",
+            field=models.DateTimeField(
+                blank=True, help_text="when scoring of a file of theirs last began", null=True
+            ),
+        ),
+    ]

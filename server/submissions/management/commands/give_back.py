@@ -1,0 +1,32 @@
+"""`manage.py give_back ID …`: give back what failed submissions were charged."""
+
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from server.accounts import acting as acting_for
+from server.errors import Refused
+from server.submissions.models import Submission
+from server.submissions.services import redoing
+
+
+class Command(BaseCommand):
+    help = "Gives back the quota of failed submissions, such as files that needed too much time or memory."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("ids", nargs="+", type=UUID, metavar="ID", help="of submissions")
+        acting_for.add_argument(parser)
+
+    def handle(self, *, ids: list[UUID], acting: str | None, **options: Any) -> None:
+        by = acting_for.person(acting)
+        for identifier in ids:
+            found = Submission.objects.select_related("phase__challenge").filter(pk=identifier).first()
+            if found is None:
+                raise CommandError(f"There is no submission {identifier}.")
+            try:
+                redoing.give_back(submission=found, by=by)
+            except Refused as refusal:
+                raise CommandError(refusal.detail) from None
+            self.stdout.write(f"{identifier}: given back")

@@ -1,0 +1,17 @@
+"""How often the worker was lost that scored a submission."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("submissions", "0020_submission_turns")]
+
+    operations = [
+        migrations.AddField(
+            model_name="submission",
+            name="losses",
+            field=models.PositiveSmallIntegerField(
+                db_default=0, default=0, help_text="how many of these attempts ended with the loss of their worker"
+            ),
+        ),
+    ]

@@ -1,0 +1,16 @@
+"""Running reruns are counted with every claim."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("submissions", "0021_submission_losses")]
+
+    operations = [
+        migrations.AddIndex(
+            model_name="rerun",
+            index=models.Index(
+                condition=models.Q(("lease_token__isnull", False)), fields=["lease_until"], name="rerun_leased"
+            ),
+        ),
+    ]

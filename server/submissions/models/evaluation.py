@@ -1,0 +1,94 @@
+"""What a scoring leaves behind: an evaluation, its numbers, and what explains them."""
+
+import struct
+
+from django.db import models
+from django.db.models import Q
+
+from server.challenges.models import Truth
+from server.submissions.models.submission import Submission
+
+PUBLISHED = "whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet"
+
+
+class Evaluation(models.Model):
+    """One scoring of a submission: against one truth, by one version of the evaluator."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="evaluations")
+    truth = models.ForeignKey(Truth, on_delete=models.PROTECT, related_name="evaluations")
+    evaluator_version = models.CharField(max_length=20)
+    signature = models.CharField(max_length=400)
+    report = models.JSONField(help_text="per class and notices; never read by a board")
+    cpu_seconds = models.FloatField()
+    published = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+", help_text=PUBLISHED)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("submission", "truth", "evaluator_version", "signature"), name="one_evaluation_of_a_kind"
+            ),
+        )
+        indexes = (models.Index(fields=("signature", "submission"), name="evaluation_on_board"),)
+
+    def __str__(self) -> str:
+        return f"{self.submission_id} {self.signature}"
+
+
+class Score(models.Model):
+    """One number of an evaluation. What a board sorts by is this column, never a key in JSON."""
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="scores")
+    split = models.CharField(max_length=10)
+    metric = models.CharField(max_length=60)
+    value = models.FloatField(null=True, help_text="empty: undefined")
+    low = models.FloatField(null=True, blank=True)
+    high = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("evaluation", "split", "metric"), name="one_score_per_split_and_metric"),
+            models.CheckConstraint(name="score_split_is_known", condition=Q(split__in=("all", "public", "private"))),
+            models.CheckConstraint(
+                name="score_interval_has_two_ends",
+                condition=Q(low=None, high=None) | Q(low__isnull=False, high__isnull=False),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.split} {self.metric} {self.value}"
+
+
+class Replicates(models.Model):
+    """The bootstrap replicates of the headline on one split, apart so that no board query drags them along."""
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="replicates")
+    split = models.CharField(max_length=10)
+    seed = models.BigIntegerField()
+    count = models.PositiveIntegerField()
+    values = models.BinaryField(help_text="float64, little-endian; NaN: undefined in that replicate")
+
+    class Meta:
+        verbose_name_plural = "replicates"
+        constraints = (models.UniqueConstraint(fields=("evaluation", "split"), name="one_vector_per_split"),)
+
+    def __str__(self) -> str:
+        return f"{self.evaluation_id} {self.split}"
+
+    @property
+    def vector(self) -> tuple[float, ...]:
+        return struct.unpack(f"<{self.count}d", self.values)
+
+
+class Explanation(models.Model):
+    """Why a score on one split is what it is: curves, errors, slices. Compressed, apart from all that boards read."""
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="explanations")
+    split = models.CharField(max_length=10)
+    content = models.BinaryField(help_text="JSON, compressed: classes, tables, left_out, curves")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("evaluation", "split"), name="one_explanation_per_split"),)
+
+    def __str__(self) -> str:
+        return f"{self.evaluation_id} {self.split}"

@@ -1,0 +1,31 @@
+"""What submissions cost their team."""
+
+from django.db import models
+from django.db.models import Q
+
+from server.challenges.models import Phase, Team
+from server.submissions.models.submission import Submission
+
+
+class QuotaEntry(models.Model):
+    """A line of a team's ledger: +1 when a file is taken, -1 when it is given back, with the reason."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="quota_entries")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="quota_entries")
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="quota_entries")
+    amount = models.SmallIntegerField()
+    reason = models.CharField(max_length=20)
+    day = models.DateField(help_text="the UTC day it counts for")
+    at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "quota entries"
+        ordering = ("at", "pk")
+        indexes = (models.Index(fields=("phase", "team", "day"), name="quota_of_team_and_day"),)
+        constraints = (
+            models.CheckConstraint(name="quota_entry_is_one", condition=Q(amount__in=(1, -1))),
+            models.UniqueConstraint(fields=("submission", "amount"), name="charged_once_and_given_back_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.amount:+d} {self.reason}"

@@ -1,0 +1,59 @@
+"""A scoring after the first, of lower priority."""
+
+from django.db import models
+from django.db.models import Q
+
+from server.challenges.models import Truth
+from server.submissions.models.submission import Submission
+
+
+class RerunQuerySet(models.QuerySet["Rerun"]):
+    def scoring(self) -> "RerunQuerySet":
+        """Those that bring a score or its intervals, not only what explains it."""
+        return self.filter(purpose=Rerun.Purpose.INTERVALS)
+
+    def pending(self) -> "RerunQuerySet":
+        """Waiting or running; the others were given up."""
+        return self.filter(failure="")
+
+    def waiting(self) -> "RerunQuerySet":
+        return self.pending().filter(lease_token=None)
+
+    def running(self) -> "RerunQuerySet":
+        return self.filter(lease_token__isnull=False)
+
+
+class Rerun(models.Model):
+    """A scoring that is still to be done beside the first. It is gone when it is done."""
+
+    class Purpose(models.TextChoices):
+        INTERVALS = "intervals", "intervals"
+        EXPLANATION = "explanation", "an explanation"
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="reruns")
+    truth = models.ForeignKey(Truth, on_delete=models.CASCADE, related_name="reruns")
+    purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.INTERVALS)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    lease_token = models.UUIDField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    enqueued_at = models.DateTimeField(help_text="when a message was last sent for it")
+    failure = models.CharField(max_length=300, blank=True, help_text="why it was given up; the score stays")
+
+    objects = RerunQuerySet.as_manager()
+
+    class Meta:
+        indexes = (
+            models.Index(fields=("failure", "enqueued_at"), name="rerun_waiting"),
+            models.Index(fields=("lease_until",), name="rerun_leased", condition=Q(lease_token__isnull=False)),
+        )
+        constraints = (
+            models.UniqueConstraint(fields=("submission", "truth", "purpose"), name="one_rerun_of_a_kind"),
+            models.CheckConstraint(
+                name="rerun_lease_is_whole",
+                condition=Q(lease_token=None, lease_until=None)
+                | Q(lease_token__isnull=False, lease_until__isnull=False, failure=""),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.purpose} of {self.submission_id} against {self.truth_id}"

@@ -1,0 +1,127 @@
+"""One uploaded file and how far it has come."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from server.challenges.models import Phase, Team
+from server.submissions.models.states import FINISHED, Failure, Fault, Status
+
+
+def upload_key(submission: "Submission", name: str) -> str:
+    """Return an opaque name; the participant's own file name is a column."""
+    return f"submissions/{uuid.uuid4().hex}"
+
+
+class SubmissionQuerySet(models.QuerySet["Submission"]):
+    def visible_to(self, user: Any) -> "SubmissionQuerySet":
+        """A team's own; an organizer's challenge's; staff's: all. Everything else does not exist for them."""
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_staff:
+            return self
+        mine = Q(team__memberships__user=user) | Q(phase__challenge__organizers=user)
+        return self.filter(mine).distinct()
+
+    def finished(self) -> "SubmissionQuerySet":
+        return self.filter(status__in=FINISHED)
+
+    def running(self) -> "SubmissionQuerySet":
+        return self.filter(status=Status.RUNNING)
+
+    def queued(self) -> "SubmissionQuerySet":
+        return self.filter(status=Status.QUEUED)
+
+    def stored(self) -> "SubmissionQuerySet":
+        """Those whose file is kept."""
+        return self.exclude(file="")
+
+    def settled(self) -> "SubmissionQuerySet":
+        """Those about which nothing will change by itself any more, their intervals included."""
+        return self.finished().filter(stage="")
+
+
+class Submission(models.Model):
+    """One uploaded file and how far it has come."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="submissions")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="submissions")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="submissions")
+    file = models.FileField(upload_to=upload_key, max_length=200)  # empty: it was not scored, and was removed
+    file_name = models.CharField(max_length=255)
+    size_bytes = models.PositiveBigIntegerField()
+    small = models.BooleanField(
+        default=False, db_default=False, help_text="by its unpacked size: never waits for large"
+    )
+    sha256 = models.CharField(max_length=64)
+    note = models.CharField(max_length=500, blank=True)
+    final = models.BooleanField(default=False)
+    status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
+    stage = models.CharField(max_length=20, blank=True)
+    progress = models.FloatField(default=0.0)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    losses = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="how many of these attempts ended with the loss of their worker"
+    )
+    lease_token = models.UUIDField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    received_at = models.DateTimeField()
+    enqueued_at = models.DateTimeField(help_text="when a message was last sent for it")
+    not_before = models.DateTimeField(null=True, blank=True, help_text="when its next attempt may begin; empty: now")
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    fault = models.CharField(max_length=12, choices=Fault, default=Fault.NONE, blank=True)
+    failure_code = models.CharField(max_length=20, choices=Failure, blank=True)
+    failure = models.CharField(
+        max_length=300, blank=True, help_text="what went wrong and what to do, where it was not the file"
+    )
+    problems = models.JSONField(default=dict, blank=True, help_text="errors, counts, notices, total")
+
+    objects = SubmissionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-received_at",)
+        indexes = (
+            models.Index(fields=("phase", "team", "-received_at"), name="submission_of_team"),
+            models.Index(fields=("status", "enqueued_at"), name="submission_waiting"),
+        )
+        constraints = (
+            models.CheckConstraint(name="submission_status_is_known", condition=Q(status__in=Status.values)),
+            models.CheckConstraint(
+                name="submission_progress_is_a_fraction", condition=Q(progress__gte=0, progress__lte=1)
+            ),
+            models.CheckConstraint(
+                name="submission_leased_iff_running",
+                condition=Q(status="running", lease_token__isnull=False, lease_until__isnull=False)
+                | (~Q(status="running") & Q(lease_token=None, lease_until=None)),
+            ),
+            models.CheckConstraint(
+                name="submission_finished_iff_it_ended",
+                condition=Q(status__in=("queued", "running"), finished_at=None)
+                | (Q(finished_at__isnull=False) & ~Q(status__in=("queued", "running"))),
+            ),
+            models.CheckConstraint(
+                name="submission_failed_says_why", condition=~Q(status="failed") | (~Q(failure="") & ~Q(fault=""))
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.file_name} ({self.status})"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status in FINISHED
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing about it will change by itself any more, its intervals included."""
+        return self.is_finished and not self.stage
+
+    @property
+    def scored_at(self) -> datetime | None:
+        return self.finished_at if self.status == Status.SCORED else None

@@ -1,0 +1,85 @@
+"""Files that cost much wait for each other; somebody else's small file waits for none of them."""
+
+import gzip
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.flows.running import Running, wait_for
+
+pytestmark = pytest.mark.processes
+
+HOSTILE, EACH, VICTIMS = 5, 12, 30
+LIMIT_SECONDS = 2  # CPU seconds of a scoring; every hostile file needs more
+LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
+PREDICTIONS = 600_000
+HEADER = "ImageId,PredictionString"
+JOINED = """
+SELECT s.status, s.failure_code, s.fault,
+       (SELECT sum(amount) FROM submissions_quotaentry q WHERE q.submission_id = s.id)
+FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t.name != 'victim'
+"""
+
+
+def expensive(content: bytes) -> bytes:
+    """Overfull images with negative confidences, which are lawful and take the reference implementation."""
+    rows = [row.split(",", 1) for row in content.decode().split("\n")[1:] if row][:20]
+    label, each = rows[0][1].split()[0], PREDICTIONS // len(rows)
+    boxes = " ".join(f"{label} -0.{number:07} 0 0 1 1" for number in range(each))
+    return "\n".join([HEADER, *(f"{image},{boxes}" for image, _ in rows), ""]).encode()
+
+
+def defective(number: int) -> bytes:
+    """Tens of thousands of defects, or of blank lines before one: more than a mebibyte when unpacked."""
+    return f"{HEADER}\n".encode() + (b"nowhere,what ever\n" * 200_000 if number % 2 else b"\n" * 2_000_000 + b"x")
+
+
+def envelope(packed: bytes, number: int) -> bytes:
+    """The same gzip file with another date, so that no two uploads are the same file."""
+    return packed[:4] + number.to_bytes(4, "little") + packed[8:]
+
+
+def flood(service: Running, content: bytes) -> None:
+    """Upload all hostile files, those of all accounts in turn."""
+    packed = gzip.compress(expensive(content), 1)
+    defects = [gzip.compress(defective(number), 1) for number in range(2)]
+    for number in range(EACH * HOSTILE):
+        account, turn = number % HOSTILE, number // HOSTILE
+        file = defects[turn] if turn < len(defects) else packed
+        status, answer = service.asked_by(1 + account).upload(envelope(file, number), "predictions.csv.gz")
+        assert status == 201, answer
+
+
+def scored_within(service: Running, content: bytes) -> float:
+    """Upload a small file and wait for its score; return the seconds from its first byte."""
+    began = time.monotonic()
+    identifier = service.submit(content)
+    wait_for(lambda: service.column("status", identifier) == "scored", seconds=120)
+    return time.monotonic() - began
+
+
+@pytest.mark.drill(22)
+def test_hostile_files_delay_nobody_elses_and_cost_quota(opened, small: Path, figures):
+    people = ("victim", *(f"hostile{number}" for number in range(HOSTILE)))
+    service = opened(people=people, EVALUATION_SECONDS=LIMIT_SECONDS)
+    content = (small / "predictions.csv").read_bytes()
+    flood(service, content)
+    seconds = sorted(scored_within(service, content) for _ in range(VICTIMS))
+    waits = service.statuses()["queued"] * LIMIT_SECONDS
+    at_once = service.rows(
+        "SELECT count(*) FROM submissions_submission WHERE status = 'running' GROUP BY team_id ORDER BY 1 DESC"
+    )
+    wait_for(lambda: service.rows(f"SELECT 1 FROM ({JOINED}) WHERE failure_code = 'out_of_time'"), seconds=120)
+    hostile = service.rows(JOINED)
+    costly = [row for row in hostile if row[0] == "failed"]
+    late = seconds[int(0.95 * VICTIMS)]
+    figures(
+        f"{VICTIMS} small files: median {seconds[VICTIMS // 2]:.1f} s, p95 {late:.1f} s, last {seconds[-1]:.1f} s "
+        f"while {waits} s of hostile work waited; {len(costly)} hostile files failed, {sum(row[3] for row in costly)} charged"
+    )
+    assert late <= SOON_SECONDS
+    assert waits >= LONG_ENOUGH_SECONDS
+    assert costly
+    assert {row[1:] for row in costly} == {("out_of_time", "participant", 1)}
+    assert all(count <= 2 for (count,) in at_once)

@@ -1,0 +1,59 @@
+"""A deadline includes its own millisecond, wherever one is asked."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+
+from server.challenges import services
+from server.clock import is_over
+from server.errors import Refused
+from server.pages.templatetags.components import countdown
+from server.pages.views.home import is_open
+from server.submissions.services import admission, intake
+
+DEADLINE = datetime(2026, 6, 1, 12, 0, 0, 250_400, tzinfo=UTC)
+IN_TIME = [DEADLINE - timedelta(seconds=1), DEADLINE, DEADLINE.replace(microsecond=250_999)]
+LATE = [DEADLINE.replace(microsecond=251_000), DEADLINE + timedelta(seconds=1)]
+MOMENTS = [*((moment, False) for moment in IN_TIME), *((moment, True) for moment in LATE)]
+
+
+@pytest.mark.parametrize(("now", "over"), MOMENTS)
+def test_deadline_is_over_after_its_millisecond(now: datetime, over: bool) -> None:
+    assert is_over(DEADLINE, now) == over
+
+
+@pytest.mark.parametrize(("now", "over"), MOMENTS)
+def test_clock_of_milliseconds_and_one_of_microseconds_agree(now: datetime, over: bool) -> None:
+    assert is_over(DEADLINE.replace(microsecond=250_000), now) == over
+
+
+def test_no_deadline_is_never_over() -> None:
+    assert not is_over(None, DEADLINE)
+
+
+@pytest.mark.parametrize(("now", "over"), MOMENTS)
+def test_phase_registration_and_pages_follow_the_one_rule(make: Any, now: datetime, over: bool) -> None:
+    challenge = make.challenge(opens_at=DEADLINE - timedelta(days=1), closes_at=DEADLINE)
+    phase = make.phase(challenge, closes_at=DEADLINE)
+    refused = []
+    for ask in (lambda: admission.refuse_by_date(phase, now), lambda: services.refuse_late(challenge, now)):
+        try:
+            ask()
+        except Refused as refusal:
+            refused.append(refusal.code)
+    assert refused == (["phase_closed", "registration_closed"] if over else [])
+    assert phase.has_closed(now) == over
+    assert is_open(challenge, now) != over
+    assert countdown({"now": now}, challenge.opens_at, DEADLINE)["word"] == ("Closed" if over else "Closes")
+
+
+@pytest.mark.usefixtures("inline_queue")
+def test_file_received_in_the_deadlines_own_millisecond_is_in_time(make: Any, monkeypatch: Any) -> None:
+    phase = make.phase(closes_at=DEADLINE, opens_at=DEADLINE - timedelta(days=1))
+    team = make.team(phase.challenge)
+    monkeypatch.setattr(intake, "database_now", lambda: DEADLINE.replace(microsecond=250_999))
+    file = ContentFile(b"ImageId,PredictionString\n", "predictions.csv")
+    user = team.memberships.get().user
+    assert intake.submit(user=user, team=team, phase=phase, file=file).received_at > DEADLINE

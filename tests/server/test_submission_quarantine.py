@@ -1,0 +1,194 @@
+"""Files that no row knows are moved aside, listed, put back when a row knows them, and deleted after their time."""
+
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage, default_storage
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from server.submissions.models import Submission
+from server.submissions.services import quarantine, sweeping
+from server.submissions.services.sweeping import sweep
+
+Storing = Callable[..., Path]
+DAY_HOURS = 24.0
+
+
+def aged(path: Path, *, hours: float) -> Path:
+    os.utime(path, (time.time() - hours * 3600,) * 2)
+    return path
+
+
+@pytest.fixture
+def truths(db: None, own_folders: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty folder of truths; that of the tests holds what rolled back tests left."""
+    storage = FileSystemStorage(tmp_path / "truths")
+    monkeypatch.setattr(quarantine, "truth_storage", lambda: storage)
+    (tmp_path / "truths").mkdir()
+    return tmp_path / "truths"
+
+
+@pytest.fixture
+def upload(truths: Path) -> Storing:
+    """`upload("stray", hours=2)`: a stored file without a row."""
+
+    def store(name: str = "stray", *, hours: float = 25) -> Path:
+        path = Path(default_storage.path(default_storage.save(f"submissions/{name}", ContentFile(b"content"))))
+        return aged(path, hours=hours)
+
+    return store
+
+
+def aside(path: Path) -> Path:
+    """Where an upload lies when it was moved."""
+    return path.parent.parent / "quarantine" / "submissions" / path.name
+
+
+def test_old_upload_without_a_row_is_moved_and_kept(upload):
+    path = upload()
+    assert sweep().quarantined == 1
+    assert (path.exists(), aside(path).read_bytes()) == (False, b"content")
+
+
+@pytest.mark.parametrize(("hours", "moved"), [(0.9, 0), (1.1, 1)])
+def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(upload, monkeypatch, hours, moved):
+    upload(hours=hours)
+    monkeypatch.setattr(sweeping, "database_now", lambda: datetime.now(UTC) + timedelta(hours=12))
+    assert sweep().quarantined == moved
+
+
+def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(upload, monkeypatch):
+    path = upload()
+    known = quarantine.Shelf.known
+
+    def refused_now(shelf: quarantine.Shelf, names: list[str]) -> set[str]:
+        path.unlink(missing_ok=True)
+        return known(shelf, names)
+
+    monkeypatch.setattr(quarantine.Shelf, "known", refused_now)
+    assert sweep().quarantined == 0
+
+
+def test_old_upload_with_a_row_is_left_alone(truths, make):
+    path = aged(Path(make.submission(make.phase()).file.path), hours=25)
+    assert sweep().quarantined == 0
+    assert path.exists()
+
+
+@pytest.mark.parametrize(("hours", "moved"), [(25, 1), (23, 0)])
+def test_old_truth_without_a_row_is_moved(truths, hours, moved):
+    (truths / "stray.podium").touch()
+    aged(truths / "stray.podium", hours=hours)
+    assert sweep().quarantined == moved
+    assert (truths / "quarantine" / "stray.podium").exists() == moved
+
+
+@pytest.mark.parametrize("field", ["prepared", "source"])
+def test_old_truth_with_a_row_is_left_alone(truths, make, field):
+    make.phase().truths.update(**{field: "known"})
+    (truths / "known").touch()
+    aged(truths / "known", hours=25)
+    assert sweep().quarantined == 0
+
+
+@pytest.mark.parametrize(("known", "hours", "moved"), [(False, 25, 1), (False, 23, 0), (True, 25, 0)])
+def test_draws_go_with_their_truth(truths, make, known, hours, moved):
+    truth = make.phase().truth
+    if not known:
+        truth.delete()
+    draws = truths / truth.draws.name
+    draws.mkdir()
+    (draws / "weights").touch()
+    aged(draws / "weights", hours=hours)
+    aged(draws, hours=hours)
+    assert (sweep().quarantined, draws.exists()) == (moved, not moved)
+
+
+def test_older_rows_beside_newer_files_lose_nothing(truths, make):
+    """As after a restore: the sweeper runs before somebody notices, then the newer rows come back."""
+    phase = make.phase()
+    newer = [make.submission(phase) for _ in range(5)]
+    paths = [aged(Path(one.file.path), hours=25) for one in newer]
+    rows = list(Submission.objects.all())
+    Submission.objects.all().delete()
+    assert sweep().quarantined == 5
+    assert sweep().removed == 0
+    Submission.objects.bulk_create(rows)
+    assert sweep().restored == 5
+    assert all(path.exists() for path in paths)
+
+
+@pytest.mark.parametrize(("days", "removed"), [(29.9, 0), (30.1, 1)])
+def test_nothing_is_deleted_before_its_time(upload, days, removed):
+    path = upload()
+    sweep()
+    aged(aside(path), hours=days * DAY_HOURS)
+    assert sweep().removed == removed
+    assert aside(path).exists() != removed
+
+
+def test_time_in_quarantine_begins_with_it(upload):
+    path = upload(hours=100 * DAY_HOURS)
+    sweep()
+    assert sweep().removed == 0
+    assert aside(path).exists()
+
+
+def test_file_of_a_row_is_never_deleted_from_quarantine(upload, make):
+    path = upload()
+    sweep()
+    make.submission(make.phase(), file=f"submissions/{path.name}")
+    path.write_bytes(b"another of the same name")  # so that it cannot go back
+    aged(aside(path), hours=100 * DAY_HOURS)
+    sweep()
+    assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"another of the same name")
+
+
+def test_command_lists_what_is_kept_and_until_when(upload, capsys):
+    upload("abc")
+    sweep()
+    call_command("quarantine")
+    out = capsys.readouterr().out
+    assert "submissions/abc" in out
+    assert f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d}" in out
+
+
+def test_command_puts_back_what_is_named(upload, capsys):
+    one, other = upload("one"), upload("other")
+    sweep()
+    call_command("quarantine", "submissions/one", restore=True)
+    assert (one.exists(), other.exists()) == (True, False)
+    assert sweep().quarantined == 0, "it has an hour for its row to be restored"
+
+
+def test_command_puts_back_everything(upload):
+    paths = [upload(name) for name in ("one", "other")]
+    sweep()
+    call_command("quarantine", restore=True, all=True)
+    assert all(path.exists() for path in paths)
+
+
+def test_command_says_what_it_does_not_find(upload):
+    with pytest.raises(CommandError, match="submissions/none is not in quarantine"):
+        call_command("quarantine", "submissions/none", restore=True)
+
+
+def test_command_records_who_put_something_back(upload, make: Any):
+    from server.audit.models import Entry
+
+    upload("one")
+    sweep()
+    make.user(username="olga", is_staff=True)
+    call_command("quarantine", "submissions/one", restore=True, acting="olga")
+    assert Entry.objects.values_list("actor_name", "action", "subject").last() == (
+        "olga",
+        "file.restored",
+        "file submissions/one",
+    )

@@ -1,0 +1,188 @@
+"""Whose turn it is: teams in turn, small before large, two of a team at once; a message only wakes."""
+
+import gzip
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+
+from server.challenges.models import Phase, Team
+from server.submissions import queue
+from server.submissions.models import Rerun, Status, Submission
+from server.submissions.services import lifecycle, reruns, turns
+from server.submissions.unpacked import is_small
+from tests.conftest import Make
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def phase(make: Make) -> Phase:
+    return make.phase()
+
+
+@pytest.fixture
+def queued(make: Make, phase: Phase) -> Any:
+    """`queued(team, 3, small=True)`: as many submissions of the team, one after the other."""
+
+    def build(team: Team, count: int = 1, **fields: Any) -> list[Submission]:
+        begun = Submission.objects.count()
+        return [
+            make.submission(phase, team, **{"received_at": NOW + timedelta(seconds=begun + number), **fields})
+            for number in range(count)
+        ]
+
+    return build
+
+
+def served(count: int, *, large: bool = True) -> list[str]:
+    """Score so many, one after the other; return whose they were."""
+    names = []
+    for _ in range(count):
+        claimed = turns.next_submission(large=large)
+        names.append(claimed.team.name if claimed else "")
+        Submission.objects.running().update(status=Status.SCORED, finished_at=NOW, **lifecycle.IDLE)
+    return names
+
+
+def test_team_with_twenty_files_does_not_delay_another_teams_one(make, phase, queued):
+    many, one, late = (make.team(phase.challenge, name=name) for name in ("many", "one", "late"))
+    queued(many, 20)
+    queued(one)
+    queued(late, 2)
+    assert served(6) == ["many", "one", "late", "many", "late", "many"]
+
+
+def test_team_that_comes_again_and_again_waits_for_those_that_were_not_served_since(make, phase, queued):
+    first, second = (make.team(phase.challenge, name=name) for name in ("first", "second"))
+    queued(first, 5)
+    assert served(1) == ["first"]
+    queued(second)
+    assert served(2) == ["second", "first"]
+
+
+def test_third_file_of_a_team_waits_though_workers_are_free(make, phase, queued):
+    queued(make.team(phase.challenge), 3)
+    claimed = [turns.next_submission(large=True) for _ in range(3)]
+    assert [one is not None for one in claimed] == [True, True, False]
+
+
+def test_place_that_is_left_is_taken(make, phase, queued):
+    queued(make.team(phase.challenge), 3)
+    first, _ = turns.next_submission(large=True), turns.next_submission(large=True)
+    lifecycle.reject(first, findings={})
+    assert turns.next_submission(large=True) is not None
+
+
+def test_claim_itself_knows_the_limit(make, phase, queued):
+    claimed = [lifecycle.claim(one.pk) for one in queued(make.team(phase.challenge), 3)]
+    assert [one is not None for one in claimed] == [True, True, False]
+    assert Submission.objects.queued().get().attempts == 0
+
+
+def test_limit_is_each_teams_own(make, phase, queued):
+    for _ in range(2):
+        queued(make.team(phase.challenge), 3)
+    assert sum(turns.next_submission(large=True) is not None for _ in range(6)) == 4
+
+
+def test_small_file_goes_before_large_ones_that_came_first(make, phase, queued):
+    queued(make.team(phase.challenge, name="large"), 3)
+    queued(make.team(phase.challenge, name="small"), small=True)
+    assert served(2) == ["small", "large"]
+
+
+def test_process_for_small_files_takes_no_large_one(make, phase, queued):
+    queued(make.team(phase.challenge), 2)
+    assert turns.next_submission(large=False) is None
+
+
+def test_file_that_cost_a_worker_its_life_counts_as_large(make, phase, queued):
+    queued(make.team(phase.challenge), small=True, losses=1)
+    assert turns.next_submission(large=False) is None
+    assert turns.next_submission(large=True) is not None
+
+
+def test_file_that_must_wait_waits(make, phase, queued):
+    queued(make.team(phase.challenge), not_before=datetime.now(UTC) + timedelta(minutes=1))
+    assert turns.next_submission(large=True) is None
+    Submission.objects.update(not_before=datetime.now(UTC) - timedelta(seconds=1))
+    assert turns.next_submission(large=True).not_before is None
+
+
+@pytest.fixture
+def waiting(make: Make, phase: Phase) -> Any:
+    """`waiting(team, small=True)`: a rerun of one of its scored files."""
+
+    def build(team: Team, **fields: Any) -> Rerun:
+        scored = make.submission(phase, team, status=Status.SCORED, finished_at=NOW, **fields)
+        return Rerun.objects.create(submission=scored, truth=phase.truth, enqueued_at=NOW)
+
+    return build
+
+
+def test_large_rerun_waits_while_its_team_is_scored(make, phase, queued, waiting):
+    team = make.team(phase.challenge)
+    later = waiting(team)
+    queued(team)
+    running = turns.next_submission(large=True)
+    assert turns.next_rerun(large=True) is None
+    lifecycle.reject(running, findings={})
+    assert turns.next_rerun(large=True) == later
+
+
+def test_large_reruns_leave_a_place_for_the_teams_next_file(make, phase, queued, waiting):
+    team = make.team(phase.challenge)
+    for _ in range(2):
+        waiting(team)
+    assert turns.next_rerun(large=True) is not None
+    assert turns.next_rerun(large=True) is None
+    queued(team)
+    assert turns.next_submission(large=True) is not None
+
+
+def test_reruns_count_among_the_two_of_a_team(make, phase, queued, waiting):
+    team = make.team(phase.challenge)
+    for _ in range(3):
+        waiting(team, small=True)
+    assert [turns.next_rerun(large=True) is not None for _ in range(3)] == [True, True, False]
+    queued(team)
+    assert turns.next_submission(large=True) is None
+    assert reruns.claim(Rerun.objects.waiting().get().pk) is None
+
+
+def test_process_for_small_files_takes_no_large_rerun(make, phase, waiting):
+    waiting(make.team(phase.challenge))
+    assert turns.next_rerun(large=False) is None
+
+
+@pytest.mark.parametrize(("messages", "sent"), [(0, 1), (1, 0), (None, 0)])
+def test_whoever_leaves_a_place_wakes_another_where_no_message_is_left(
+    make, phase, queued, waiting, inline_queue, monkeypatch, messages, sent
+):
+    team = make.team(phase.challenge)
+    (first,), later = queued(team), waiting(team)
+    monkeypatch.setattr(queue, "waiting", lambda priority: messages)
+    turns.wake()
+    turns.wake_later()
+    assert (inline_queue.sent, inline_queue.sent_later) == ([first.pk] * sent, [later.pk] * sent)
+
+
+@pytest.mark.parametrize(
+    ("content", "small"),
+    [
+        (b"a" * 1000, True),
+        (b"a" * 1001, False),
+        (gzip.compress(b"a" * 1000), True),
+        (gzip.compress(b"a" * 1001), False),  # of 30 bytes as it is sent
+        (gzip.compress(b"a" * 10**6), False),
+        (gzip.compress(b"a") + gzip.compress(b"a" * 10**6), False),  # a small first member
+        (gzip.compress(b"") * 20, False),
+        (gzip.compress(b"a" * 100)[:-9], False),  # damaged
+        (b"", True),
+    ],
+)
+def test_size_that_matters_is_the_unpacked_one(settings, content, small):
+    settings.SMALL_FILE_MAX_BYTES = 1000
+    assert is_small(ContentFile(content)) == small
