@@ -1,4 +1,6 @@
-"""A line as cells, by RFC 4180, one row a line."""
+"""A line as cells, by RFC 4180, one row a line; a cell as tokens, or as a message quotes it."""
+
+from collections.abc import Iterator
 
 
 def split_cells(line: str) -> list[str] | None:
@@ -52,3 +54,35 @@ def shortened(text: str, width: int = 60) -> str:
     if len(text) > width:
         text = f"{text[: width // 2]}…{text[-width // 2 :]}"
     return repr(text)
+
+
+def tokens_of(string: str) -> list[str]:
+    r"""Return the tokens of a prediction string, separated by spaces or tabs.
+
+    >>> tokens_of("a  b\tc ")
+    ['a', 'b', 'c']
+    """
+    return [token for token in string.replace("\t", " ").split(" ") if token]
+
+
+def pieces_of(string: str, characters: int) -> Iterator[str]:
+    """Yield a prediction string in pieces of so many characters or a little more, separated where tokens are.
+
+    >>> list(pieces_of("ab cd e", 1))
+    ['ab', 'cd', 'e']
+    """
+    string = string.replace("\t", " ")
+    start, stop = 0, string.find(" ", characters)
+    while stop >= 0:
+        yield string[start:stop]
+        start, stop = stop + 1, string.find(" ", stop + 1 + characters)
+    yield string[start:]
+
+
+def shortened_id(image: str) -> str:
+    """Return an image id as a defect shows it.
+
+    >>> shortened_id("a" * 300) == "a" * 256
+    True
+    """
+    return image[:256]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.cells import shortened
-from evaluator.files.lines import Stop, chunks, opened
+from evaluator.files.lines import chunks, opened
 from evaluator.files.source import Source
-from evaluator.problems import Problem
+from evaluator.problems import Problem, Stop
 
 TOP = "$"
 WORDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number", float: "a number"}

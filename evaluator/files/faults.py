@@ -1,5 +1,6 @@
 """What is wrong with a truth; all of it is counted and said at once."""
 
+import sys
 from dataclasses import dataclass, field
 
 from evaluator.problems import Findings, InvalidTruth, Problem
@@ -7,9 +8,9 @@ from evaluator.problems import Findings, InvalidTruth, Problem
 
 @dataclass(slots=True)
 class Faults:
-    """Collects the faults of a folder."""
+    """Collects the faults of a folder: all of them, for an organizer's file is not hostile."""
 
-    found: Findings = field(default_factory=Findings)
+    found: Findings = field(default_factory=lambda: Findings(most=sys.maxsize))
     checked: set[tuple[str, str, str]] = field(default_factory=set)
 
     def add(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from evaluator.catalog import RETRIEVAL
 from evaluator.files.documents import TOP, Document
 from evaluator.files.folder import TruthFolder
-from evaluator.files.lines import Stop
 from evaluator.files.source import Source
 from evaluator.metrics.bootstrap import Numbers, shares
 from evaluator.metrics.shares import share
 from evaluator.metrics.steps import Places
-from evaluator.problems import Problem
+from evaluator.problems import Problem, Stop
 from evaluator.report import ClassRow, SplitReport, finite
 from evaluator.tracks.checking import checked, listed_images
 from evaluator.tracks.contest import Contest, Outcome, Progress, on_every_split

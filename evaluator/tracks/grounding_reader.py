@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.documents import TOP, Document, matrix
-from evaluator.files.lines import Stop
 from evaluator.files.notices import notice_oddities
 from evaluator.files.source import Source
-from evaluator.problems import Problem
+from evaluator.problems import Problem, Stop
 from evaluator.truth import Truth
 
 KINDS = {"image_id": str, "sentence_id": int, "boxes": list}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluator.files import numbers
 from evaluator.files.folder import TruthFolder, coded
-from evaluator.files.masks import read_masks
+from evaluator.files.masks import MaskReader
 from evaluator.files.tables import TruthTable
 from evaluator.tracks.checking import check_boxes, checked
 from evaluator.tracks.detection_report import count_objects
@@ -112,9 +112,9 @@ def _masks(
         wrong = known & (of_image[images] != sides[-1])
         table.mark(column, wrong, "truth_bad_value", "is not the size of this image's last mask")
         of_images.append(of_image[:-1])
-    masks, faults = read_masks(table.texts("Mask"), sides[1], sides[0])
-    for what in sorted(set(faults.values())):
-        wrong = np.isin(np.arange(len(masks)), [place for place, fault in faults.items() if fault == what])
+    masks, faults = MaskReader().masks(table.texts("Mask"), sides[1], sides[0])
+    for what in sorted({message for _, message in faults.values()}):
+        wrong = np.isin(np.arange(len(masks)), [place for place, (_, message) in faults.items() if message == what])
         table.mark("Mask", wrong, "truth_bad_value", f"is no mask: {what}")
     return of_images[0], of_images[1], masks
 
