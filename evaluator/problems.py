@@ -136,11 +136,11 @@ class Findings:
             self.notices.append(Notice(code, message, count))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the object that ``podium check --json`` prints."""
+        """Return the object that ``podium check --json`` prints; ``more`` only where it is true."""
         return {
             "errors": [problem.as_dict() for problem in self.errors],
             "total": self.total,
-            "more": self.more,
+            **({"more": True} if self.more else {}),
             "counts": self.counts,
             "notices": [asdict(notice) for notice in self.notices],
         }

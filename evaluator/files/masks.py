@@ -3,8 +3,8 @@
 import base64
 import binascii
 import re
-import zlib
 import sys
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
 """A submission's lines as rows: the header tells the shape, each row has as many cells and tokens as it must."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import itemgetter
@@ -94,12 +94,7 @@ class RowReader:
         last = Findings()
         try:
             for first, lines in batches(path, self.limits, last, progress):
-                for number, line in enumerate(lines, first):
-                    self._read_line(number, line)
-                    if self.portion.texts > PORTION_TEXTS:
-                        yield self._handed_over()
-                        for row in self.pieces:
-                            yield Portion([row])
+                yield from self._portions_of(first, lines)
         except Stop:
             yield self._handed_over()
             for problem in last.errors:
@@ -109,6 +104,15 @@ class RowReader:
         if not self.begun and not self.findings.total:
             first_line = "the header" if self.form.kind == "table" else ",".join(self.form.long_header)
             self.findings.add(Problem("empty", f"the file is empty; the first line must be {first_line}"))
+
+    def _portions_of(self, first: int, lines: Iterable[Line]) -> Iterator[Portion]:
+        """Yield what is complete; the rest of the lines waits."""
+        for number, line in enumerate(lines, first):
+            self._read_line(number, line)
+            if self.portion.texts > PORTION_TEXTS:
+                yield self._handed_over()
+                for row in self.pieces:
+                    yield Portion([row])
 
     def _handed_over(self) -> Portion:
         portion, self.portion = self.portion, Portion()

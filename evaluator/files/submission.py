@@ -149,9 +149,8 @@ class Batch:
             truth = np.zeros_like(read)
             if self.sizes:
                 truth[images >= 0] = self.sizes[column.kind][images[images >= 0]]
-            message = f"masks of this image must have a {column.kind} of {{}} pixels"
             others = np.flatnonzero((truth > 0) & (truth != read)).tolist()
-            self._add(others, lambda row, of=truth, says=message: mask_fault(says.format(of[row])), column, step=0)
+            self._add(others, _of_another_size(truth, column.kind), column, step=0)
             sizes[column.kind] = np.repeat(read, self.counts)
         return sizes
 
@@ -206,7 +205,9 @@ class Batch:
                 np.concatenate([getattr(each, name) for each in self.faults]) for name in ("rows", "tokens", "values")
             )
             first = np.lexsort((tokens, rows))[: findings.room + 1]
-            defects += map(self._problem, which[first].tolist(), *(each[first].tolist() for each in (rows, tokens, values)))
+            defects += map(
+                self._problem, which[first].tolist(), *(each[first].tolist() for each in (rows, tokens, values))
+            )
             defects.sort(key=lambda problem: problem.line or 0)
         for problem in defects:
             findings.add(problem)
@@ -217,6 +218,10 @@ class Batch:
         column = faults.column.name
         name, text = (STRING_COLUMN, f"{column}: {message}") if token else (column, message)
         return Problem(code, text, line=row.line, column=name, image=shortened_id(row.image), token=token or None)
+
+
+def _of_another_size(truth: NDArray[np.int64], side: str) -> Explain:
+    return lambda row: mask_fault(f"masks of this image must have a {side} of {truth[row]} pixels")
 
 
 def read_table(source: Source, form: Form, vocabularies: Vocabularies, sizes: Sizes | None = None) -> Table:

@@ -117,15 +117,19 @@ def queries_of(truth: Truth, way: str) -> tuple[dict[str, int], dict[str, int], 
 def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> dict[str, Queries]:
     """Read a submission; every query of the truth must be there."""
     try:
-        document = Document(source)
+        return _read(source, truth)
     except Stop:
-        return {}  # why is in the findings
+        return {}  # the reason is in the findings
+
+
+def _read(source: Source, truth: Truth | None) -> dict[str, Queries]:
+    document = Document(source)
     if not document.fields(document.value, dict.fromkeys(WAYS, dict), TOP):
         return {}
     sound = [_lists_are_sound(document, document.value[way], f"{TOP}.{way}") for way in WAYS]
     total = sum(len(ids) for way in WAYS for ids in document.value[way].values() if isinstance(ids, list))
     if total > source.limits.boxes:
-        source.findings.add(Problem("too_many_rows", f"more than {source.limits.boxes:,} answers"))
+        source.findings.stop_at(Problem("too_many_rows", f"more than {source.limits.boxes:,} answers"))
     if truth is None or not all(sound):
         return {}
     return {way: _ranked(document, truth, way) for way in WAYS}
