@@ -111,12 +111,22 @@ class Findings:
         Stop
             At one defect more than are counted.
         """
+        self.count(problem.code, problem)
+
+    def count(self, code: str, problem: Problem | None) -> None:
+        """Count a defect; it may be None where 20 of its code are known to be kept.
+
+        Raises
+        ------
+        Stop
+            At one defect more than are counted.
+        """
         if self.room <= 0:
             self.more = True
             raise Stop("more defects than are counted")
-        seen = self.counts.get(problem.code, 0)
-        self.counts[problem.code] = seen + 1
-        if seen < SHOWN_PER_CODE:
+        seen = self.counts.get(code, 0)
+        self.counts[code] = seen + 1
+        if problem and seen < SHOWN_PER_CODE:
             self.errors.append(problem)
 
     def stop_at(self, problem: Problem) -> NoReturn:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TextIO
 
 from evaluator.catalog import TRACKS, Limits
-from evaluator.files.rows import Row, RowReader
+from evaluator.files.portions import Row
+from evaluator.files.rows import RowReader
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, Problem, Stop
 
 
@@ -50,8 +51,8 @@ def convert(track: str, to: str, source: Path, out: TextIO) -> None:
 def _sound(reader: RowReader, source: Path) -> Iterator[Row]:
     try:
         for portion in reader.portions(source, lambda fraction: None):
-            for defect in portion.defects:
-                reader.findings.add(defect)
+            for _, code, defect in portion.defects:
+                reader.findings.count(code, defect)
             yield from portion.rows
     except Stop:
         raise InvalidSubmission(reader.findings) from None

@@ -8,7 +8,7 @@ from evaluator.catalog import Limits
 from evaluator.problems import Findings, Problem, Stop
 
 CHUNK_BYTES = 1 << 20
-BATCH_BYTES = 1 << 17  # what is read in vain once enough defects are known
+BATCH_BYTES = 1 << 16  # what is read in vain once enough defects are known
 FED_BYTES = 1 << 16  # zlib copies what follows a gzip member, and there may be thousands of members in a chunk
 RATIO_COUNTS_FROM_BYTES = 1 << 20  # a short file of repeated words compresses well and harms nobody
 RECOGNISED_BYTES = 64
@@ -39,6 +39,8 @@ UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 Progress = Callable[[float], None]
 Line = str | Problem  # what stands there, or why that is no text
+Lines = Iterable[Line] | int  # a number: so many blank lines
+BLANKS = b" \t\n"
 
 
 def chunks(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Generator[bytes, None, None]:
@@ -133,7 +135,7 @@ def _stop(findings: Findings, code: str, message: str, line: int | None = None) 
     return Stop(code)
 
 
-def batches(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Iterator[tuple[int, Iterable[Line]]]:
+def batches(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Iterator[tuple[int, Lines]]:
     r"""Yield (number of the first line, lines) without line ends.
 
     Where a batch ends changes no line and no defect. Lines end with ``\n``, ``\r\n`` or ``\r``. A line that cannot be
@@ -202,16 +204,33 @@ def opened(parts: Iterator[bytes], findings: Findings, wanted: str) -> Iterator[
     yield from parts
 
 
-def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iterator[tuple[int, Iterable[Line]]]:
+def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iterator[tuple[int, Lines]]:
     """Yield the lines up to one that is too long."""
     if len(piece) <= limits.line_bytes:
-        yield number, _decoded(number, piece)
+        yield from _without_blank_lines(number, piece)
         return
     lines = piece.split(b"\n")
     long = next((place for place, line in enumerate(lines) if len(line) > limits.line_bytes), None)
     yield number, _decoded(number, b"\n".join(lines[:long])) if long != 0 else []
     if long is not None:
         raise _too_long(findings, limits, number + long)
+
+
+def _without_blank_lines(number: int, piece: bytes) -> Iterator[tuple[int, Lines]]:
+    """Yield the lines, those that are blank at either end as a number."""
+    written = piece.lstrip(BLANKS)
+    if not written:
+        yield number, piece.count(b"\n") + 1
+        return
+    start = piece.rfind(b"\n", 0, len(piece) - len(written)) + 1
+    stop = piece.find(b"\n", len(piece.rstrip(BLANKS)))
+    before = piece.count(b"\n", 0, start)
+    if before:
+        yield number, before
+    lines = piece[start : stop if stop >= 0 else None]
+    yield number + before, _decoded(number + before, lines)
+    if stop >= 0:
+        yield number + before + lines.count(b"\n") + 1, piece.count(b"\n", stop)
 
 
 def _decoded(number: int, piece: bytes) -> Iterable[Line]:

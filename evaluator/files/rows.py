@@ -1,52 +1,20 @@
 """A submission's lines as rows: the header tells the shape, each row has as many cells and tokens as it must."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from evaluator.catalog import Column, Form, Limits
-from evaluator.files.cells import pieces_of, shortened, shortened_id, split_cells, tokens_of
-from evaluator.files.lines import Line, Progress, batches
-from evaluator.problems import MOST_DEFECTS, Findings, Problem, Stop
+from evaluator.files.cells import MOST_CELLS, pieces_of, shortened, shortened_id, split_cells, tokens_of
+from evaluator.files.lines import Line, Lines, Progress, batches
+from evaluator.files.portions import LONG_CHARACTERS, PORTION_TEXTS, ROW_TEXTS, Portion, Row, pieced
+from evaluator.problems import MOST_DEFECTS, SHOWN_PER_CODE, Findings, Problem, Stop
 
 BLANKS = " \t"
 STRING_COLUMN = "PredictionString"
-PORTION_TEXTS = 1 << 16  # what is held of a file at once, and read in vain once enough defects are known
-LONG_CHARACTERS = 1 << 18  # a longer prediction string is read in pieces
-
-
-class Row(NamedTuple):
-    """One line that has the right number of cells, or one piece of a long line.
-
-    Attributes
-    ----------
-    line : int
-    image : str
-    beside : sequence of str
-        What else is said of the image, in the order of the declaration.
-    texts : sequence of str
-        The predictions, one after another.
-    before : int
-        Number of tokens in earlier pieces of the same line.
-    """
-
-    line: int
-    image: str
-    beside: Sequence[str]
-    texts: Sequence[str]
-    before: int = 0
-
-
-@dataclass(slots=True)
-class Portion:
-    """Some lines of a file: the sound rows, and the defects of lines that are none; both in file order."""
-
-    rows: list[Row] = field(default_factory=list)
-    defects: list[Problem] = field(default_factory=list)
-    texts: int = 0
 
 
 @dataclass(slots=True)
@@ -70,6 +38,7 @@ class RowReader:
     blank_from: int = 0
     begun: bool = False
     portion: Portion = field(default_factory=Portion)
+    told: dict[str, int] = field(default_factory=dict)
     pieces: Iterator[Row] = field(default_factory=lambda: iter(()))
 
     def __post_init__(self) -> None:
@@ -105,8 +74,11 @@ class RowReader:
             first_line = "the header" if self.form.kind == "table" else ",".join(self.form.long_header)
             self.findings.add(Problem("empty", f"the file is empty; the first line must be {first_line}"))
 
-    def _portions_of(self, first: int, lines: Iterable[Line]) -> Iterator[Portion]:
+    def _portions_of(self, first: int, lines: Lines) -> Iterator[Portion]:
         """Yield what is complete; the rest of the lines waits."""
+        if isinstance(lines, int):
+            self._skip(first, lines)
+            return
         for number, line in enumerate(lines, first):
             self._read_line(number, line)
             if self.portion.texts > PORTION_TEXTS:
@@ -115,21 +87,28 @@ class RowReader:
                     yield Portion([row])
 
     def _handed_over(self) -> Portion:
+        """Return what is complete; the findings know its defects before this is called again."""
         portion, self.portion = self.portion, Portion()
         return portion
 
     def _wrong(self, code: str, message: str, line: int, column: str | None = None, image: str | None = None) -> None:
-        self._add(Problem(code, message, line=line, column=column, image=image and shortened_id(image)))
+        shown = self._shows(code)
+        image = image and shortened_id(image)
+        self._add(line, code, Problem(code, message, line=line, column=column, image=image) if shown else None)
 
-    def _add(self, problem: Problem) -> None:
+    def _shows(self, code: str) -> bool:
+        self.told[code] = self.told.get(code, 0) + 1
+        return self.told[code] <= SHOWN_PER_CODE
+
+    def _add(self, line: int, code: str, problem: Problem | None) -> None:
         """Note a defect; stop at more than are counted."""
-        self.portion.defects.append(problem)
+        self.portion.defects.append((line, code, problem))
         if len(self.portion.defects) > self.findings.room:
             raise Stop("more defects than are counted")
 
     def _read_line(self, number: int, line: Line) -> None:
         if isinstance(line, str) and not line.strip(BLANKS):
-            self._skip(number)
+            self._skip(number, 1)
             return
         if self.blank_from:
             self._tell_blanks(number)
@@ -140,14 +119,14 @@ class RowReader:
                 return
         self._count_line(number)
         if isinstance(line, Problem):
-            self._add(line)
+            self._add(number, line.code, line)
         else:
             self.read_row(number, line)
 
-    def _skip(self, number: int) -> None:
+    def _skip(self, number: int, count: int) -> None:
         """Note where blank lines begin: those at the end are no defect, unless there are more than any row limit."""
         self.blank_from = self.blank_from or number
-        if number - self.blank_from >= max(self.limits.boxes, MOST_DEFECTS):
+        if number + count - self.blank_from > max(self.limits.boxes, MOST_DEFECTS):
             self._too_many(number)
 
     def _tell_blanks(self, stop: int) -> None:
@@ -158,7 +137,7 @@ class RowReader:
 
     def _read_first(self, number: int, line: Line) -> None:
         if isinstance(line, Problem):
-            self._add(line)
+            self._add(number, line.code, line)
             raise Stop("unreadable header")
         self.read_header(number, line)
 
@@ -183,7 +162,7 @@ class RowReader:
             if low not in wanted:
                 message = f"column {shortened(cell)} is unknown; the header must be {','.join(expected)}"
                 self._wrong("bad_header", message, number, shortened_id(cell))
-        if self.portion.defects and self.portion.defects[-1].code == "bad_header":
+        if "bad_header" in self.told:
             raise Stop("bad_header")
         self._lay_out(given)
 
@@ -203,7 +182,8 @@ class RowReader:
             self._wrong("bad_quote", message, number)
             return
         if len(cells) != len(self.positions):
-            message = f"{len(cells)} cells; every line must have {len(self.positions)}"
+            found = f"more than {MOST_CELLS:,}" if len(cells) > MOST_CELLS else f"{len(cells)}"
+            message = f"{found} cells; every line must have {len(self.positions)}"
             self._wrong("bad_width", message, number)
             return
         ordered = self.in_order(cells)
@@ -244,8 +224,8 @@ class RowReader:
             self.pieces = pieced(row, string, width)
             self.portion.texts += PORTION_TEXTS
         else:
-            self.portion.rows.append(row._replace(texts=tokens))
-        self.portion.texts += count + 1
+            self.portion.rows.append(Row(row.line, row.image, row.beside, tokens))
+        self.portion.texts += count + ROW_TEXTS
 
     def _name(self, number: int, image: str) -> None:
         """Note that an image has a row, and whether it had one before where it may have only one."""
@@ -267,20 +247,6 @@ class RowReader:
 
     def _too_many(self, number: int) -> NoReturn:
         message = f"more than {self.limits.boxes:,} predictions or {self.limits.images:,} images; every line counts"
-        self.portion.defects.append(Problem("too_many_rows", message, line=number))
+        self.portion.defects.append((number, "too_many_rows", Problem("too_many_rows", message, line=number)))
         self.findings.more = True
         raise Stop("too_many_rows")
-
-
-def pieced(row: Row, string: str, width: int) -> Iterator[Row]:
-    """Yield the row of a long string in pieces of whole predictions, at least one."""
-    tokens: list[str] = []
-    for piece in pieces_of(string, LONG_CHARACTERS):
-        tokens += tokens_of(piece)
-        stop = len(tokens) // width * width
-        if stop:
-            yield row._replace(texts=tokens[:stop])
-            row = row._replace(before=row.before + stop)
-            tokens = tokens[stop:]
-    if not row.before:
-        yield row

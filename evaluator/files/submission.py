@@ -1,8 +1,10 @@
 """A submission's rows as typed columns, whichever of the two shapes it has; every defect with its place."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,10 @@ from evaluator.files import numbers
 from evaluator.files.cells import shortened, shortened_id
 from evaluator.files.masks import MASK, MaskReader, mask_fault
 from evaluator.files.notices import notice_unknown_images
-from evaluator.files.rows import BLANKS, STRING_COLUMN, Portion, Row, RowReader
+from evaluator.files.portions import Defect, Portion, Row
+from evaluator.files.rows import BLANKS, STRING_COLUMN, RowReader
 from evaluator.files.source import Source
-from evaluator.problems import Problem, Stop
+from evaluator.problems import SHOWN_PER_CODE, Findings, Problem, Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,24 +201,31 @@ class Batch:
 
     def _tell(self) -> None:
         """Hand the defects of lines and of values to the findings, as far as they are counted."""
-        findings, defects = self.reader.findings, list(self.portion.defects)
-        if any(len(each.values) for each in self.faults):
-            which = np.repeat(np.arange(len(self.faults)), [len(each.values) for each in self.faults])
-            rows, tokens, values = (
-                np.concatenate([getattr(each, name) for each in self.faults]) for name in ("rows", "tokens", "values")
-            )
-            first = np.lexsort((tokens, rows))[: findings.room + 1]
-            defects += map(
-                self._problem, which[first].tolist(), *(each[first].tolist() for each in (rows, tokens, values))
-            )
-            defects.sort(key=lambda problem: problem.line or 0)
-        for problem in defects:
-            findings.add(problem)
+        findings = self.reader.findings
+        for _, code, problem in sorted([*self.portion.defects, *self._of_values(findings)], key=itemgetter(0)):
+            findings.count(code, problem)
 
-    def _problem(self, which: int, at: int, token: int, value: int) -> Problem:
-        faults, row = self.faults[which], self.rows[at]
-        code, message = faults.explain(value)
-        column = faults.column.name
+    def _of_values(self, findings: Findings) -> Iterator[Defect]:
+        """Yield the defects of values in file order, one more than are counted at most."""
+        if not any(len(each.values) for each in self.faults):
+            return
+        which = np.repeat(np.arange(len(self.faults)), [len(each.values) for each in self.faults])
+        rows, tokens, values = (
+            np.concatenate([getattr(each, name) for each in self.faults]) for name in ("rows", "tokens", "values")
+        )
+        first = np.lexsort((tokens, rows))[: findings.room + 1]
+        told = Counter(findings.counts)
+        for each, at, token, value in zip(
+            *(part[first].tolist() for part in (which, rows, tokens, values)), strict=True
+        ):
+            code, message = self.faults[each].explain(value)
+            told[code] += 1
+            shown = told[code] <= SHOWN_PER_CODE
+            line, name = self.rows[at].line, self.faults[each].column.name
+            yield line, code, self._problem(code, message, at, token, name) if shown else None
+
+    def _problem(self, code: str, message: str, at: int, token: int, column: str) -> Problem:
+        row = self.rows[at]
         name, text = (STRING_COLUMN, f"{column}: {message}") if token else (column, message)
         return Problem(code, text, line=row.line, column=name, image=shortened_id(row.image), token=token or None)
 
