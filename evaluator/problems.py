@@ -1,9 +1,14 @@
 """What can be wrong with a submission or a truth, said with code, place and what to do."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 SHOWN_PER_CODE = 20
+MOST_DEFECTS = 10_000
+
+
+class Stop(Exception):
+    """The rest of the file is not read; the reason is in the findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +60,20 @@ class Notice:
 
 @dataclass(slots=True)
 class Findings:
-    """Defects and notices of one file: all counted, the first 20 of each code kept, in file order.
+    """Defects and notices of one file, in file order: the first 20 of each code are kept, the first 10,000 counted.
 
+    Attributes
+    ----------
+    errors : list of Problem
+    counts : dict of code to int
+    notices : list of Notice
+    most : int
+        How many defects are counted.
+    more : bool
+        Whether reading stopped because of a limit of defects or rows, so that the file may hold more defects.
+
+    Examples
+    --------
     >>> findings = Findings()
     >>> findings.add(Problem("empty", "the file is empty"))
     >>> findings.total
@@ -66,6 +83,8 @@ class Findings:
     errors: list[Problem] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
+    most: int = MOST_DEFECTS
+    more: bool = False
 
     @classmethod
     def of(cls, problem: Problem) -> "Findings":
@@ -79,11 +98,35 @@ class Findings:
         """Number of defects, shown or not."""
         return sum(self.counts.values())
 
+    @property
+    def room(self) -> int:
+        """Number of defects that are counted from here on."""
+        return self.most - self.total
+
     def add(self, problem: Problem) -> None:
-        """Count a defect, and keep it while fewer than 20 of its code are kept."""
-        seen = self.counts.get(problem.code, 0)
-        self.counts[problem.code] = seen + 1
-        if seen < SHOWN_PER_CODE:
+        """Count a defect, and keep it while fewer than 20 of its code are kept.
+
+        Raises
+        ------
+        Stop
+            At one defect more than are counted.
+        """
+        self.count(problem.code, problem)
+
+    def count(self, code: str, problem: Problem | None) -> None:
+        """Count a defect; it may be None where 20 of its code are known to be kept.
+
+        Raises
+        ------
+        Stop
+            At one defect more than are counted.
+        """
+        if self.room <= 0:
+            self.more = True
+            raise Stop("more defects than are counted")
+        seen = self.counts.get(code, 0)
+        self.counts[code] = seen + 1
+        if problem and seen < SHOWN_PER_CODE:
             self.errors.append(problem)
 
     def add_unseen(self, code: str, more: int) -> None:
@@ -91,16 +134,28 @@ class Findings:
         if more:
             self.counts[code] = self.counts.get(code, 0) + more
 
+    def stop_at(self, problem: Problem) -> NoReturn:
+        """Add the last defect: the file has more rows than are read.
+
+        Raises
+        ------
+        Stop
+        """
+        self.add(problem)
+        self.more = True
+        raise Stop(problem.code)
+
     def notice(self, code: str, message: str, count: int) -> None:
         """Add a notice where there is something to notice."""
         if count:
             self.notices.append(Notice(code, message, count))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the object that ``podium check --json`` prints."""
+        """Return the object that ``podium check --json`` prints; ``more`` only where it is true."""
         return {
             "errors": [problem.as_dict() for problem in self.errors],
             "total": self.total,
+            **({"more": True} if self.more else {}),
             "counts": self.counts,
             "notices": [asdict(notice) for notice in self.notices],
         }
@@ -114,7 +169,7 @@ class InvalidSubmission(PodiumError):
     """The submission is at fault; its author can mend it."""
 
     def __init__(self, findings: Findings) -> None:
-        super().__init__(f"{findings.total} defects in the submission")
+        super().__init__(f"{'more than ' * findings.more}{findings.total} defects in the submission")
         self.findings = findings
 
 

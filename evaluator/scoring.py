@@ -101,9 +101,10 @@ def score(
     resolved = contest.track.resolve(parameters or {})
     opened = open_truth(contest, truth, resolved, usage=usage, split=split)
     signature = compose(contest.track, resolved, opened.sha256)
-    findings = Findings()
+    limits = limits or Limits()
+    findings = Findings(most=limits.defects)
     keeps_images = curves or bootstrap > 0
-    source = Streaming(submission, limits or Limits(), threads, progress or silent, keeps_images, explain)
+    source = Streaming(submission, limits, threads, progress or silent, keeps_images, explain)
     outcome, way = scored(contest, opened, source, resolved, findings)
     splits = outcome.splits
     if bootstrap:
@@ -183,10 +184,11 @@ def check(
     contest = contest_of(track)
     resolved = contest.track.resolve(parameters or {})
     opened = open_truth(contest, truth, resolved) if truth is not None else None
-    findings = Findings()
+    limits = limits or Limits()
+    findings = Findings(most=limits.defects)
     if opened is not None:
         with suppress(ReadableWay):
-            streaming = Streaming(submission, limits or Limits(), threads, progress or silent)
+            streaming = Streaming(submission, limits, threads, progress or silent)
             streamed(contest, opened, streaming, resolved, findings)
             return findings
     _read(contest, submission, opened, resolved, limits=limits, findings=findings, progress=progress)
@@ -293,10 +295,10 @@ def _read(
     truth: Truth | None,
     parameters: Mapping[str, Any],
     *,
-    limits: Limits | None,
+    limits: Limits,
     findings: Findings,
     progress: Progress | None,
 ) -> Any:
     tell = progress or silent
-    source = Source(submission, limits or Limits(), findings, lambda fraction: tell("checking", fraction))
+    source = Source(submission, limits, findings, lambda fraction: tell("checking", fraction))
     return contest.read(source, truth, parameters)

@@ -6,21 +6,30 @@ from math import isfinite
 from typing import Any, Literal
 
 from evaluator.catalog.forms import Form
-from evaluator.problems import InvalidParameters
+from evaluator.problems import MOST_DEFECTS, InvalidParameters
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may hold; beyond it, reading stops with a defect."""
+    """What a file may hold; beyond it, reading stops with a defect.
+
+    ``decompressed_bytes`` and ``decompressed_ratio`` hold for a gzipped file and, once more, for all masks in it.
+    ``gzip_members``: of any size; of more members the mean size must be ``gzip_member_bytes``. ``boxes`` and ``images``
+    also limit the rows, blank and bad ones included: one prediction or one image a row. ``defects``: how many are
+    counted.
+    """
 
     decompressed_bytes: int = 8 * 2**30
     decompressed_ratio: int = 200
+    gzip_members: int = 1_000
+    gzip_member_bytes: int = 1_024
     line_bytes: int = 64 * 2**20
     number_characters: int = 64
     text_characters: int = 256
     json_bytes: int = 256 * 2**20
     boxes: int = 50_000_000
     images: int = 2_000_000
+    defects: int = MOST_DEFECTS
 
 
 @dataclass(frozen=True, slots=True)

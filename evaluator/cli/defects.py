@@ -1,7 +1,7 @@
 """Defects of a submission or a truth, as a compiler would list them."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -15,7 +15,7 @@ def print_submission_defects(
 ) -> int:
     """Print what is wrong with a submission and return the exit code."""
     if write_json(findings.as_dict(), to=json):
-        _print(findings.errors, findings.counts, name=str(submission), stream=stream or sys.stdout)
+        _print(findings, name=str(submission), stream=stream or sys.stdout)
         print_notices(findings.notices, stream=stream or sys.stdout)
     return Exit.SUBMISSION_AT_FAULT if findings.total else Exit.DONE
 
@@ -24,7 +24,7 @@ def print_truth_defects(findings: Findings, *, json: Path | None) -> int:
     """Print what is wrong with a truth and return the exit code."""
     errors = [problem.as_dict() | {"file": problem.file} for problem in findings.errors]
     if write_json(findings.as_dict() | {"errors": errors}, to=json):
-        _print(findings.errors, findings.counts, name="truth", stream=sys.stdout)
+        _print(findings, name="truth", stream=sys.stdout)
     return Exit.TRUTH_AT_FAULT
 
 
@@ -47,18 +47,20 @@ def print_notices(notices: Sequence[Notice], *, stream: TextIO) -> None:
         print(ink.faint(f"notice: {notice.code}: {printable(notice.message)} ({notice.count:,} times)"), file=stream)
 
 
-def _print(problems: Sequence[Problem], counts: Mapping[str, int], *, name: str, stream: TextIO) -> None:
-    ink = Ink(stream)
-    for code, count in counts.items():
-        shown = [problem for problem in problems if problem.code == code]
+def _print(findings: Findings, *, name: str, stream: TextIO) -> None:
+    ink, more = Ink(stream), "more than " * findings.more
+    for code, count in findings.counts.items():
+        shown = [problem for problem in findings.errors if problem.code == code]
         for problem in shown:
             print(_line(problem, name=name, ink=ink), file=stream)
         if count > len(shown):
             print(ink.faint(f"  … and {count - len(shown):,} more {code}"), file=stream)
-    total = sum(counts.values())
+    total = findings.total
     if total:
-        kinds = ", ".join(f"{count:,} {code}" for code, count in counts.items())
-        print(ink.bold(f"{total:,} {'defect' if total == 1 else 'defects'}: {kinds}"), file=stream)
+        kinds = ", ".join(f"{count:,} {code}" for code, count in findings.counts.items())
+        print(ink.bold(f"{more}{total:,} {'defect' if total == 1 else 'defects'}: {kinds}"), file=stream)
+        if more:
+            print("reading stopped here; fix these and check again", file=stream)
     else:
         print(f"{name}: no defects", file=stream)
 

@@ -7,8 +7,8 @@ from threading import Lock
 from types import TracebackType
 
 from evaluator.catalog import Limits
-from evaluator.files.lines import CHUNK_BYTES, GZIP_MAGIC, UTF8_BOM, Stop, chunks
-from evaluator.problems import Findings
+from evaluator.files.lines import CHUNK_BYTES, GZIP_MAGIC, UTF8_BOM, chunks
+from evaluator.problems import Findings, Stop
 
 SLACK_BYTES = 128  # kernels look at 64 bytes at a time and may look past the end of a line
 BLANKS = b" \t\r\n"

@@ -1,10 +1,17 @@
-"""A line as cells, by RFC 4180, one row a line."""
+"""A line as cells, by RFC 4180, one row a line; a cell as tokens, or as a message quotes it."""
+
+import re
+from collections.abc import Iterator
+
+MOST_CELLS = 20_000  # of a line with quotes; what follows is not looked at, for the line is wrong anyway
+QUOTED = re.compile(r'(?:[^"]++|"")*+')
 
 
 def split_cells(line: str) -> list[str] | None:
     """Return the cells of a line, or None where its quotes do not add up.
 
-    A cell is quoted as a whole or not at all; ``""`` inside quotes is one quote.
+    A cell is quoted as a whole or not at all; ``""`` inside quotes is one quote. Of more than :data:`MOST_CELLS` cells
+    only some need be returned.
 
     >>> split_cells('a,"b, c",')
     ['a', 'b, c', '']
@@ -15,10 +22,10 @@ def split_cells(line: str) -> list[str] | None:
         return line.split(",")
     cells: list[str] = []
     at = 0
-    while True:
+    while len(cells) <= MOST_CELLS:
         if line.startswith('"', at):
             end = _closing_quote(line, at + 1)
-            if end < 0:
+            if end == len(line):
                 return None
             cells.append(line[at + 1 : end].replace('""', '"'))
             end += 1
@@ -32,15 +39,13 @@ def split_cells(line: str) -> list[str] | None:
         if line[end] != ",":
             return None
         at = end + 1
+    return cells
 
 
 def _closing_quote(line: str, at: int) -> int:
-    """Return where the quoted text from ``at`` ends, or -1."""
-    while True:
-        at = line.find('"', at)
-        if at < 0 or not line.startswith('""', at):
-            return at
-        at += 2
+    """Return where the quoted text from ``at`` ends; the line's end where it does not."""
+    found = QUOTED.match(line, at)
+    return found.end() if found else at
 
 
 def shortened(text: str, width: int = 60) -> str:
@@ -52,3 +57,35 @@ def shortened(text: str, width: int = 60) -> str:
     if len(text) > width:
         text = f"{text[: width // 2]}…{text[-width // 2 :]}"
     return repr(text)
+
+
+def tokens_of(string: str) -> list[str]:
+    r"""Return the tokens of a prediction string, separated by spaces or tabs.
+
+    >>> tokens_of("a  b\tc ")
+    ['a', 'b', 'c']
+    """
+    return [token for token in string.replace("\t", " ").split(" ") if token]
+
+
+def pieces_of(string: str, characters: int) -> Iterator[str]:
+    """Yield a prediction string in pieces of so many characters or a little more, separated where tokens are.
+
+    >>> list(pieces_of("ab cd e", 1))
+    ['ab', 'cd', 'e']
+    """
+    string = string.replace("\t", " ")
+    start, stop = 0, string.find(" ", characters)
+    while stop >= 0:
+        yield string[start:stop]
+        start, stop = stop + 1, string.find(" ", stop + 1 + characters)
+    yield string[start:]
+
+
+def shortened_id(image: str) -> str:
+    """Return an image id as a defect shows it.
+
+    >>> shortened_id("a" * 300) == "a" * 256
+    True
+    """
+    return image[:256]

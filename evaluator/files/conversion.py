@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TextIO
 
 from evaluator.catalog import TRACKS, Limits
-from evaluator.files.lines import Stop
-from evaluator.files.rows import Row, RowReader
-from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, Problem
+from evaluator.files.portions import Row
+from evaluator.files.rows import RowReader
+from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, Problem, Stop
 
 
 def convert(track: str, to: str, source: Path, out: TextIO) -> None:
@@ -50,8 +50,10 @@ def convert(track: str, to: str, source: Path, out: TextIO) -> None:
 
 def _sound(reader: RowReader, source: Path) -> Iterator[Row]:
     try:
-        for rows in reader.rows(source, lambda fraction: None):
-            yield from rows
+        for portion in reader.portions(source, lambda fraction: None):
+            for _, code, defect in portion.defects:
+                reader.findings.count(code, defect)
+            yield from portion.rows
     except Stop:
         raise InvalidSubmission(reader.findings) from None
 

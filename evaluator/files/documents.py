@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.cells import shortened
-from evaluator.files.lines import Stop, chunks, opened
+from evaluator.files.lines import chunks, opened
 from evaluator.files.source import Source
-from evaluator.problems import Problem
+from evaluator.problems import Problem, Stop
 
 TOP = "$"
+SHOWN_CHARACTERS = 256
 WORDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number", float: "a number"}
 
 
@@ -89,7 +90,7 @@ def storable(text: str) -> str:
     >>> storable("a\0\ud800")
     'a\ufffd?'
     """
-    return text[:256].encode(errors="replace").decode().replace("\0", "\ufffd")
+    return text[:SHOWN_CHARACTERS].encode(errors="replace").decode().replace("\0", "\ufffd")
 
 
 def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
@@ -112,8 +113,12 @@ def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
     return values.reshape(-1, width) if np.isfinite(values).all() else None
 
 
-def parsed(text: str) -> tuple[Any, list[str]]:
-    """Return a JSON value, and the paths of keys that stand twice in their object.
+Repeated = dict[int, tuple[dict[str, Any], str]]
+"""Objects with a key that stands twice, by their id; kept, so that no two have one id."""
+
+
+def parsed(text: str) -> tuple[Any, Iterator[str]]:
+    """Return a JSON value, and the paths of keys that stand twice in their object, in file order.
 
     Raises
     ------
@@ -121,33 +126,53 @@ def parsed(text: str) -> tuple[Any, list[str]]:
 
     Examples
     --------
-    >>> parsed('[{"a": 1, "a": 2}]')
+    >>> value, repeated = parsed('[{"a": 1, "a": 2}]')
+    >>> value, list(repeated)
     ([{'a': 2}], ['$[0].a'])
     """
-    repeated: dict[int, tuple[dict[str, Any], str]] = {}  # holds the objects, so that no two have one id
+    repeated: Repeated = {}
 
     def gathered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            repeated[id(found)] = found, next(name for name in names if names.count(name) > 1)
+            seen: set[str] = set()
+            twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+            repeated[id(found)] = found, twice
         return found
 
     value = json.loads(text, object_pairs_hook=gathered)
-    paths = (f"{path}.{repeated[id(node)][1]}" for path, node in _objects(value) if id(node) in repeated)
-    return value, list(paths) if repeated else []
+    return value, _paths(value, repeated)
 
 
-def _objects(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every object with its path."""
-    waiting = [(TOP, value)]
+def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
+    if not repeated:
+        return
+    steps: list[str | int] = []
+    waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]
     while waiting:
-        path, node = waiting.pop()
-        if isinstance(node, dict):
-            yield path, node
-            waiting += [(f"{path}.{name}", child) for name, child in node.items()]
-        elif isinstance(node, list):
-            waiting += [(f"{path}[{place}]", child) for place, child in enumerate(node)]
+        step, node = next(waiting[-1], (None, None))
+        if step is None:
+            waiting.pop()
+            del steps[-1:]
+        elif isinstance(node, dict | list):
+            steps.append(step)
+            if id(node) in repeated:
+                yield _path([*steps, repeated[id(node)][1]])
+            waiting.append(iter(node.items()) if isinstance(node, dict) else iter(enumerate(node)))
+
+
+def _path(steps: Sequence[str | int]) -> str:
+    """Return a path, as far as it is shown.
+
+    >>> _path([TOP, "a", 0])
+    '$.a[0]'
+    """
+    path = ""
+    for step in steps:
+        path += f"[{step}]" if isinstance(step, int) else f".{step[:SHOWN_CHARACTERS]}" if path else step
+        if len(path) > SHOWN_CHARACTERS:
+            break
+    return path
 
 
 def _text(source: Source) -> str:
@@ -159,7 +184,7 @@ def _text(source: Source) -> str:
         if len(data) > limit:
             source.findings.add(Problem("too_large", f"a JSON file may have {limit:,} bytes"))
             raise Stop("too_large")
-    if not data.strip():
+    if not data or data.isspace():
         source.findings.add(Problem("empty", "the file is empty"))
         raise Stop("empty")
     try:

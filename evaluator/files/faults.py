@@ -1,5 +1,6 @@
 """Faults and warnings of a truth; all of them are collected and reported together."""
 
+import sys
 from dataclasses import dataclass, field
 
 from evaluator.problems import Findings, InvalidTruth, Problem
@@ -7,10 +8,13 @@ from evaluator.problems import Findings, InvalidTruth, Problem
 
 @dataclass(slots=True)
 class Faults:
-    """Collects the faults of a folder, and the warnings: what can be scored but was probably not intended."""
+    """Collects the faults of a folder, and the warnings: what can be scored but was probably not intended.
 
-    found: Findings = field(default_factory=Findings)
-    warned: Findings = field(default_factory=Findings)
+    All of them are counted, since an organizer's file is not hostile.
+    """
+
+    found: Findings = field(default_factory=lambda: Findings(most=sys.maxsize))
+    warned: Findings = field(default_factory=lambda: Findings(most=sys.maxsize))
     checked: set[tuple[str, str, str]] = field(default_factory=set)
 
     def add(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:

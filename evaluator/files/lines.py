@@ -1,13 +1,15 @@
 """Bytes of a submission as numbered lines: gzip, encoding and line ends, within limits."""
 
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 
 from evaluator.catalog import Limits
-from evaluator.problems import Findings, Problem
+from evaluator.problems import Findings, Problem, Stop
 
 CHUNK_BYTES = 1 << 20
+BATCH_BYTES = 1 << 16  # what is read in vain once enough defects are known
+FED_BYTES = 1 << 16  # zlib copies what follows a gzip member, and there may be thousands of members in a chunk
 RATIO_COUNTS_FROM_BYTES = 1 << 20  # a short file of repeated words compresses well and harms nobody
 RECOGNISED_BYTES = 64
 GZIP_MAGIC = b"\x1f\x8b"
@@ -37,14 +39,12 @@ UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 Progress = Callable[[float], None]
 Line = str | Problem  # what stands there, or why that is no text
-
-
-class Stop(Exception):
-    """The rest of the file will not be read; why is in the findings."""
+Lines = Iterable[Line] | int  # a number: so many blank lines
+BLANKS = b" \t\n"
 
 
 def chunks(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Generator[bytes, None, None]:
-    """Yield the decompressed bytes of a file, at most :data:`CHUNK_BYTES` at a time.
+    """Yield the decompressed bytes of a file, about :data:`CHUNK_BYTES` at a time.
 
     Raises
     ------
@@ -61,14 +61,33 @@ def chunks(path: Path, limits: Limits, findings: Findings, progress: Progress) -
             progress(min(file.tell() / size, 1.0))
             return data
 
-        yield from _decompressed(read, file.tell, limits, findings) if zipped else iter(read, b"")
+        yield from _gathered(_decompressed(read, file.tell, limits, findings)) if zipped else iter(read, b"")
+
+
+def _gathered(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the same bytes in parts of :data:`CHUNK_BYTES` or more, but for the last one."""
+    held: list[bytes] = []
+    size = 0
+    try:
+        for part in parts:
+            held.append(part)
+            size += len(part)
+            if size >= CHUNK_BYTES:
+                yield b"".join(held)
+                held, size = [], 0
+    except Stop:
+        yield b"".join(held)  # what precedes the damage is checked too
+        raise
+    if held:
+        yield b"".join(held)
 
 
 def _decompressed(
     read: Callable[[], bytes], tell: Callable[[], int], limits: Limits, findings: Findings
 ) -> Iterator[bytes]:
-    stream, total = zlib.decompressobj(wbits=31), 0
-    pending, begun, full = read(), False, False
+    fed = _fed(read)
+    stream, total, members = zlib.decompressobj(wbits=31), 0, 0
+    pending, begun, full = next(fed, b""), False, False
     while pending or full:
         try:
             data = stream.decompress(pending, CHUNK_BYTES)
@@ -81,12 +100,21 @@ def _decompressed(
             yield data
         pending = stream.unconsumed_tail
         if stream.eof:  # another member may follow; zeros are padding
-            pending = stream.unused_data.lstrip(b"\0") or read().lstrip(b"\0")
+            members += 1
+            _bound_members(members, total, limits, findings)
+            pending = stream.unused_data.lstrip(b"\0") or next(filter(None, (part.lstrip(b"\0") for part in fed)), b"")
             stream = zlib.decompressobj(wbits=31)
         elif not full:
-            pending = pending or read()
+            pending = pending or next(fed, b"")
     if begun:
         raise _stop(findings, "bad_gzip", "the gzip file ends in the middle; it was cut off, upload it again")
+
+
+def _fed(read: Callable[[], bytes]) -> Iterator[bytes]:
+    """Yield the file in small parts."""
+    for data in iter(read, b""):
+        for start in range(0, len(data), FED_BYTES):
+            yield data[start : start + FED_BYTES]
 
 
 def _bound(total: int, compressed: int, limits: Limits, findings: Findings) -> None:
@@ -96,12 +124,18 @@ def _bound(total: int, compressed: int, limits: Limits, findings: Findings) -> N
         raise _stop(findings, "too_large", f"it decompresses to more than {limits.decompressed_ratio} times its size")
 
 
+def _bound_members(members: int, total: int, limits: Limits, findings: Findings) -> None:
+    if members > limits.gzip_members and total < members * limits.gzip_member_bytes:
+        what = f"over {limits.gzip_members:,} members of less than {limits.gzip_member_bytes:,} bytes on average"
+        raise _stop(findings, "bad_gzip", f"the gzip file has {what}; compress it in one piece")
+
+
 def _stop(findings: Findings, code: str, message: str, line: int | None = None) -> Stop:
     findings.add(Problem(code, message, line=line))
     return Stop(code)
 
 
-def batches(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Iterator[tuple[int, list[Line]]]:
+def batches(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Iterator[tuple[int, Lines]]:
     r"""Yield (number of the first line, lines) without line ends.
 
     Where a batch ends changes no line and no defect. Lines end with ``\n``, ``\r\n`` or ``\r``. A line that cannot be
@@ -112,20 +146,40 @@ def batches(path: Path, limits: Limits, findings: Findings, progress: Progress) 
     Stop
         After a defect that makes the rest unreadable; it is in the findings.
     """
-    number, rest = 1, b""
-    for data in opened(chunks(path, limits, findings, progress), findings, "CSV"):
-        data = rest + data
-        held = data[-1:] == b"\r"  # its \n may be in the next chunk
-        complete, end, rest = data[: len(data) - held].replace(b"\r\n", b"\n").replace(b"\r", b"\n").rpartition(b"\n")
+    number = 1
+    begun: list[bytes] = []  # parts of the line whose end is not known yet
+    for part in _with_line_feeds(opened(chunks(path, limits, findings, progress), findings, "CSV")):
+        complete, end, rest = part.rpartition(b"\n")
         if end:
-            lines = complete.split(b"\n")
-            yield from _text(number, lines, limits, findings)
-            number += len(lines)
-        if len(rest) > limits.line_bytes:
+            for piece in _pieces(b"".join([*begun, complete])):
+                yield from _text(number, piece, limits, findings)
+                number += piece.count(b"\n") + 1
+            begun = []
+        begun.append(rest)
+        if sum(map(len, begun)) > limits.line_bytes:
             raise _too_long(findings, limits, number)
-        rest += b"\r" * held
-    if rest:
-        yield from _text(number, [rest.removesuffix(b"\r")], limits, findings)
+    if any(begun):
+        yield from _text(number, b"".join(begun), limits, findings)
+
+
+def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:
+    r"""Yield the parts with every line end as ``\n``."""
+    held = b""  # a \r whose \n may be in the next part
+    for part in parts:
+        data = held + part
+        held = b"\r" if data.endswith(b"\r") else b""
+        yield data[: len(data) - len(held)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if held:
+        yield b"\n"
+
+
+def _pieces(lines: bytes) -> Iterator[bytes]:
+    """Yield whole lines, :data:`BATCH_BYTES` or a little more at a time."""
+    start, stop = 0, lines.find(b"\n", BATCH_BYTES)
+    while stop >= 0:
+        yield lines[start:stop]
+        start, stop = stop + 1, lines.find(b"\n", stop + 1 + BATCH_BYTES)
+    yield lines[start:]
 
 
 def opened(parts: Iterator[bytes], findings: Findings, wanted: str) -> Iterator[bytes]:
@@ -150,22 +204,42 @@ def opened(parts: Iterator[bytes], findings: Findings, wanted: str) -> Iterator[
     yield from parts
 
 
-def _text(number: int, lines: list[bytes], limits: Limits, findings: Findings) -> Iterator[tuple[int, list[Line]]]:
+def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iterator[tuple[int, Lines]]:
     """Yield the lines up to one that is too long."""
+    if len(piece) <= limits.line_bytes:
+        yield from _without_blank_lines(number, piece)
+        return
+    lines = piece.split(b"\n")
     long = next((place for place, line in enumerate(lines) if len(line) > limits.line_bytes), None)
-    yield number, _decoded(number, lines[:long])
+    yield number, _decoded(number, b"\n".join(lines[:long])) if long != 0 else []
     if long is not None:
         raise _too_long(findings, limits, number + long)
 
 
-def _decoded(number: int, lines: list[bytes]) -> list[Line]:
-    whole = b"\n".join(lines)
-    if b"\0" not in whole:
+def _without_blank_lines(number: int, piece: bytes) -> Iterator[tuple[int, Lines]]:
+    """Yield the lines, those that are blank at either end as a number."""
+    written = piece.lstrip(BLANKS)
+    if not written:
+        yield number, piece.count(b"\n") + 1
+        return
+    start = piece.rfind(b"\n", 0, len(piece) - len(written)) + 1
+    stop = piece.find(b"\n", len(piece.rstrip(BLANKS)))
+    before = piece.count(b"\n", 0, start)
+    if before:
+        yield number, before
+    lines = piece[start : stop if stop >= 0 else None]
+    yield number + before, _decoded(number + before, lines)
+    if stop >= 0:
+        yield number + before + lines.count(b"\n") + 1, piece.count(b"\n", stop)
+
+
+def _decoded(number: int, piece: bytes) -> Iterable[Line]:
+    if b"\0" not in piece:
         try:
-            return [*whole.decode("utf-8").split("\n")]
+            return [*piece.decode("utf-8").split("\n")]
         except UnicodeDecodeError:
             pass  # find the line below
-    return [_decoded_line(number + place, line) for place, line in enumerate(lines)]
+    return (_decoded_line(each, line) for each, line in enumerate(piece.split(b"\n"), number))
 
 
 def _decoded_line(number: int, line: bytes) -> Line:

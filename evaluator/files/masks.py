@@ -3,20 +3,27 @@
 import base64
 import binascii
 import re
+import sys
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
-from evaluator.metrics.masks import Runs, areas_of, boxes_of, runs_of
+from evaluator.catalog import Limits
+from evaluator.metrics.masks import Runs, areas_of, boxes_of, covered_by, runs_of, with_empty_runs
 
 MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64, (4,)), ("size", np.int64, (2,))])
 """A mask: its compressed run lengths, pixels inside, tight box (XMin, XMax, YMin, YMax), height and width."""
 
 MOST_INFLATED = 200
 SHORT_BYTES = 2**16
+GROUP_BYTES = 2**20  # of run lengths that are decoded at once
+RATIO_COUNTS_FROM_BYTES = 2**24  # a small file of wide rectangles compresses well
+MOST_CHARACTERS = 6  # of a length
+CHARACTERS = bytes(range(ord("0"), ord("o") + 1))
 LENGTHS = re.compile(rb"(?:[P-o]{0,5}[0-O])*")
 NO_BASE64 = "this is not base64"
 NO_ZLIB = "this is not zlib data, or it was cut off"
@@ -28,54 +35,104 @@ def mask_fault(message: str) -> tuple[str, str]:
     return "bad_mask", message
 
 
-def read_masks(
-    texts: Sequence[str], heights: NDArray[np.int64], widths: NDArray[np.int64]
-) -> tuple[NDArray[np.void], dict[int, str]]:
-    """Return masks, of use only where there is no fault, and by its place what is wrong with each text that is none.
+@dataclass(slots=True)
+class MaskReader:
+    """Reads the masks of one file.
 
-    Parameters
+    Attributes
     ----------
-    texts : sequence of N str
-    heights, widths : int64 arrays of shape (N,)
-        From 1 to :data:`evaluator.files.numbers.MOST_PIXELS_A_SIDE`.
-
-    Returns
-    -------
-    array of shape (N,) of :data:`MASK`, and a dict of place to message
-
-    Examples
-    --------
-    >>> text = base64.b64encode(zlib.compress(b"63")).decode()
-    >>> read_masks([text], np.array([3]), np.array([3]))[0]["area"]
-    array([3])
-    >>> read_masks([text, "?"], np.array([3, 3]), np.array([3, 3]))[1]
-    {1: 'this is not base64'}
+    most : int
+        Bytes of run lengths, decompressed, that all masks may have together.
+    read : int
+        Bytes of those that have been read.
     """
-    masks = np.zeros(len(texts), MASK)
-    masks["size"] = np.stack([heights, widths], axis=1)
-    faults: dict[int, str] = {}
-    sound: list[int] = []
-    for place, (text, pixels) in enumerate(zip(texts, (heights * widths).tolist(), strict=True)):
-        try:
-            masks["compressed"][place] = _unpacked(text, pixels)
-            sound.append(place)
-        except ValueError as error:
-            faults[place] = str(error)
-    places = np.array(sound, np.int64)
-    runs = runs_of(masks["compressed"][places].tolist())
-    covered = np.bincount(runs.masks, runs.lengths, len(places))
-    negative = np.bincount(runs.masks, runs.lengths < 0, len(places)) > 0
-    for row in np.flatnonzero(negative | (covered != (heights * widths)[places])).tolist():
-        height, width = masks["size"][sound[row]].tolist()
-        faults[sound[row]] = f"its runs do not cover {width} x {height} pixels"
+
+    most: int = sys.maxsize
+    read: int = 0
+
+    @classmethod
+    def within(cls, limits: Limits, file_bytes: int) -> "MaskReader":
+        """Return the reader of a submitted file: its masks are compressed once more inside it."""
+        ratio = max(limits.decompressed_ratio * file_bytes, RATIO_COUNTS_FROM_BYTES)
+        return cls(min(limits.decompressed_bytes, ratio))
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the limit has been passed; what follows is not read."""
+        return self.read > self.most
+
+    def masks(
+        self, texts: Sequence[str], heights: NDArray[np.int64], widths: NDArray[np.int64]
+    ) -> tuple[NDArray[np.void], dict[int, tuple[str, str]]]:
+        """Return masks, of use only where there is no fault, and by its place code and message of each that is none.
+
+        Parameters
+        ----------
+        texts : sequence of N str
+        heights, widths : int64 arrays of shape (N,)
+            From 1 to :data:`evaluator.files.numbers.MOST_PIXELS_A_SIDE`.
+
+        Returns
+        -------
+        array of shape (N,) of :data:`MASK`, and a dict of place to (code, message)
+
+        Examples
+        --------
+        >>> text = base64.b64encode(zlib.compress(b"63")).decode()
+        >>> MaskReader().masks([text], np.array([3]), np.array([3]))[0]["area"]
+        array([3])
+        >>> MaskReader().masks([text, "?"], np.array([3, 3]), np.array([3, 3]))[1]
+        {1: ('bad_mask', 'this is not base64')}
+        """
+        masks = np.zeros(len(texts), MASK)
+        masks["size"] = np.stack([heights, widths], axis=1)
+        faults: dict[int, tuple[str, str]] = {}
+        group: list[int] = []
+        size = 0
+        for place, (text, pixels) in enumerate(zip(texts, (heights * widths).tolist(), strict=True)):
+            try:
+                masks["compressed"][place] = compressed = _unpacked(text, pixels)
+            except ValueError as error:
+                faults[place] = mask_fault(str(error))
+                continue
+            self.read += len(compressed)
+            if self.too_large:
+                faults[place] = "too_large", f"the masks up to here decompress to more than {self.most:,} bytes"
+                break
+            group.append(place)
+            size += len(compressed)
+            if size > GROUP_BYTES:
+                _measure(masks, group, faults)
+                group, size = [], 0
+        _measure(masks, group, faults)
+        return masks, faults
+
+
+def _measure(masks: NDArray[np.void], group: Sequence[int], faults: dict[int, tuple[str, str]]) -> None:
+    """Complete some masks, or note what is wrong with them."""
+    places = np.array(group, np.int64)
+    heights, widths = masks["size"][places].T
+    compressed = masks["compressed"][places].tolist()
+    runs = runs_of(compressed)
+    if runs.longest > MOST_CHARACTERS or b"".join(compressed).translate(None, CHARACTERS):
+        _find_bad_lengths(masks, group, faults)
+        return
+    for row in np.flatnonzero(covered_by(runs) != heights * widths).tolist():
+        faults[group[row]] = mask_fault(f"its runs do not cover {widths[row]} x {heights[row]} pixels")
     if not faults:
-        _rewrite(masks, runs)
-        masks["area"], masks["box"] = areas_of(runs, len(texts)), boxes_of(runs, heights, widths)
-    return masks, faults
+        masks["area"][places], masks["box"][places] = areas_of(runs), boxes_of(runs, heights, widths)
+        _rewrite(masks, places, runs)
+
+
+def _find_bad_lengths(masks: NDArray[np.void], group: Sequence[int], faults: dict[int, tuple[str, str]]) -> None:
+    """Note the masks of a group that are no lengths; measure the others."""
+    bad = [place for place in group if not LENGTHS.fullmatch(masks["compressed"][place])]
+    faults |= dict.fromkeys(bad, mask_fault(NO_LENGTHS))
+    _measure(masks, sorted(set(group) - set(bad)), faults)
 
 
 def _unpacked(text: str, pixels: int) -> bytes:
-    """Return the compressed run lengths of a text.
+    """Return the compressed run lengths of a text; the last one is complete.
 
     Raises
     ------
@@ -93,19 +150,18 @@ def _unpacked(text: str, pixels: int) -> bytes:
         raise ValueError(NO_ZLIB) from None
     if not stream.eof or stream.unused_data:
         raise ValueError(NO_ZLIB)
-    if not LENGTHS.fullmatch(compressed):
+    if compressed[-1:] > b"O":
         raise ValueError(NO_LENGTHS)
     return compressed
 
 
-def _rewrite(masks: NDArray[np.void], runs: Runs) -> None:
+def _rewrite(masks: NDArray[np.void], places: NDArray[np.int64], runs: Runs) -> None:
     """Write masks with empty runs without them: the RLE library would stop at two of them."""
-    for place in np.unique(runs.masks[(runs.lengths == 0) & (runs.places > 0)]).tolist():
-        counts, inside = [0], False
-        for number, length in enumerate(runs.lengths[runs.masks == place].tolist()):
-            if length and (number % 2 == 1) != inside:
-                counts.append(0)
-                inside = not inside
-            counts[-1] += length
-        size = masks["size"][place].tolist()
-        masks["compressed"][place] = coco.frPyObjects({"size": size, "counts": counts}, *size)["counts"]
+    for row in with_empty_runs(runs).tolist():
+        lengths = runs.lengths[runs.starts[row] : runs.starts[row] + runs.pairs[row]].ravel()
+        inside = np.flatnonzero(lengths) % 2
+        begins = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
+        counts = np.add.reduceat(lengths[lengths > 0], begins).tolist()
+        size = masks["size"][places[row]].tolist()
+        found = coco.frPyObjects({"size": size, "counts": [0] * int(inside[0]) + counts}, *size)
+        masks["compressed"][places[row]] = found["counts"]

@@ -13,6 +13,7 @@ from evaluator.files.cells import shortened
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 SIZE = re.compile(r"[1-9][0-9]{0,4}")
 MOST_PIXELS_A_SIDE = 2**14
+PARSED_AT_ONCE = 64  # where one of them is wrong, each is looked at alone
 NUMBER_CHARACTERS = b"0123456789.eE+- "
 NOT_FINITE_WORDS = frozenset({"nan", "inf", "infinity"})
 
@@ -29,7 +30,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
 
     Returns
     -------
-    float64 array of shape (N,), or None; :func:`fault` then names each one.
+    float64 array of shape (N,), or None; :func:`faulty` then finds them.
 
     Examples
     --------
@@ -62,8 +63,26 @@ def size_fault(text: str) -> tuple[str, str] | None:
     return "not_a_number", f"{shortened(text)} is not a size; allowed are whole numbers from 1 to {MOST_PIXELS_A_SIDE}"
 
 
-def fault(text: str, limits: Limits) -> tuple[str, str] | None:
-    """Return (code, message) where ``text`` is not a finite decimal, else None.
+def faulty(texts: Sequence[str], limits: Limits) -> list[int]:
+    """Return the indices of the texts that are not finite decimals, ascending.
+
+    >>> faulty(["0.5", "nan", "0.5", "0,5"], Limits())
+    [1, 3]
+    """
+    wrong: list[int] = []
+    for start in range(0, len(texts), PARSED_AT_ONCE):
+        part = texts[start : start + PARSED_AT_ONCE]
+        if parse(part, limits) is None:
+            wrong += [index for index, text in enumerate(part, start) if not _is_number(text, limits)]
+    return wrong
+
+
+def _is_number(text: str, limits: Limits) -> bool:
+    return len(text) <= limits.number_characters and bool(NUMBER.fullmatch(text)) and not isinf(float(text))
+
+
+def fault(text: str, limits: Limits) -> tuple[str, str]:
+    """Return (code, message) of a text that is not a finite decimal.
 
     >>> fault("nan", Limits())
     ('not_finite', "'nan' is not finite; allowed is a decimal number such as 0.25")
@@ -76,7 +95,7 @@ def fault(text: str, limits: Limits) -> tuple[str, str] | None:
             f"{shortened(text)} has {len(text)} characters; a number has at most {limits.number_characters}",
         )
     if NUMBER.fullmatch(text):
-        return ("not_finite", f"{shortened(text)} is too large for a float64") if isinf(float(text)) else None
+        return "not_finite", f"{shortened(text)} is too large for a float64"
     if text.lstrip("+-").lower() in NOT_FINITE_WORDS:
         return "not_finite", f"{shortened(text)} is not finite; allowed is a decimal number such as 0.25"
     return "not_a_number", f"{shortened(text)} is not a number; allowed is a decimal number such as 0.25"

@@ -43,7 +43,8 @@ class TruthTable:
         values = numbers.parse(texts, Limits())
         if values is not None:
             return values
-        wrong = np.array([numbers.fault(text, Limits()) is not None for text in texts])
+        wrong = np.zeros(len(texts), bool)
+        wrong[numbers.faulty(texts, Limits())] = True
         self.mark(column, wrong, "truth_bad_value", "is not a finite decimal number")
         # NaN compares with nothing, so that one fault is not told as two
         return np.array([np.nan if bad else float(text) for text, bad in zip(texts, wrong, strict=True)])

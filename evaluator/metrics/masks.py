@@ -19,20 +19,27 @@ SMALLEST = np.float32(1e-7)
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The runs of N masks, one after another.
+    """The runs of N masks, one after another, in pairs: a run outside and the run inside that follows it.
 
     Attributes
     ----------
-    lengths : int64 array of shape (runs,)
-    masks : int64 array of shape (runs,)
-        Which mask each run belongs to, ascending.
-    places : int64 array of shape (runs,)
-        Which of its mask's runs it is, from 0; the odd ones are inside.
+    lengths : int64 array of shape (pairs, 2)
+        Outside, inside. A mask whose last run is outside ends with 0 inside.
+    starts : int64 array of shape (N,)
+        The first pair of each mask; every mask has one or more.
+    pairs : int64 array of shape (N,)
+        Number of pairs of each mask.
+    counts : int64 array of shape (N,)
+        Number of runs of each mask as it is written.
+    longest : int
+        Number of characters of the longest length.
     """
 
     lengths: Ints
-    masks: Ints
-    places: Ints
+    starts: Ints
+    pairs: Ints
+    counts: Ints
+    longest: int
 
 
 def runs_of(compressed: Sequence[bytes]) -> Runs:
@@ -45,37 +52,62 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
 
     Examples
     --------
-    >>> runs_of([b"63", b"0200"]).lengths
-    array([6, 3, 0, 2, 0, 2])
+    >>> runs_of([b"63", b"0200"]).lengths.tolist()
+    [[6, 3], [0, 2], [0, 2]]
     """
-    codes = np.frombuffer(b"".join(compressed), np.uint8).astype(np.int64) - 48
-    is_last = codes < 32  # of its length
-    stops = np.flatnonzero(is_last) + 1
+    codes = np.frombuffer(b"".join(compressed), np.uint8) - np.uint8(48)
+    stops = np.flatnonzero(codes < 32) + 1  # of each length
     starts = np.r_[0, stops][: len(stops)]
-    shifts = 5 * (np.arange(len(codes)) - np.repeat(starts, stops - starts))
-    values = np.add.reduceat((codes & 31) << shifts, starts) if len(starts) else starts
-    negative = (codes[stops - 1] & 16) > 0
-    values = values - (negative.astype(np.int64) << (5 * (stops - starts)))
-    per_mask = np.diff(np.searchsorted(starts, np.cumsum([0, *map(len, compressed)])))
-    masks = np.repeat(np.arange(len(compressed)), per_mask)
-    places = np.arange(len(values)) - np.repeat(np.cumsum(per_mask) - per_mask, per_mask)
-    return Runs(_sums(values, 4 * masks + 2 * (places > 0) + places % 2), masks, places)
+    sizes = stops - starts
+    longest = int(sizes.max(initial=0))
+    values = (codes[starts] & 31).astype(np.int64)
+    for place in range(1, longest):
+        which = np.flatnonzero(sizes > place)
+        values[which] |= (codes[starts[which] + place] & 31).astype(np.int64) << (5 * place)
+    negative = np.flatnonzero(codes[stops - 1] & 16)
+    values[negative] -= np.int64(1) << (5 * sizes[negative])
+    counts = np.diff(np.searchsorted(stops, np.cumsum([*map(len, compressed)]), side="right"), prepend=0)
+    pairs = np.maximum((counts + 1) // 2, 1)
+    begins = np.cumsum(pairs) - pairs
+    differences = np.zeros((int(pairs.sum()), 2), np.int64)
+    before = 2 * begins - (np.cumsum(counts) - counts)
+    differences.reshape(-1)[np.arange(len(values)) + np.repeat(before, counts)] = values
+    return Runs(_sums(differences, begins, pairs, counts), begins, pairs, counts, longest)
 
 
-def _sums(differences: Ints, chains: Ints) -> Ints:
-    """Return running sums, each chain by itself."""
-    order = np.argsort(chains, kind="stable")
-    sums, sizes = np.cumsum(differences[order]), np.unique(chains, return_counts=True)[1]
-    before = np.r_[0, sums[np.cumsum(sizes) - 1]][: len(sizes)]
-    undone = np.empty_like(differences)
-    undone[order] = sums - np.repeat(before, sizes)
-    return undone
+def _sums(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
+    """Return the lengths: from the fourth on, each is the difference to the length before the last."""
+    sums = np.cumsum(differences, axis=0)
+    base = sums[starts] - differences[starts] * [0, 1]  # a chain of lengths outside begins with the second one
+    sums -= np.repeat(base, pairs, axis=0)
+    sums[starts, 0] = differences[starts, 0]
+    sums[(starts + pairs - 1)[counts % 2 == 1], 1] = 0
+    return sums
 
 
-def areas_of(runs: Runs, count: int) -> Ints:
-    """Return how many pixels are inside each mask, shape (count,)."""
-    inside = np.where(runs.places % 2 == 1, runs.lengths, 0)
-    return np.bincount(runs.masks, inside, count).astype(np.int64)
+def areas_of(runs: Runs) -> Ints:
+    """Return how many pixels are inside each mask, shape (N,)."""
+    return _added(runs.lengths[:, 1], runs)
+
+
+def covered_by(runs: Runs) -> Ints:
+    """Return how many pixels the runs of each mask cover, shape (N,); -1 where one has a negative length."""
+    shortest = np.minimum(runs.lengths[:, 0], runs.lengths[:, 1])
+    lowest = np.minimum.reduceat(shortest, runs.starts) if len(runs.starts) else runs.starts
+    return np.where(lowest < 0, -1, _added(runs.lengths.sum(axis=1), runs))
+
+
+def _added(values: Ints, runs: Runs) -> Ints:
+    return np.add.reduceat(values, runs.starts) if len(runs.starts) else runs.starts
+
+
+def with_empty_runs(runs: Runs) -> Ints:
+    """Return the masks that have a run of no length, other than the first one, ascending."""
+    outside, inside = (runs.lengths == 0).T.copy()
+    outside[runs.starts] = False
+    last = runs.starts + runs.pairs - 1
+    inside[last] &= runs.counts % 2 == 0
+    return np.flatnonzero(_added((outside | inside).astype(np.int64), runs))
 
 
 def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
@@ -96,20 +128,23 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
     >>> boxes_of(runs_of([b"112"]), np.array([2]), np.array([2]))
     array([[0. , 0.5, 0.5, 1. ]])
     """
-    before = np.repeat(np.cumsum(heights * widths) - heights * widths, np.bincount(runs.masks, minlength=len(heights)))
-    stops = np.cumsum(runs.lengths) - before
-    inside = np.flatnonzero((runs.places % 2 == 1) & (runs.lengths > 0))
-    masks, first, last = runs.masks[inside], (stops - runs.lengths)[inside], stops[inside] - 1
-    tall = heights[masks]
-    several = first // tall < last // tall  # a run over more than one column touches the top and the bottom
     boxes = np.zeros((len(heights), 4))
+    inside = np.flatnonzero(runs.lengths[:, 1])
+    masks = np.repeat(np.arange(len(heights)), runs.pairs)[inside]
     groups = np.flatnonzero(np.r_[True, masks[1:] != masks[:-1]][: len(masks)])
-    if len(groups):
-        whose = masks[groups]
-        boxes[whose, 0] = np.minimum.reduceat(first // tall, groups) / widths[whose]
-        boxes[whose, 1] = (np.maximum.reduceat(last // tall, groups) + 1) / widths[whose]
-        boxes[whose, 2] = np.minimum.reduceat(np.where(several, 0, first % tall), groups) / heights[whose]
-        boxes[whose, 3] = (np.maximum.reduceat(np.where(several, tall - 1, last % tall), groups) + 1) / heights[whose]
+    if not len(groups):
+        return boxes
+    pixels = np.cumsum(heights * widths) - heights * widths
+    stops = np.cumsum(runs.lengths.sum(axis=1))[inside] - pixels[masks]
+    tall = heights[masks]
+    left, top = np.divmod(stops - runs.lengths[inside, 1], tall)
+    right, bottom = np.divmod(stops - 1, tall)
+    several = left < right  # a run over more than one column touches the top and the bottom
+    whose = masks[groups]
+    boxes[whose, 0] = np.minimum.reduceat(left, groups) / widths[whose]
+    boxes[whose, 1] = (np.maximum.reduceat(right, groups) + 1) / widths[whose]
+    boxes[whose, 2] = np.minimum.reduceat(np.where(several, 0, top), groups) / heights[whose]
+    boxes[whose, 3] = (np.maximum.reduceat(np.where(several, tall - 1, bottom), groups) + 1) / heights[whose]
     return boxes
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +17,7 @@ from evaluator.files.source import Source
 from evaluator.files.submission import Table, Vocabulary
 from evaluator.metrics.bootstrap import Numbers, Weights
 from evaluator.metrics.steps import Groups, Places, Steps
-from evaluator.problems import Findings, Problem
+from evaluator.problems import Findings, Problem, Stop
 from evaluator.report import CurveRow, MatchTable, SplitReport
 from evaluator.truth import Truth
 
@@ -198,9 +199,10 @@ def vocabularies_of(truth: Truth | None) -> dict[str, Vocabulary]:
 
 
 def require_all_images(truth: Truth, table: Table, findings: Findings) -> None:
-    """Add a defect for every image that the submission does not name."""
-    for code, image in enumerate(truth.texts["images"]):
-        if code not in table.named:
+    """Add a defect for every image that the submission does not name, as far as defects are counted."""
+    missing = (image for code, image in enumerate(truth.texts["images"]) if code not in table.named)
+    with suppress(Stop):
+        for image in missing:
             message = f"image {image} has no row; every image of the test set must have one"
             findings.add(Problem("missing_image", message, image=image))
 

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from evaluator.catalog import RETRIEVAL
 from evaluator.files.documents import TOP, Document
 from evaluator.files.folder import TruthFolder
-from evaluator.files.lines import Stop
 from evaluator.files.source import Source
 from evaluator.metrics.bootstrap import Numbers, shares
 from evaluator.metrics.shares import share
 from evaluator.metrics.steps import Places
-from evaluator.problems import Problem
+from evaluator.problems import Problem, Stop
 from evaluator.report import ClassRow, SplitReport, finite
 from evaluator.tracks.checking import checked, listed_images
 from evaluator.tracks.contest import Contest, Outcome, Progress, on_every_split
@@ -135,15 +134,19 @@ def queries_of(truth: Truth, way: str) -> tuple[dict[str, int], dict[str, int], 
 def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> dict[str, Queries]:
     """Read a submission; every query of the truth must be there."""
     try:
-        document = Document(source)
+        return _read(source, truth)
     except Stop:
-        return {}  # why is in the findings
+        return {}  # the reason is in the findings
+
+
+def _read(source: Source, truth: Truth | None) -> dict[str, Queries]:
+    document = Document(source)
     if not document.fields(document.value, dict.fromkeys(WAYS, dict), TOP):
         return {}
     sound = [_lists_are_sound(document, document.value[way], f"{TOP}.{way}") for way in WAYS]
     total = sum(len(ids) for way in WAYS for ids in document.value[way].values() if isinstance(ids, list))
     if total > source.limits.boxes:
-        source.findings.add(Problem("too_many_rows", f"more than {source.limits.boxes:,} answers"))
+        source.findings.stop_at(Problem("too_many_rows", f"more than {source.limits.boxes:,} answers"))
     if truth is None or not all(sound):
         return {}
     return {way: _ranked(document, truth, way) for way in WAYS}

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.documents import TOP, Document, matrix
-from evaluator.files.lines import Stop
 from evaluator.files.notices import notice_oddities
 from evaluator.files.source import Source
-from evaluator.problems import Problem
+from evaluator.problems import Problem, Stop
 from evaluator.truth import Truth
 
 KINDS = {"image_id": str, "sentence_id": int, "boxes": list}
@@ -45,9 +44,13 @@ class Entry:
 def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> Ranked:
     """Read a submission; every sentence of the truth must be there, with a list for each of its phrases."""
     try:
-        document = Document(source)
+        return _read(source, truth)
     except Stop:
-        return Ranked()  # why is in the findings
+        return Ranked()  # the reason is in the findings
+
+
+def _read(source: Source, truth: Truth | None) -> Ranked:
+    document = Document(source)
     if not document.expect(document.value, list, TOP):
         return Ranked()
     entries = _entries(document)
@@ -55,7 +58,7 @@ def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> 
     limits = source.limits
     if len(boxes) > limits.boxes or len(entries) > limits.images:
         message = f"more than {limits.boxes:,} boxes or {limits.images:,} sentences"
-        source.findings.add(Problem("too_many_rows", message))
+        source.findings.stop_at(Problem("too_many_rows", message))
     if truth is None or len(entries) < len(document.value):
         return Ranked()
     owners = _phrases(document, entries, truth)

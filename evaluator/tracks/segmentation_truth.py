@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluator.files import numbers
 from evaluator.files.folder import TruthFolder, coded
-from evaluator.files.masks import read_masks
+from evaluator.files.masks import MaskReader
 from evaluator.files.tables import TruthTable
 from evaluator.tracks.checking import check_boxes, checked
 from evaluator.tracks.detection_report import count_objects
@@ -144,9 +144,9 @@ def _masks(
 ) -> tuple[Sides, NDArray[np.void]]:
     """Return the width and height of each image, both of shape (count,), and the masks."""
     (widths, heights), of_images = _sides(table, ("ImageWidth", "ImageHeight"), images, count, listed)
-    masks, faults = read_masks(table.texts("Mask"), heights, widths)
-    for what in sorted(set(faults.values())):
-        wrong = np.isin(np.arange(len(masks)), [place for place, fault in faults.items() if fault == what])
+    masks, faults = MaskReader().masks(table.texts("Mask"), heights, widths)
+    for what in sorted({message for _, message in faults.values()}):
+        wrong = np.isin(np.arange(len(masks)), [place for place, (_, message) in faults.items() if message == what])
         table.mark("Mask", wrong, "truth_bad_value", f"is no mask: {what}")
     return of_images, masks
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import Limits, Track
 from evaluator.files.blocks import Blocks, Unreadable
-from evaluator.files.lines import CHUNK_BYTES, Stop
+from evaluator.files.lines import CHUNK_BYTES
 from evaluator.files.notices import notice_oddities, notice_unknown_images
 from evaluator.files.rows import RowReader
 from evaluator.kernels.decimals import CHARACTERS
 from evaluator.kernels.detections import BEYOND_ONE, INVERTED, OUTSIDE, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.texts import MOST_CHARACTERS
-from evaluator.problems import Findings
+from evaluator.problems import Findings, Stop
 from evaluator.tracks.contest import Progress, ReadableWay, Streaming
 from evaluator.truth import Truth
 

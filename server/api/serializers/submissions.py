@@ -46,7 +46,10 @@ class NoticeSerializer(serializers.Serializer[Any]):
 
 class ProblemsSerializer(serializers.Serializer[Any]):
     errors = DefectSerializer(many=True, help_text="the first 20 of each code")  # type: ignore[assignment]
-    total = serializers.IntegerField(help_text="all of them")
+    total = serializers.IntegerField(help_text="how many were counted")
+    more = serializers.BooleanField(
+        required=False, help_text="true where reading stopped at a limit of defects or rows, so that there may be more"
+    )
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="how many of each code")
     notices = NoticeSerializer(many=True, help_text="scored, but perhaps not what you meant")
     advice = serializers.DictField(child=serializers.CharField(), help_text="what to do about each code")

@@ -1,0 +1,214 @@
+"""What hostile files cost: CPU per MiB of each shape in each track, against a good file and the slowest legal one.
+
+`python -m tests.fuzz.costs [--track NAME] [--only WORDS]` prints the table; it is part of `make fuzz`.
+"""
+
+import gzip
+import json
+import multiprocessing
+import random
+import re
+import resource
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+
+from evaluator.catalog import TRACKS
+from evaluator.problems import InvalidSubmission
+from evaluator.scoring import load_kernels, prepare, score
+from evaluator.synthesis import synthesize
+from tests.fuzz import hostile
+from tests.fuzz.hostile import SIZE, Good, Maker
+
+MOST = 3.0  # times the CPU of the slowest legal file
+TIMES = 2
+MOST_BYTES = 1 << 30  # what reading such a file may take on top
+IMAGES = {"objectnet": 14_000, "openimages-segmentation": 700, "openimages-classification": 2_500}
+USUAL_IMAGES = 1_000
+FORK = multiprocessing.get_context("fork")
+NUMBER = re.compile(rb"(?<=[ ,])[0-9]+\.[0-9]+(?=[ ,\n])")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one file took: seconds and peak bytes, and what became of it."""
+
+    name: str
+    legal: bool
+    seconds: float
+    peak: int
+    answer: str
+
+
+def written(good: Good, rows: Iterable[bytes]) -> bytes:
+    """Return the header and other rows, once."""
+    return b"\n".join([*([good.header] if good.header else []), *rows, b""])
+
+
+def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
+    """Return the file with changed predictions; each so often that the file is large enough."""
+    rows = [change(row) for row in good.rows]
+    times = -(-SIZE // sum(map(len, rows)))
+    if good.strings:
+        cells = (row.rpartition(b",") for row in rows)
+        return written(good, (start + comma + b" ".join([string] * times) for start, comma, string in cells))
+    return written(good, rows * (1 if good.form.one_each else times))
+
+
+def negated(good: Good, line: bytes) -> bytes:
+    """Return a row with negative confidences: legal, and none of the kernels' business."""
+    kinds = [column.name for column in (good.form.tokens if good.strings else good.form.columns)]
+    place = next(place for place, name in enumerate(kinds) if name in ("Score", "Confidence", "Conf"))
+    start, comma, text = line.rpartition(b",") if good.strings else (b"", b"", line)
+    mark = b" " if good.strings else b","
+    cells = text.split(mark)
+    cells[place :: good.width] = [b"-" + cell for cell in cells[place :: good.width]]
+    return start + comma + mark.join(cells)
+
+
+def striped(good: Good, line: bytes) -> bytes:
+    """Return a row with masks of as many runs as the image allows."""
+    image, width, height, *rest = (cell.decode() for cell in line.split(b","))
+    text = hostile.mask(b"111" + b"0" * (int(width) * int(height) - 3))
+    label = rest[0].partition(" ")[0]
+    found = f"{label or good.label} 0.5 {text}" if good.strings else f"{label},0.5,{text}"
+    return f"{image},{width},{height},{found}".encode()
+
+
+def legal(good: Good) -> dict[str, Maker]:
+    """Return ways to write a good file that are accepted; the first one is as it is."""
+    found: dict[str, Maker] = {"as it is": lambda good: good.content, "gzipped in pieces of 2 KiB": pieces}
+    if good.form.kind == "json":
+        compact = lambda good: json.dumps(json.loads(good.content), separators=(",", ":")).encode()  # noqa: E731
+        return found | {"compact": compact}
+    found["CR only"] = lambda good: good.content.replace(b"\n", b"\r")
+    found["quoted"] = lambda good: grown(good, lambda row: b'"' + row.replace(b",", b'","') + b'"')
+    if not good.form.one_each:
+        found["short numbers, CR only"] = lambda good: grown(good, partial(NUMBER.sub, b".5")).replace(b"\n", b"\r")
+        found["negative confidences"] = lambda good: grown(good, partial(negated, good))
+    if good.form.columns[-1].kind == "mask":
+        found["masks of many runs"] = lambda good: grown(good, partial(striped, good))
+    return found
+
+
+def pieces(good: Good) -> bytes:
+    """Return the file gzipped in pieces of 2 KiB."""
+    text = good.content
+    return b"".join(gzip.compress(text[start : start + 2048], mtime=0) for start in range(0, len(text), 2048))
+
+
+def shapes_of(good: Good) -> dict[str, Maker]:
+    """Return the hostile files for a track."""
+    if good.form.kind == "json":
+        return hostile.JSON
+    return hostile.CSV | (hostile.MASKS if good.form.columns[-1].kind == "mask" else {})
+
+
+def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
+    """Return a prepared truth and a good file of each shape."""
+    made = synthesize(track, folder / track, images=IMAGES.get(track, USUAL_IMAGES), qualities=(0.6,))
+    truth = folder / f"{track}.podium"
+    prepare(track, folder / track / "truth", truth)
+    form, goods = TRACKS[track].form, []
+    for name in (name for name in made["files"] if name.startswith("submissions/")):
+        text = (folder / track / name).read_bytes()
+        rows = text.rstrip(b"\n").split(b"\n") if form.kind != "json" else [text]
+        header = rows.pop(0) if form.kind == "table" else b""
+        goods.append(Good(form, header.endswith(b"PredictionString"), header, tuple(rows), random.Random(track)))
+    return truth, goods
+
+
+def measured(track: str, truth: Path, path: Path) -> tuple[float, int, str]:
+    """Score a file in a process of its own; return CPU seconds, the growth of its peak memory, and the answer."""
+    ours, theirs = FORK.Pipe(duplex=False)
+    child = FORK.Process(target=_scored, args=(track, truth, path, theirs))
+    child.start()
+    theirs.close()
+    try:
+        found: tuple[float, int, str] = ours.recv()
+    except EOFError:
+        found = (float("inf"), 0, "died")
+    child.join()
+    return found
+
+
+def _scored(track: str, truth: Path, path: Path, told: Connection) -> None:
+    before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, process_time()
+    try:
+        answer = score(track, truth, path).way
+    except InvalidSubmission as error:
+        answer = ", ".join(f"{count} {code}" for code, count in error.findings.counts.items())
+    seconds = process_time() - begun
+    told.send((seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024, answer))
+
+
+def size_of(content: bytes) -> int:
+    """Return the decompressed size, or that of the upload where it is larger."""
+    if not content.startswith(b"\x1f\x8b"):
+        return len(content)
+    return max(len(content), len(gzip.decompress(content)))
+
+
+def cost(name: str, content: bytes, *, track: str, truth: Path, is_legal: bool) -> Cost:
+    """Return the least CPU per MiB of some runs."""
+    path = truth.with_suffix(".submission")
+    path.write_bytes(content)
+    found = [measured(track, truth, path) for _ in range(TIMES)]
+    seconds, peak, answer = min(found)
+    return Cost(name, is_legal, seconds / (max(size_of(content), SIZE) / SIZE), peak, answer)
+
+
+def costs(track: str, truth: Path, good: Good, only: str = "") -> list[Cost]:
+    """Return the cost of every file of one track and shape; the legal ones first, as it is first of all."""
+    found = [cost(name, maker(good), track=track, truth=truth, is_legal=True) for name, maker in legal(good).items()]
+    makers = {name: maker for name, maker in shapes_of(good).items() if only in name}
+    return found + [cost(n, maker(good), track=track, truth=truth, is_legal=False) for n, maker in makers.items()]
+
+
+def table(title: str, found: list[Cost]) -> tuple[str, list[str]]:
+    """Return the lines of one track and shape, and what is too much."""
+    good, slowest = found[0].seconds, max(each.seconds for each in found if each.legal)
+    lines = [f"{title}: CPU s/MiB, times a good file, times the slowest legal file, MiB of memory"]
+    wrong = []
+    for each in found:
+        ratio = each.seconds / slowest
+        kind = "legal: " if each.legal else ""
+        numbers = f"{each.seconds:8.3f}{each.seconds / good:9.1f}{ratio:7.2f}{each.peak >> 20:7,}"
+        lines.append(f"  {kind + each.name:<44}{numbers}  {each.answer[:60]}")
+        if ratio > MOST or each.peak > MOST_BYTES:
+            wrong.append(f"{title}: {each.name}: {ratio:.1f} times the slowest legal file, {each.peak >> 20:,} MiB")
+    return "\n".join(lines), wrong
+
+
+def report(tracks: list[str], only: str = "") -> list[str]:
+    """Print the table; return what is too much."""
+    load_kernels()
+    wrong = []
+    with TemporaryDirectory(prefix="podium-costs-") as folder:
+        for track in tracks:
+            truth, goods = challenge(track, Path(folder))
+            for good in goods:
+                shape = f"{track}, {'strings' if good.strings else good.form.kind if not good.form.tokens else 'long'}"
+                text, bad = table(shape, costs(track, truth, good, only))
+                print(text, flush=True)
+                wrong += bad
+    print(*wrong, sep="\n")
+    return wrong
+
+
+def main() -> int:
+    parser = ArgumentParser(prog="python -m tests.fuzz.costs", description=__doc__)
+    parser.add_argument("--track", action="append", choices=list(TRACKS), help="this track alone; may be repeated")
+    parser.add_argument("--only", default="", metavar="WORDS", help="shapes whose name holds these words")
+    words = parser.parse_args()
+    return 1 if report(words.track or list(TRACKS), words.only) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,239 @@
+"""Files that are made to take long: what a participant may upload to keep a worker busy, each drawn from a seed.
+
+A maker takes a good file and returns about :data:`SIZE` bytes: of the file itself, or where it is gzipped of what it
+decompresses to.
+"""
+
+import base64
+import gzip
+import json
+import random
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from evaluator.catalog import Form
+
+SIZE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Good:
+    """A file that scores, in pieces.
+
+    ``header`` is empty where there is none; ``rows``: the lines below, or the whole JSON document as one.
+    """
+
+    form: Form
+    strings: bool
+    header: bytes
+    rows: tuple[bytes, ...]
+    chance: random.Random
+
+    @property
+    def content(self) -> bytes:
+        """The file itself."""
+        return b"".join(line + b"\n" for line in (self.header, *self.rows) if line)
+
+    @property
+    def first(self) -> list[bytes]:
+        """The cells of the first row."""
+        return self.rows[0].split(b",")
+
+    @property
+    def label(self) -> str:
+        """A label that is known."""
+        return next(
+            row.replace(b",", b" ").split(b" ")[len(self.form.of_image)].decode()
+            for row in self.rows
+            if row[-1:] != b","
+        )
+
+    @property
+    def width(self) -> int:
+        """Number of cells, or of tokens of one prediction."""
+        return len(self.form.tokens) if self.strings else len(self.form.columns)
+
+    def with_rows(self, rows: Iterable[bytes], end: bytes = b"\n") -> bytes:
+        """Return the header and other rows, repeated up to the size."""
+        drawn, body, size = list(rows), [], len(self.header)
+        while size < SIZE:
+            body += drawn
+            size += sum(map(len, drawn)) + len(drawn) * len(end)
+        return end.join([*([self.header] if self.header else []), *body, b""])
+
+    def row_of(self, cell: bytes) -> bytes:
+        """Return a row with the first one's image and nothing but ``cell`` beside it."""
+        if self.strings:
+            return b",".join([*self.first[: len(self.form.of_image)], b" ".join([cell] * self.width)])
+        return b",".join([self.first[0], *[cell] * (self.width - 1)])
+
+
+Maker = Callable[[Good], bytes]
+
+
+def one_line(piece: bytes, *, beside: bool = True) -> Maker:
+    """Return what makes one line of one piece again and again."""
+
+    def made(good: Good) -> bytes:
+        start = b",".join(good.first[: len(good.form.of_image)]) + b"," if beside else b""
+        return good.with_rows([start + piece * (SIZE // len(piece))])
+
+    return made
+
+
+def lines(line: bytes, end: bytes = b"\n") -> Maker:
+    """Return what makes a file of one line again and again."""
+    return lambda good: good.with_rows([line] * 1000, end)
+
+
+def numbered(template: str, good: Good) -> bytes:
+    """Return a file of lines that differ by a number."""
+    return good.with_rows(template.format(number).encode() for number in range(SIZE // len(template)))
+
+
+def sparse(good: Good) -> bytes:
+    """Return the good file with a bad number in every fiftieth row."""
+    rows = [row.replace(b".", b",.", 1) if place % 50 == 0 else row for place, row in enumerate(good.rows)]
+    return good.with_rows(row.replace(b"0,.", b"x.", 1).replace(b",.", b"x.", 1) for row in rows)
+
+
+def members(piece: bytes) -> Maker:
+    """Return what makes a gzip file of many members of one small piece, ``SIZE`` bytes as uploaded."""
+    packed = gzip.compress(piece, mtime=0)
+    return lambda good: gzip.compress(good.content, mtime=0) + packed * (SIZE // len(packed))
+
+
+def bomb(piece: bytes) -> Maker:
+    """Return what makes a gzip file that is almost nothing but one piece, below the limit of the ratio."""
+
+    def made(good: Good) -> bytes:
+        noise = good.chance.randbytes(2 * SIZE // 150).hex().encode()
+        return gzip.compress(good.header + b"\n" + piece * (2 * SIZE // len(piece)) + noise, 6, mtime=0)
+
+    return made
+
+
+CSV: dict[str, Maker] = {
+    "rows of one letter": lines(b"a"),
+    "rows of commas": lambda good: good.with_rows([b"," * (good.first and len(good.first) - 1)] * 1000),
+    "blank lines, then a row": lambda good: good.with_rows([b"\n" * SIZE, good.rows[0]]),
+    "blank lines at the end": lambda good: good.with_rows([good.rows[0], b" \n" * (SIZE // 2)]),
+    "CR only, bad rows": lines(b"a", b"\r"),
+    "bad numbers": lambda good: good.with_rows([good.row_of(b"x")] * 1000),
+    "numbers without end": lambda good: good.with_rows([good.row_of(b"0." + b"1" * 70)] * 100),
+    "numbers beyond float64": lambda good: good.with_rows([good.row_of(b"1e999")] * 1000),
+    "a bad number now and then": sparse,
+    "a string of bad tokens": one_line(b"x "),
+    "a string of one token too many": lambda good: one_line(b"x " * 2 * good.width)(good)[:-3] + b"\n",
+    "a string of blanks": one_line(b" "),
+    "a header of many cells": lambda good: b"a," * (SIZE // 2) + b"\n" + good.content,
+    "rows of quotes that do not match": lines(b'"a'),
+    "a row of quoted cells": one_line(b'"",', beside=False),
+    "a cell of quoted quotes": lambda good: good.with_rows([b'"' + b'""' * (SIZE // 2) + b'"']),
+    "line breaks in quotes": lines(b'a,"b\nc"'),
+    "rows of no UTF-8": lines(b"\xff"),
+    "rows of NUL": lines(b"\0"),
+    "no UTF-8 now and then": lambda good: good.with_rows([*good.rows[:50], b"\xff"]),
+    "an image that nobody knows": lambda good: numbered("unknown{:06d}" + "," * (len(good.first) - 1), good),
+    "one image again and again": lambda good: good.with_rows([good.rows[0]] * 1000),
+    "ids without end": lambda good: numbered("a" * 300 + "{:06d}" + "," * (len(good.first) - 1), good),
+    "gzip: empty members": members(b""),
+    "gzip: members of one byte": members(b"\n"),
+    "gzip: a bomb of bad rows": bomb(b"a\n"),
+    "gzip: a bomb of blank lines": bomb(b"\n"),
+}
+
+
+def document(piece: str, start: str = "[", end: str = "]") -> Maker:
+    """Return what makes a JSON document of one piece again and again."""
+    return lambda good: (start + ",".join([piece] * (SIZE // (len(piece) + 1))) + end).encode()
+
+
+def keyed(piece: str, start: str, end: str) -> Maker:
+    """Return what makes a JSON document of pieces that differ by a number."""
+    count = SIZE // (len(piece) + 4)
+    return lambda good: (start + ",".join(piece.replace("#", str(place)) for place in range(count)) + end).encode()
+
+
+def inside(piece: str) -> Maker:
+    """Return what makes a document that is right but for one list of one piece again and again."""
+
+    def made(good: Good) -> bytes:
+        value = json.loads(good.content)
+        if isinstance(value, list):
+            value[0]["boxes"] = "#"
+        else:
+            value["image_to_sentence"][next(iter(value["image_to_sentence"]))] = "#"
+        text = json.dumps(value).replace('"#"', "[" + ",".join([piece] * (SIZE // (len(piece) + 1))) + "]", 1)
+        return text.encode()
+
+    return made
+
+
+JSON: dict[str, Maker] = {
+    "lists of nothing": document("[]"),
+    "objects of nothing": document("{}"),
+    "numbers": document("0"),
+    "texts": document('"a"'),
+    "lists in lists": lambda good: b"[" * SIZE,
+    "lists in lists, many times": document("[" * 900 + "]" * 900),
+    "a key twice, the last of many": keyed('"#":0', "{", ',"0":0}'),
+    "a key twice in every object": document('{"a":0,"a":1}'),
+    "a key twice below a long one": document("{}", '{"' + "a" * (SIZE // 4) + '":[', '],"b":0,"b":0}'),
+    "keys that nobody knows": keyed('"#":0', "{", "}"),
+    "entries of another kind": document('{"image_id":0,"sentence_id":"0","boxes":{}}'),
+    "entries that nobody knows": keyed('{"image_id":"#","sentence_id":0,"boxes":[]}', "[", "]"),
+    "queries that nobody knows": keyed('"#":[]', '{"sentence_to_image":{},"image_to_sentence":{', "}}"),
+    "numbers of 4,000 digits": document("1" * 4000),
+    "nothing in a list": inside("null"),
+    "texts in a list": inside('"x"'),
+    "one text in a list again and again": inside('"' + "x" * 20 + '"'),
+    "lists in a list": inside("[[]]"),
+    "boxes beyond float64": inside("[[1e999,0,0,0]]"),
+    "boxes of three": inside("[[0,0,0]]"),
+    "a box of many numbers": lambda good: inside("[[" + "0," * (SIZE // 4) + "0]]")(good),
+    "blanks": lambda good: b" " * SIZE,
+    "blanks around values": document(" " * 30 + "0"),
+    "escapes": document('"' + "\\u0000" * 50 + '"'),
+    "no UTF-8 at the end": lambda good: document("0")(good) + b"\xff",
+    "no end": lambda good: good.content[:-3],
+    "gzip: empty members": members(b""),
+    "gzip: members of one byte": members(b" "),
+    "gzip: a bomb of lists": lambda good: bomb(b"[],")(Good(good.form, False, b"[", good.rows, good.chance)),
+}
+
+
+def mask(lengths: bytes) -> str:
+    """Return compressed run lengths as a submission writes them."""
+    return base64.b64encode(zlib.compress(lengths, 9)).decode()
+
+
+def masks(text: Callable[[int], str], sides: int = 0) -> Maker:
+    """Return what makes rows of masks; ``sides`` are declared instead of the image's size."""
+
+    def made(good: Good) -> bytes:
+        image, width, height, *_ = (cell.decode() for cell in good.first)
+        label = good.label
+        size = (str(sides),) * 2 if sides else (width, height)
+        drawn = [text(place) for place in range(50)]
+        if good.strings:
+            string = " ".join(f"{label} 0.5 {each}" for each in drawn)
+            count = -(-SIZE // len(string))
+            return good.with_rows([",".join([image, *size, " ".join([string] * count)]).encode()])
+        return good.with_rows(",".join([image, *size, label, "0.5", each]).encode() for each in drawn)
+
+    return made
+
+
+MASKS: dict[str, Maker] = {
+    "masks that are no base64": masks(lambda place: "?" * 20),
+    "masks that are no zlib": masks(lambda place: base64.b64encode(b"a" * 20).decode()),
+    "masks of 60,000 runs": masks(lambda place: mask(b"1" * (60_000 + place)), 2**14),
+    "masks of 60,000 runs, of the image's size": masks(lambda place: mask(b"1" * (60_000 + place))),
+    "masks of 60,000 long runs": masks(lambda place: mask(b"ooooo0" * (10_000 + place)), 2**14),
+    "masks that are bombs": masks(lambda place: mask(bytes(10_000_000 + place)), 2**14),
+    "masks of no lengths": masks(lambda place: mask(b"0" * 60_000 + b"~" * (place + 1) + b"0"), 2**14),
+    "masks of empty runs": masks(lambda place: mask(b"0" * (60_000 + place)), 2**14),
+    "sizes that are none": masks(lambda place: "a", 99_999),
+}
