@@ -15,7 +15,7 @@ from django.conf import settings
 
 from evaluator import scoring
 from evaluator.explanation import explanation
-from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
+from evaluator.problems import DamagedTruth, InvalidParameters, InvalidSubmission, InvalidTruth
 from evaluator.report import Report
 from server.challenges.models import Truth
 from server.submissions.limits import explanation_limits, file_limits
@@ -25,7 +25,7 @@ from server.submissions.services import lifecycle, reruns
 from server.submissions.services.evaluations import SEED, Unrepeatable
 from worker import limits
 from worker.heartbeat import Heartbeat, LeaseLost
-from worker.truths import BROKEN_TRUTH, readable, reason
+from worker.truths import BROKEN_TRUTH, readable, reason, restore
 
 log = logging.getLogger(__name__)
 
@@ -118,15 +118,22 @@ def too_large(error: Exception) -> bool:
 
 
 def scored(submission: Submission, truth: Truth, **options: Any) -> Report:
-    """Score a submission's file against a truth, as its phase says."""
+    """Score a submission's file against a truth, as its phase says. A damaged truth is restored first."""
     phase = submission.phase
-    return scoring.score(
+    score = partial(
+        scoring.score,
         phase.track,
         Path(truth.prepared.path),
         Path(submission.file.path),
         parameters=phase.parameters,
+        verify=True,
         **{"limits": file_limits(), **options},
     )
+    try:
+        return score()
+    except DamagedTruth as error:
+        restore(truth, error)
+        return score()
 
 
 def packed(report: Report) -> dict[str, bytes]:

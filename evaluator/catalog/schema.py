@@ -42,6 +42,9 @@ class TruthFile:
 IMAGES = TruthFile(
     "images.csv", ("ImageID",), "every image of the test set; with it, unknown images are defects", required=False
 )
+SALT = TruthFile(
+    "salt.txt", (), "32 hexadecimal digits that the split and the draws of intervals are derived from", required=False
+)
 USAGE = TruthFile("usage.csv", ("ImageID", "Usage"), "Public, Private or Ignored for every image", required=False)
 
 
@@ -178,7 +181,7 @@ class Track:
     Attributes
     ----------
     truth : tuple of TruthFile
-        The track's own files; the two that every track may have come on top.
+        The track's own files; those that every track may have come on top.
     metrics : tuple of Metric
         The first one is the headline.
     class_word : str
@@ -225,7 +228,7 @@ class Track:
     @property
     def truth_files(self) -> tuple[TruthFile, ...]:
         """Every file that a truth folder may hold."""
-        return (*self.truth, IMAGES, USAGE)
+        return (*self.truth, IMAGES, USAGE, SALT)
 
     @property
     def headline(self) -> str:

@@ -13,7 +13,7 @@ from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
 from server.challenges.revealed import PER_CLASS
 from server.clock import database_now
-from server.organize.services import baselines, bundles
+from server.organize.services import baselines, bundles, salts
 from server.organize.services.bundles.dates import check_order, stamp
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.checking import check_all
@@ -50,7 +50,7 @@ def import_bundle(*, path: Path, by: User | None, say: Callable[[str], None] = u
         bundles.opened(path) as folder,
         TemporaryDirectory(prefix="import-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
-        bundle = bundles.read(folder)
+        bundle = salts.salted(bundles.read(folder))
         prepared = prepare_all(bundle.phases, Path(workspace))
         check_all(bundle.phases, prepared)
         with transaction.atomic(), NewFiles() as files:
@@ -88,6 +88,7 @@ def write(
         )
     said = [f"phase {phase.slug}: kept though the bundle lacks it, because teams have submitted" for phase in kept]
     said += [f"phase {phase.slug}: {PER_CLASS}" for phase in bundle.phases if phase.feedback_classes]
+    said += [f"phase {phase.slug}: {warning}" for phase in bundle.phases for warning in salts.warnings(phase)]
     return challenge, changes, said
 
 

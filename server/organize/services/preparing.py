@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from evaluator import salt
 from evaluator.catalog import TRACKS
 from evaluator.problems import Problem
 from server.organize.podium import run_podium
@@ -29,6 +30,8 @@ class Source(Protocol):
     def public_share(self) -> float: ...
     @property
     def split_seed(self) -> int: ...
+    @property
+    def salt(self) -> str: ...
     @property
     def truth(self) -> Path: ...
     @property
@@ -66,19 +69,32 @@ def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path) -> dict[str, P
 def prepare(phase: Source, workspace: Path) -> Prepared:
     kinds = ("podium", "zip", TRACKS[phase.track].form.suffix)
     compiled, source, sample = (workspace / f"{phase.slug}.{kind}" for kind in kinds)
-    made = answer_of("prepare", *arguments(phase), "--out", str(compiled), "--sample", str(sample), phase=phase)
+    added = added_files(phase, workspace)
+    made = answer_of("prepare", *arguments(phase, added), "--out", str(compiled), "--sample", str(sample), phase=phase)
     if not made["splits"]["public"]:
         told = place("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
         message = "no image is public, so that nobody would see a score before the end; make some public"
         raise InvalidBundle([Problem("truth_bad_value", message, file=told)])
     if phase.sample:
         shutil.copyfile(phase.sample, sample)
-    pack(phase, source)
+    pack(phase, added, source)
     return Prepared(made["sha256"], made["images"], compiled, source, sample, private="private" in made["splits"])
 
 
-def arguments(phase: Source) -> list[str]:
+def added_files(phase: Source, workspace: Path) -> list[Path]:
+    """Return the files that belong to the truth and are not in its folder: the usage file beside it, a kept salt."""
+    added = [phase.usage] if phase.usage else []
+    if phase.salt and not any((phase.truth / name).is_file() for name in (salt.NAME, f"{salt.NAME}.gz")):
+        folder = workspace / f"{phase.slug}.added"
+        folder.mkdir()
+        added.append(folder / salt.NAME)
+        added[-1].write_text(phase.salt, newline="")
+    return added
+
+
+def arguments(phase: Source, added: list[Path]) -> list[str]:
     words = [phase.track, "--truth", str(phase.truth)]
+    words += [word for path in added if path.name == salt.NAME for word in ("--salt", str(path))]
     if phase.usage:
         words += ["--usage", str(phase.usage)]
     elif phase.public_share < 1:
@@ -109,11 +125,10 @@ def place(file: str | None, phase: Source) -> str:
     return f"{folder}/{file}" if file else folder
 
 
-def pack(phase: Source, target: Path) -> None:
-    """Zip the truth folder as it was given; equal folders make equal bytes."""
+def pack(phase: Source, added: list[Path], target: Path) -> None:
+    """Zip the truth folder as it was given, with what was added to it; equal folders make equal bytes."""
     files = {path.relative_to(phase.truth).as_posix(): path for path in phase.truth.rglob("*") if path.is_file()}
-    if phase.usage:
-        files[phase.usage.name] = phase.usage
+    files |= {path.name: path for path in added}
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:
         for name in sorted(files):
             entry = ZipInfo(name)  # dated 1980, like every entry without a date
