@@ -133,9 +133,9 @@ def test_the_api_refuses_a_truth_of_another_salt(bundle: Any, make: Any, api: An
         for path in sorted((bundle.path / "phases/main/truth").iterdir()):
             archive.write(path, path.name)
         archive.writestr("salt.txt", OTHER)
-    packed.seek(0)
-    packed.name = "truth.zip"
-    answer = api.post("/api/v1/challenges/animals/phases/main/truths", user=olga, data={"file": packed})
+    answer = api.upload(
+        "challenges/animals/phases/main/truths", file=packed.getvalue(), name="truth.zip", user=olga, scope="organize"
+    )
     assert answer.status_code == 422
     assert answer.json()["faults"][0]["file"] == OWN
 
