@@ -81,8 +81,7 @@ def score(
     explain : bool
         Whether it gets tables of errors and what became of each prediction; always by the readable way.
     verify : bool
-        Whether all of a prepared truth is compared with its checksums first, instead of what this scoring reads when
-        it reads that. For a process that scores many submissions.
+        Whether all of a prepared truth is compared with its checksums first; see :meth:`Truth.load`.
 
     Returns
     -------
@@ -95,9 +94,7 @@ def score(
         With every defect of the file.
     InvalidTruth
         With every fault of the truth.
-    DamagedTruth
-        The prepared file cannot be used; preparing it again helps.
-    InvalidParameters
+    DamagedTruth, InvalidParameters
     """
     contest, intervals = contest_of(track), Bootstrap(bootstrap, seed, draws, threads)
     if explain and not contest.explaining:
@@ -116,6 +113,7 @@ def score(
         compile_once(source.progress)
         splits = with_intervals(opened, outcome, intervals, source.progress)
     drawn = {name: outcome.curves(name) for name in splits} if curves else {}
+    opened.check_unchanged()
     return Report(track, signature, resolved, splits, findings.notices, way, drawn, outcome.matches)
 
 
@@ -266,9 +264,7 @@ def open_truth(
     """
     if path.is_file():
         if any(each is not None for each in (usage, split, salt)):
-            raise InvalidParameters(
-                "a prepared truth has its usage and salt already; prepare it again with the other one"
-            )
+            raise InvalidParameters("a prepared truth has its usage and salt already; prepare it again with others")
         return _checked(contest, Truth.load(path, whole=verify), parameters)
     resolved = contest.track.resolve({}) if parameters is None else parameters
     return compile_folder(contest, path, resolved, usage=usage, split=split, salt=salt)

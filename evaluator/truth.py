@@ -110,6 +110,11 @@ class Truth:
         splits = {"all": usage != IGNORED, "public": usage == PUBLIC, "private": usage == PRIVATE}
         return splits if splits["private"].any() else {name: splits[name] for name in ("all", "public")}
 
+    def check_unchanged(self) -> None:
+        """Raise DamagedTruth where its file was changed since it was loaded."""
+        if isinstance(self.arrays, prepared.Mapped):
+            self.arrays.check_unchanged()
+
     def save(self, path: Path) -> None:
         """Write one file."""
         arrays = {**self.arrays}
