@@ -72,7 +72,8 @@ def _replicates(
     """Return each metric in each replicate of a split, shape (replicates,)."""
     progress("bootstrapping", 0.0)
     in_split = truth.splits[split]
-    draws = Draws(truth.sha256, SPLITS.index(split), bootstrap.seed, int(in_split.sum()), bootstrap.replicates)
+    images = int(in_split.sum())
+    draws = Draws(truth.sha256, SPLITS.index(split), bootstrap.seed, images, bootstrap.replicates, truth.salt)
     sums, sample, block = engine(), outcome.sample(places_of(in_split)), blocks_of(draws, bootstrap.folder)
     parts: list[Mapping[str, Numbers]] = []
     with ThreadPoolExecutor(bootstrap.threads) as pool:  # whoever raises leaves the loop, which cancels what is left

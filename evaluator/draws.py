@@ -1,13 +1,15 @@
-"""How often each image counts in each bootstrap replicate: drawn from a seed, the same for every submission."""
+"""How often each image counts in each bootstrap replicate: drawn from the salt, the same for every submission."""
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from evaluator.salt import replicate_entropy
 
 Weights = NDArray[np.uint8]
 LANES = 64  # replicates in a block: all that one image counts in them fills one cache line
@@ -20,10 +22,13 @@ HEADER_BYTES = 64  # magic, sha256 of what follows, zeros
 class Draws:
     """The image weights of one split, in blocks of :data:`LANES` replicates.
 
-    Replicate ``b`` draws as many images as the split has, with replacement. Its generator is seeded by (truth, seed,
-    split, b) and by nothing else, so two submissions share their draws, and replicate 7 of 100 is replicate 7 of
+    Replicate ``b`` draws as many images as the split has, with replacement. Its generator is seeded by (salt, split,
+    seed, b) and by nothing else, so two submissions share their draws, and replicate 7 of 100 is replicate 7 of
     1,000. The split is in the seed because public and private images would otherwise be drawn by the same numbers
     and their scores would go up and down together.
+
+    A truth without a salt has (truth, seed, split, b) instead. All of these are public, so that whoever knows a score
+    and its interval can draw the same weights and find out which images were right.
 
     Attributes
     ----------
@@ -37,6 +42,8 @@ class Draws:
         How many the split has.
     replicates : int
         How many are wanted; the last block is complete all the same.
+    salt : bytes
+        The truth's; empty where it has none.
     """
 
     truth: str
@@ -44,6 +51,7 @@ class Draws:
     seed: int
     images: int
     replicates: int
+    salt: bytes = field(default=b"", repr=False)
 
     @property
     def blocks(self) -> int:
@@ -52,7 +60,10 @@ class Draws:
 
     @property
     def file_name(self) -> str:
-        """Name of the file that keeps them; another number of blocks is another file."""
+        """Name of the file that keeps them; another number of blocks is another file.
+
+        It does not hold the salt, and needs not: truths of different salts have different sha256.
+        """
         return f"{self.truth}-{self.split}-{self.seed}-{self.blocks}.draws"
 
     def block(self, number: int) -> Weights:
@@ -68,13 +79,18 @@ class Draws:
         ``Generator.integers``. So the upper half of each 64 bits becomes an image here: a product and a shift, even
         to one part in 2**32 / images.
         """
-        bits = np.random.PCG64(np.random.SeedSequence(int(self.truth, 16), spawn_key=(self.seed, self.split, number)))
+        bits = np.random.PCG64(self._seeds(number))
         while True:
             upper = bits.random_raw(self.images) >> np.uint64(32)
             chosen = (upper * np.uint64(self.images)) >> np.uint64(32)
             weights = np.bincount(chosen.astype(np.int64), minlength=self.images)
             if weights.max(initial=0) <= MOST:
                 return weights.astype(np.uint8)
+
+    def _seeds(self, number: int) -> np.random.SeedSequence:
+        if self.salt:
+            return np.random.SeedSequence(replicate_entropy(self.salt, self.split, self.seed, number))
+        return np.random.SeedSequence(int(self.truth, 16), spawn_key=(self.seed, self.split, number))
 
 
 def blocks_of(draws: Draws, folder: Path | None) -> Callable[[int], Weights]:
@@ -115,6 +131,7 @@ def _keep(path: Path, draws: Draws) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     digest = sha256()
     try:
+        partial.touch(mode=0o600)  # as secret as the truth: draws and an interval tell which images were right
         with partial.open("wb") as file:
             file.write(bytes(HEADER_BYTES))
             for number in range(draws.blocks):

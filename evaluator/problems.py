@@ -186,5 +186,13 @@ class InvalidTruth(PodiumError):
         return self.findings.errors
 
 
+class DamagedTruth(PodiumError):
+    """A prepared truth is not what was written, or of another version. Nobody's fault: prepare it again."""
+
+    def __init__(self, file: str, message: str) -> None:
+        super().__init__(f"{file}: {message}")
+        self.problem = Problem("truth_bad_value", message, file=file)
+
+
 class InvalidParameters(PodiumError):
     """A parameter is unknown, out of range, or not the one a prepared truth was made with."""

@@ -18,7 +18,7 @@ from evaluator.signature import compose
 from evaluator.tracks import contest_of
 from evaluator.tracks.contest import Contest, Outcome, ReadableWay, Streaming
 from evaluator.tracks.folders import compile_folder
-from evaluator.truth import Truth, is_prepared
+from evaluator.truth import Truth
 
 Progress = Callable[[str, float], None]
 Split = tuple[float, int]
@@ -45,6 +45,7 @@ def score(
     draws: Path | None = None,
     curves: bool = False,
     explain: bool = False,
+    verify: bool = False,
 ) -> Report:
     """Score a submission.
 
@@ -61,7 +62,7 @@ def score(
     usage : Path, optional
         A ``usage.csv`` that stands for the folder's.
     split : (float, int), optional
-        Share of public images and seed, instead of a usage file.
+        Share of public images and seed, instead of a usage file. The seed is not read where the truth has a salt.
     limits : Limits, optional
     threads : int
         How many cores to use; any number gives the same report to the last bit.
@@ -79,6 +80,8 @@ def score(
         Whether the report gets precision/recall curves.
     explain : bool
         Whether it gets tables of errors and what became of each prediction; always by the readable way.
+    verify : bool
+        Whether all of a prepared truth is compared with its checksums first; see :meth:`Truth.load`.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def score(
         With every defect of the file.
     InvalidTruth
         With every fault of the truth.
-    InvalidParameters
+    DamagedTruth, InvalidParameters
     """
     contest, intervals = contest_of(track), Bootstrap(bootstrap, seed, draws, threads)
     if explain and not contest.explaining:
@@ -99,7 +102,7 @@ def score(
     if bootstrap and not contest.track.intervals:
         raise InvalidParameters(f"{track}: scores of this track have no intervals; leave bootstrap out")
     resolved = contest.track.resolve(parameters or {})
-    opened = open_truth(contest, truth, resolved, usage=usage, split=split)
+    opened = open_truth(contest, truth, resolved, usage=usage, split=split, verify=verify)
     signature = compose(contest.track, resolved, opened.sha256)
     limits = limits or Limits()
     findings = Findings(most=limits.defects)
@@ -111,6 +114,7 @@ def score(
         compile_once(source.progress)
         splits = with_intervals(opened, outcome, intervals, source.progress)
     drawn = {name: outcome.curves(name) for name in splits} if curves else {}
+    opened.check_unchanged()
     return Report(track, signature, resolved, splits, findings.notices, way, drawn, outcome.matches)
 
 
@@ -203,6 +207,7 @@ def prepare(
     parameters: Mapping[str, Any] | None = None,
     usage: Path | None = None,
     split: Split | None = None,
+    salt: Path | None = None,
     hidden: bool = False,
 ) -> dict[str, Any]:
     """Check and compile a truth folder into one file, and return what it is.
@@ -213,13 +218,15 @@ def prepare(
     ``hidden`` also refuses what would reveal answers to the participants of a contest: caption ids that name their
     image, and segmentation without the sizes of all images.
 
+    ``salt`` is a ``salt.txt`` that replaces the folder's; the prepared truth keeps it and is as secret as it.
+
     Raises
     ------
     InvalidTruth, InvalidParameters
     """
     contest = contest_of(track)
     resolved = contest.track.resolve(parameters or {})
-    truth = open_truth(contest, folder, resolved, usage=usage, split=split, hidden=hidden)
+    truth = open_truth(contest, folder, resolved, usage=usage, split=split, salt=salt, hidden=hidden)
     truth.save(out)
     return {
         "track": track,
@@ -261,28 +268,30 @@ def open_truth(
     *,
     usage: Path | None = None,
     split: Split | None = None,
+    salt: Path | None = None,
     hidden: bool = False,
+    verify: bool = False,
 ) -> Truth:
     """Load a prepared truth, or compile a folder.
 
     ``parameters`` None takes a prepared truth as it is. ``hidden`` concerns folders only: see :func:`prepare`.
+    ``verify`` compares all of a prepared truth with its checksums now.
 
     Raises
     ------
-    InvalidTruth, InvalidParameters
+    InvalidTruth, DamagedTruth, InvalidParameters
     """
-    if is_prepared(path):
-        return _loaded(contest, path, parameters, fixed=usage is not None or split is not None)
+    if path.is_file():
+        if any(each is not None for each in (usage, split, salt)):
+            raise InvalidParameters("a prepared truth has its usage and salt already; prepare it again with others")
+        return _checked(contest, Truth.load(path, whole=verify), parameters)
     resolved = contest.track.resolve({}) if parameters is None else parameters
-    return compile_folder(contest, path, resolved, usage=usage, split=split, hidden=hidden)
+    return compile_folder(contest, path, resolved, usage=usage, split=split, salt=salt, hidden=hidden)
 
 
-def _loaded(contest: Contest, path: Path, parameters: Mapping[str, Any] | None, *, fixed: bool) -> Truth:
-    truth = Truth.load(path)
+def _checked(contest: Contest, truth: Truth, parameters: Mapping[str, Any] | None) -> Truth:
     if truth.track != contest.track.name:
         raise InvalidParameters(f"this truth was prepared for {truth.track}, not for {contest.track.name}")
-    if fixed:
-        raise InvalidParameters("a prepared truth holds its usage already; prepare it again with the other one")
     for name, value in truth.parameters.items():
         if parameters is not None and parameters[name] != value:
             raise InvalidParameters(f"this truth was prepared with {name}={value}; prepare it again for another value")

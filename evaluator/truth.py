@@ -2,23 +2,19 @@
 
 import csv
 import io
-import json
-import os
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.problems import Findings, InvalidTruth, Problem
+from evaluator import prepared
+from evaluator.problems import Findings
+from evaluator.salt import image_fraction
 
-MAGIC = b"PODIUM\x00\x04"
-ALIGNMENT = 64
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2
 USAGES = {"ignored": IGNORED, "public": PUBLIC, "private": PRIVATE}
 
@@ -71,7 +67,7 @@ class Truth:
     ----------
     track : str
     sha256 : str
-        Names the truth: 64 hexadecimal digits over its files.
+        Names the truth: 64 hexadecimal digits over its files. Published.
     parameters : mapping
         Those that shaped it; a scoring with other values is refused.
     flags : mapping of str to bool
@@ -80,6 +76,8 @@ class Truth:
         ``images``, ``labels``, display names …; a code is a place in such a list.
     arrays : mapping of str to array
         The track's own, and ``usage``: int8 of shape (images,), 0 ignored, 1 public, 2 private. Read-only.
+    salt : bytes
+        What draws are seeded by, as secret as the truth; empty where it has none.
     warnings : Findings
         What was noticed while the truth was compiled from its folder; a prepared file does not keep it.
     """
@@ -90,12 +88,14 @@ class Truth:
     flags: Mapping[str, bool]
     texts: Mapping[str, Sequence[str]]
     arrays: Mapping[str, NDArray[Any]] = field(repr=False)
+    salt: bytes = field(default=b"", repr=False)
     warnings: Findings = field(default_factory=Findings, repr=False)
 
     def __post_init__(self) -> None:
         """Nobody may write to what everybody reads."""
-        for array in self.arrays.values():
-            array.flags.writeable = False
+        if not isinstance(self.arrays, prepared.Mapped):  # these are mapped for reading only
+            for array in self.arrays.values():
+                array.flags.writeable = False
 
     @cached_property
     def image_codes(self) -> dict[str, int]:
@@ -114,80 +114,57 @@ class Truth:
         splits = {"all": usage != IGNORED, "public": usage == PUBLIC, "private": usage == PRIVATE}
         return splits if splits["private"].any() else {name: splits[name] for name in ("all", "public")}
 
+    def check_unchanged(self) -> None:
+        """Raise DamagedTruth where its file was changed since it was loaded."""
+        if isinstance(self.arrays, prepared.Mapped):
+            self.arrays.check_unchanged()
+
     def save(self, path: Path) -> None:
-        """Write one file: magic, length of the header, JSON header, arrays at multiples of 64 bytes."""
+        """Write one file."""
         arrays = {**self.arrays}
         for name, texts in self.texts.items():
             encoded = Texts.of(texts)
             arrays |= {f"{name}.bytes": encoded.data, f"{name}.ends": encoded.ends}
-        blocks, places, at = [], [], 0
-        for name, array in arrays.items():
-            data = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes()
-            places.append({"name": name, "dtype": array.dtype.str, "shape": list(array.shape), "at": at})
-            blocks.append(data + bytes(-len(data) % ALIGNMENT))
-            at += len(blocks[-1])
-        header = json.dumps(
-            {
-                "track": self.track,
-                "sha256": self.sha256,
-                "parameters": self.parameters,
-                "flags": self.flags,
-                "texts": list(self.texts),
-                "arrays": places,
-                "bytes": at,
-            }
-        ).encode()
-        header += b" " * (-(len(MAGIC) + 8 + len(header)) % ALIGNMENT)
-        partial = path.with_name(f".{path.name}.{os.getpid()}")
-        partial.write_bytes(b"".join([MAGIC, struct.pack("<Q", len(header)), header, *blocks]))
-        partial.replace(path)
+        about = {
+            "track": self.track,
+            "sha256": self.sha256,
+            "parameters": self.parameters,
+            "flags": self.flags,
+            "salt": self.salt.hex(),
+            "texts": list(self.texts),
+        }
+        prepared.write(path, about, arrays)
 
     @classmethod
-    def load(cls, path: Path) -> "Truth":
-        """Map a prepared truth; only what is used is read.
+    def load(cls, path: Path, *, whole: bool = False) -> "Truth":
+        """Map a prepared truth. A process compares each array with its checksum once, when it first uses it.
+
+        Parameters
+        ----------
+        path : Path
+        whole : bool
+            Whether all of it is compared now. A process that scores many submissions does so: otherwise the time that
+            a submission takes would depend on which arrays it is the first to use.
 
         Raises
         ------
-        InvalidTruth
-            Where the file is not a prepared truth of this version, or was cut off.
+        DamagedTruth
+            Where the file is not what :meth:`save` of this version wrote; also later, when an array is used.
         """
-        try:
-            memory = np.asarray(np.memmap(path, np.uint8, "r"))
-            start = len(MAGIC) + 8
-            if bytes(memory[: len(MAGIC)]) != MAGIC:
-                raise ValueError("not a truth prepared by this version; prepare it again")
-            (length,) = struct.unpack("<Q", bytes(memory[len(MAGIC) : start]))
-            header = json.loads(bytes(memory[start : start + length]))
-            body = memory[start + length :]
-            if len(body) != header["bytes"]:
-                raise ValueError("the prepared truth was cut off; prepare it again")
-            arrays = {place["name"]: _mapped(body, place) for place in header["arrays"]}
-        except (OSError, ValueError, struct.error, KeyError) as error:
-            raise InvalidTruth(Findings.of(Problem("truth_bad_value", str(error), file=path.name))) from None
-        texts = {name: Texts(arrays.pop(f"{name}.bytes"), arrays.pop(f"{name}.ends")) for name in header["texts"]}
-        return cls(header["track"], header["sha256"], header["parameters"], header["flags"], texts, arrays)
+        header, arrays = prepared.opened(path)
+        texts = {name: Texts(arrays[f"{name}.bytes"], arrays[f"{name}.ends"]) for name in header["texts"]}
+        if whole:
+            arrays.verify()
+        own = arrays.without({f"{name}.{part}" for name in texts for part in ("bytes", "ends")})
+        salt = bytes.fromhex(header["salt"])
+        return cls(header["track"], header["sha256"], header["parameters"], header["flags"], texts, own, salt)
 
 
-def _mapped(body: NDArray[np.uint8], place: Mapping[str, Any]) -> NDArray[Any]:
-    dtype = np.dtype(place["dtype"])
-    size = int(np.prod(place["shape"])) * dtype.itemsize
-    array: NDArray[Any] = body[place["at"] : place["at"] + size].view(dtype).reshape(place["shape"])
-    return array
-
-
-def is_prepared(path: Path) -> bool:
-    """Tell a prepared truth by its magic."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(MAGIC) - 1) == MAGIC[:-1]
-
-
-def drawn_usage(images: Sequence[str], share: float, seed: int) -> bytes:
+def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes = b"") -> bytes:
     """Return a ``usage.csv`` that is public for about ``share`` of the images, the same on every machine.
 
-    An image is public where the first 8 bytes (big-endian) of sha256("seed:image"), divided by 2**64, are below
-    ``share``; else private.
+    An image is public where :func:`evaluator.salt.image_fraction` is below ``share``; else private. Without a salt,
+    whoever guesses the seed knows the split.
 
     >>> drawn_usage(["b", "a"], 1.0, 7).split()
     [b'ImageID,Usage', b'a,Public', b'b,Public']
@@ -196,6 +173,5 @@ def drawn_usage(images: Sequence[str], share: float, seed: int) -> bytes:
     rows = csv.writer(content, lineterminator="\n")
     rows.writerow(("ImageID", "Usage"))
     for image in sorted(images):
-        place = int.from_bytes(sha256(f"{seed}:{image}".encode()).digest()[:8], "big") / 2**64
-        rows.writerow((image, "Public" if place < share else "Private"))
+        rows.writerow((image, "Public" if image_fraction(salt, seed, image) < share else "Private"))
     return content.getvalue().encode()

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from evaluator import scoring
 from evaluator.explanation import explanation
-from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
+from evaluator.problems import DamagedTruth, InvalidParameters, InvalidSubmission, InvalidTruth
 from evaluator.report import Report
 from server.challenges.models import Truth
 from server.submissions import queue
@@ -28,7 +28,7 @@ from worker.heartbeat import Heartbeat, LeaseLost
 from worker.lanes import Lane
 from worker.limits import OutOfTime
 from worker.reach import Unreachable
-from worker.truths import BROKEN_TRUTH, active_truth, reason
+from worker.truths import BROKEN_TRUTH, active_truth, reason, restore
 
 log = logging.getLogger(__name__)
 
@@ -157,15 +157,24 @@ def too_large(error: Exception) -> bool:
 def scored(submission: Submission, truth: Truth, **options: Any) -> Report:
     """Score a submission's file against a truth, as its phase says, within the limits of a scoring.
 
-    Raises Unreachable where this worker cannot read one of them, whatever the scoring made of that.
+    A damaged truth is restored first, outside these limits. Raises Unreachable where this worker cannot read one of the
+    files, whatever the scoring made of that.
     """
+    try:
+        return scored_once(submission, truth, **options)
+    except DamagedTruth as error:
+        restore(truth, error)
+        return scored_once(submission, truth, **options)
+
+
+def scored_once(submission: Submission, truth: Truth, **options: Any) -> Report:
     phase = submission.phase
     files = Path(truth.prepared.path), Path(submission.file.path)
     reach.refuse_unreadable(*files)
     try:
         with limits.limited():
             return scoring.score(
-                phase.track, *files, parameters=phase.parameters, **{"limits": file_limits(), **options}
+                phase.track, *files, parameters=phase.parameters, verify=True, **{"limits": file_limits(), **options}
             )
     except (OSError, InvalidTruth):
         reach.refuse_unreadable(*files)

@@ -51,6 +51,9 @@ class TruthFile:
 IMAGES = TruthFile(
     "images.csv", ("ImageID",), "every image of the test set; with it, unknown images are defects", required=False
 )
+SALT = TruthFile(
+    "salt.txt", (), "32 hexadecimal digits that the split and the draws of intervals are derived from", required=False
+)
 USAGE = TruthFile("usage.csv", ("ImageID", "Usage"), "Public, Private or Ignored for every image", required=False)
 
 
@@ -187,7 +190,7 @@ class Track:
     Attributes
     ----------
     truth : tuple of TruthFile
-        The track's own files; the two that every track may have come on top.
+        The track's own files; those that every track may have come on top.
     metrics : tuple of Metric
         The first one is the headline.
     class_word : str
@@ -237,7 +240,7 @@ class Track:
     @property
     def truth_files(self) -> tuple[TruthFile, ...]:
         """Every file that a truth folder may hold; a track may declare ``images.csv`` with more columns."""
-        shared = (file for file in (IMAGES, USAGE) if file.name not in {mine.name for mine in self.truth})
+        shared = (file for file in (IMAGES, USAGE, SALT) if file.name not in {mine.name for mine in self.truth})
         return (*self.truth, *shared)
 
     @property

@@ -16,7 +16,7 @@ from evaluator import __version__
 from evaluator.cli.defects import print_submission_defects, print_truth_defects
 from evaluator.cli.exits import Exit
 from evaluator.cli.usage import Parser, WrongUsage
-from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
+from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidSubmission, InvalidTruth
 
 VERBS = {
     "tracks": "the tracks: their files, parameters and columns",
@@ -85,6 +85,8 @@ def _answer(verb: Verb, arguments: Namespace) -> int:
         return print_submission_defects(error.findings, submission=arguments.submission, json=arguments.json)
     except InvalidTruth as error:
         return print_truth_defects(error.findings, json=arguments.json)
+    except DamagedTruth as error:
+        return print_truth_defects(Findings.of(error.problem), json=arguments.json)
 
 
 def _top() -> Parser:

@@ -12,6 +12,7 @@ from evaluator.cli.usage import (
     add_json,
     add_set,
     add_track,
+    existing_file,
     existing_folder,
     new_file,
     parameters,
@@ -28,6 +29,7 @@ def declare(parser: Parser) -> None:
     parser.add_argument("--truth", required=True, type=existing_folder, metavar="DIR", help="the truth folder")
     add_set(parser)
     add_halves(parser)
+    parser.add_argument("--salt", type=existing_file, metavar="FILE", help="a salt.txt that replaces the folder's")
     parser.add_argument("--out", required=True, type=new_file, metavar="FILE", help="where the prepared truth goes")
     parser.add_argument(
         "--sample", type=new_file, metavar="FILE", help="also write a sample submission that names every image"
@@ -53,6 +55,7 @@ def run(arguments: Namespace) -> int:
         parameters=parameters(arguments),
         usage=arguments.usage,
         split=split(arguments),
+        salt=arguments.salt,
         hidden=arguments.hidden,
     )
     if arguments.sample:

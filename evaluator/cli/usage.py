@@ -141,7 +141,12 @@ def add_halves(parser: Parser) -> None:
     halves.add_argument(
         "--split", type=fraction, metavar="P", help="draw the public share P of the images, the rest is private"
     )
-    parser.add_argument("--seed", type=seed, metavar="S", help="of what is drawn (default 0)")
+    parser.add_argument(
+        "--seed",
+        type=seed,
+        metavar="S",
+        help="of what is drawn (default 0); not of --split where the truth has a salt.txt",
+    )
 
 
 def parameters(arguments: Namespace) -> dict[str, Any]:

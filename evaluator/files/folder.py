@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator import salt
 from evaluator.catalog import Track
 from evaluator.files.cells import shortened
 from evaluator.files.documents import parsed
@@ -31,11 +33,16 @@ class TruthFolder:
     path : Path
     track : Track
         Which files and columns belong to it.
-    usage : bytes or None
-        Content that stands for ``usage.csv``.
+    replaced : mapping of file name to bytes
+        Contents that replace those of the folder: of ``usage.csv``, of ``salt.txt``.
     hidden : bool
         Whether participants of a contest must not learn the truth: then its compiler also refuses what they are given
         to read, such as ids, where that reveals answers.
+
+    Attributes
+    ----------
+    salt : bytes
+        The 16 bytes that ``salt.txt`` stands for; empty without it.
 
     Raises
     ------
@@ -43,7 +50,9 @@ class TruthFolder:
         ``truth_missing_file``, with every file that is missing, or ``truth_bad_value`` for a damaged one.
     """
 
-    def __init__(self, path: Path, track: Track, usage: bytes | None = None, *, hidden: bool = False) -> None:
+    def __init__(
+        self, path: Path, track: Track, replaced: Mapping[str, bytes] = MappingProxyType({}), *, hidden: bool = False
+    ) -> None:
         self.track = track
         self.hidden = hidden
         self.faults = Faults()
@@ -56,8 +65,8 @@ class TruthFolder:
         for lacking in track.missing(lambda name: name in self):
             message = f"{lacking.name} is missing from the truth folder"
             self.faults.add("truth_missing_file", lacking.name, message)
-        if usage is not None:
-            self.contents["usage.csv"] = usage
+        self.contents.update(replaced)
+        self.salt = self._salt()
         self.faults.check()
 
     def _take(self, folder: Path, name: str) -> None:
@@ -93,6 +102,15 @@ class TruthFolder:
         except OSError as error:
             self.faults.add("truth_bad_value", name, f"cannot be read: {error.strerror}")
         return b""
+
+    def _salt(self) -> bytes:
+        if salt.NAME not in self.contents:
+            return b""
+        key = salt.parse(self.contents[salt.NAME])
+        if key is None:
+            message = "is not one line of 32 hexadecimal digits; write 16 random bytes in this way, or remove the file"
+            self.faults.add("truth_bad_value", salt.NAME, message, line=1)
+        return key or b""
 
     @property
     def sha256(self) -> str:

@@ -24,7 +24,8 @@ MOST_PER_IMAGE_AND_CLASS = 10_000
 def evaluated(truth: Truth, table: Table, boxes: NDArray[np.float64], parameters: Mapping[str, Any]) -> Detections:
     """Return the detections that count: sound ones of classes verified in their image."""
     found = predicted(truth, table, boxes, parameters)
-    return found[sound(found) & contains(truth.arrays["verified"], found.keys(truth))]
+    found = found[sound(found)]
+    return found[contains(truth.arrays["verified"], found.keys(truth))] if len(found) else found
 
 
 def predicted(truth: Truth, table: Table, boxes: NDArray[np.float64], parameters: Mapping[str, Any]) -> Detections:

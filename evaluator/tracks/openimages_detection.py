@@ -69,23 +69,22 @@ def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Mat
     positive, unless it lies in a group-of box, which absorbs it. Source: the official code, see ``metrics``.
     """
     threshold = parameters["iou_threshold"]
-    boxes, group_boxes = truth.arrays["boxes"], truth.arrays["group_boxes"]
-    keys = found.keys(truth)
+    keys, group_keys = found.keys(truth), truth.arrays["group_keys"]
     best, iou = best_objects(
         keys,
         truth.arrays["box_keys"],
-        lambda ours, theirs: intersection_over_union(found.boxes[ours], boxes[theirs]),
+        lambda ours, theirs: intersection_over_union(found.boxes[ours], truth.arrays["boxes"][theirs]),
     )
     kept = most_confident(found, keys, iou, found.corners)
     found, keys, best, iou = found[kept], keys[kept], best[kept], iou[kept]
     hits = takers(np.where(iou >= threshold, best, -1), found.confidences, iou, found.corners)
     group, share = best_objects(
         keys,
-        truth.arrays["group_keys"],
-        lambda ours, theirs: intersection_over_area(found.boxes[ours], group_boxes[theirs]),
+        group_keys,
+        lambda ours, theirs: intersection_over_area(found.boxes[ours], truth.arrays["group_boxes"][theirs]),
     )
     absorbed = ~hits & (share >= threshold)
-    found_at = reached(group[absorbed], found.confidences[absorbed], len(group_boxes), parameters["group_of_weight"])
+    found_at = reached(group[absorbed], found.confidences[absorbed], len(group_keys), parameters["group_of_weight"])
     return Matches(found, best, iou, hits, group, share, absorbed, found_at, found.labels)
 
 

@@ -58,7 +58,7 @@ class PhaseAdmin(Imported):
     list_select_related = ("challenge",)
     search_fields = ("title", "slug", "challenge__slug")
     readonly_fields = ("challenge", "slug", "track", "parameters", "public_share", "split_seed", "signature", "reveals")
-    exclude = ("sample_submission", "candidates")
+    exclude = ("sample_submission", "candidates", "salt")
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         return super().get_form(request, obj, change, help_texts={"feedback_classes": PER_CLASS}, **options)

@@ -101,6 +101,9 @@ class Phase(models.Model):
     parameters = models.JSONField(default=dict, blank=True)
     public_share = models.FloatField(default=1.0)
     split_seed = models.BigIntegerField(default=0)
+    salt = models.CharField(  # salt.txt of all versions of its truth, and as secret
+        max_length=34, blank=True, default="", db_default="", editable=False
+    )
     opens_at = models.DateTimeField(null=True, blank=True, help_text="empty: with the challenge")
     closes_at = models.DateTimeField(null=True, blank=True, help_text="empty: with the challenge")
     quota_per_day = models.PositiveIntegerField(default=5)

@@ -76,7 +76,8 @@ def test_hostile_files_delay_nobody_elses_and_cost_quota(opened, small: Path, fi
     late = seconds[int(0.95 * VICTIMS)]
     figures(
         f"{VICTIMS} small files: median {seconds[VICTIMS // 2]:.1f} s, p95 {late:.1f} s, last {seconds[-1]:.1f} s "
-        f"while {waits} s of hostile work waited; {len(costly)} hostile files failed, {sum(row[3] for row in costly)} charged"
+        f"while {waits} s of hostile work waited; {len(costly)} hostile files failed, "
+        f"{sum(row[3] for row in costly)} charged"
     )
     assert late <= SOON_SECONDS
     assert waits >= LONG_ENOUGH_SECONDS

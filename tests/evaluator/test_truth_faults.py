@@ -178,12 +178,3 @@ def test_a_prepared_truth_refuses_other_parameters(tmp_path: Path) -> None:
         score(DETECTION, out, submission, parameters={"expand_hierarchy": False})
     with pytest.raises(InvalidParameters):
         score(RELATIONSHIPS, out, submission)
-
-
-@pytest.mark.parametrize("damage", [slice(0, 40), slice(0, 500), slice(0, -64), slice(8, None)])
-def test_a_damaged_prepared_truth_is_refused(tmp_path: Path, damage: slice) -> None:
-    out = tmp_path / "t.podium"
-    prepare(DETECTION, folder(tmp_path), out)
-    out.write_bytes(out.read_bytes()[damage])
-    with pytest.raises(InvalidTruth):
-        Truth.load(out)

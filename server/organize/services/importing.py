@@ -15,7 +15,7 @@ from server.challenges.models import Challenge, Phase
 from server.challenges.revealed import PER_CLASS
 from server.challenges.services import competing
 from server.clock import database_now
-from server.organize.services import baselines, bundles
+from server.organize.services import baselines, bundles, salts
 from server.organize.services.bundles.dates import check_order, stamp
 from server.organize.services.bundles.mistakes import Mistakes, unheard
 from server.organize.services.checking import check_all
@@ -57,9 +57,9 @@ def import_bundle(
         TemporaryDirectory(prefix="import-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         mistakes = Mistakes(strict=strict)
-        bundle = bundles.read(folder, mistakes)
-        known = Phase.objects.filter(challenge__slug=bundle.slug).values_list("slug", flat=True)
-        prepared = prepare_all(bundle.phases, Path(workspace), mistakes, known=set(known))
+        bundle = salts.salted(bundles.read(folder, mistakes))
+        salts.warn(bundle, mistakes)
+        prepared = prepare_all(bundle.phases, Path(workspace), mistakes)
         check_all(bundle.phases, prepared)
         with transaction.atomic(), NewFiles() as files:
             challenge, changes, kept = write(bundle, prepared, mistakes, files=files, by=by)

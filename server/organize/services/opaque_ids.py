@@ -33,8 +33,7 @@ def write_all(folder: Path) -> list[str]:
         TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         phases = retrieval_phases(copy)
-        known = {phase.slug for phase in phases}
-        check_all(phases, prepare_all(phases, Path(workspace), Mistakes(), known=known))
+        check_all(phases, prepare_all(phases, Path(workspace), Mistakes()))
     return [write(phase) for phase in retrieval_phases(folder)]
 
 

@@ -46,6 +46,11 @@ def write_phase(
 ) -> list[str]:
     """Create or change one phase with its truth and sample; return what changed, in words."""
     is_new = phase.pk is None
+    if is_new:
+        phase.salt = declared.salt
+    elif phase.salt != declared.salt:
+        mistakes.add("import_raced", f"{phase.slug}: was imported at the same time; import again", line=declared.line)
+        return []
     settled = changed_terms(phase, declared, prepared)
     if not is_new and settled and has_entries(phase):
         mistakes.add(
@@ -79,7 +84,8 @@ def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> li
     terms = {
         "track": phase.track != declared.track,
         "parameters": counted(phase) != counted(declared),
-        "split": (phase.public_share, phase.split_seed) != (declared.public_share, declared.split_seed),
+        "split": phase.public_share != declared.public_share
+        or (phase.split_seed != declared.split_seed and not phase.salt),
         "truth": truth.sha256 != prepared.sha256,
     }
     return [name for name, differs in terms.items() if differs]

@@ -2,13 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from evaluator import salt
 from evaluator.catalog import TRACKS
 from evaluator.problems import Problem
 from server.organize.podium import run_podium
@@ -33,6 +33,8 @@ class Source(Protocol):
     @property
     def split_seed(self) -> int: ...
     @property
+    def salt(self) -> str: ...
+    @property
     def truth(self) -> Path: ...
     @property
     def usage(self) -> Path | None: ...
@@ -54,17 +56,12 @@ class Prepared:
     warnings: list[Problem]
 
 
-def prepare_all(
-    phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mistakes, *, known: Collection[str]
-) -> dict[str, Prepared]:
-    """Prepare the truth of each phase and note its warnings. Raises InvalidBundle with the faults of all of them.
-
-    `known`: slugs of phases that exist. A new one must not reveal answers by what participants are given to read.
-    """
+def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mistakes) -> dict[str, Prepared]:
+    """Prepare the truth of each phase and note its warnings. Raises InvalidBundle with the faults of all of them."""
     prepared: dict[str, Prepared] = {}
     for phase in phases:
         try:
-            prepared[phase.slug] = prepare(phase, workspace, hidden=phase.slug not in known)
+            prepared[phase.slug] = prepare(phase, workspace)
         except InvalidBundle as error:
             mistakes.extend(error.problems)
         else:
@@ -73,14 +70,20 @@ def prepare_all(
     return prepared
 
 
-def prepare(phase: Source, workspace: Path, *, hidden: bool) -> Prepared:
+def prepare(phase: Source, workspace: Path) -> Prepared:
+    """Check and compile a truth folder.
+
+    A phase with a salt must not reveal answers by what participants are given to read either; one from before there
+    were salts stays as it was accepted then.
+    """
     track = TRACKS[phase.track]
     kinds = ("podium", "zip", track.form.suffix)
     compiled, source, sample = (workspace / f"{phase.slug}.{kind}" for kind in kinds)
     candidates = workspace / f"{phase.slug}.candidates.json" if track.gives_candidates else None
-    words = [*arguments(phase), "--out", str(compiled), "--sample", str(sample)]
+    added = added_files(phase, workspace)
+    words = [*arguments(phase, added), "--out", str(compiled), "--sample", str(sample)]
     words += ["--candidates", str(candidates)] if candidates else []
-    words += ["--hidden"] if hidden else []
+    words += ["--hidden"] if phase.salt else []
     made = answer_of("prepare", *words, phase=phase)
     if not made["splits"]["public"]:
         told = place("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
@@ -88,14 +91,26 @@ def prepare(phase: Source, workspace: Path, *, hidden: bool) -> Prepared:
         raise InvalidBundle([Problem("truth_bad_value", message, file=told)])
     if phase.sample:
         shutil.copyfile(phase.sample, sample)
-    pack(phase, source)
+    pack(phase, added, source)
     warnings = located(made["warnings"], made["warning_counts"], partial(place, phase=phase))
     private = "private" in made["splits"]
     return Prepared(made["sha256"], made["images"], compiled, source, sample, candidates, private, warnings)
 
 
-def arguments(phase: Source) -> list[str]:
+def added_files(phase: Source, workspace: Path) -> list[Path]:
+    """Return the files that belong to the truth and are not in its folder: the usage file beside it, a kept salt."""
+    added = [phase.usage] if phase.usage else []
+    if phase.salt and not any((phase.truth / name).is_file() for name in (salt.NAME, f"{salt.NAME}.gz")):
+        folder = workspace / f"{phase.slug}.added"
+        folder.mkdir()
+        added.append(folder / salt.NAME)
+        added[-1].write_text(phase.salt, newline="")
+    return added
+
+
+def arguments(phase: Source, added: list[Path]) -> list[str]:
     words = [phase.track, "--truth", str(phase.truth)]
+    words += [word for path in added if path.name == salt.NAME for word in ("--salt", str(path))]
     if phase.usage:
         words += ["--usage", str(phase.usage)]
     elif phase.public_share < 1:
@@ -126,11 +141,10 @@ def place(file: str | None, phase: Source) -> str:
     return f"{folder}/{file}" if file else folder
 
 
-def pack(phase: Source, target: Path) -> None:
-    """Zip the truth folder as it was given; equal folders make equal bytes."""
+def pack(phase: Source, added: list[Path], target: Path) -> None:
+    """Zip the truth folder as it was given, with what was added to it; equal folders make equal bytes."""
     files = {path.relative_to(phase.truth).as_posix(): path for path in phase.truth.rglob("*") if path.is_file()}
-    if phase.usage:
-        files[phase.usage.name] = phase.usage
+    files |= {path.name: path for path in added}
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:
         for name in sorted(files):
             entry = ZipInfo(name)  # dated 1980, like every entry without a date

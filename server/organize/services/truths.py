@@ -1,10 +1,15 @@
 """A further version of a phase's truth: checked and compiled like the first, not used before a rescoring is applied."""
 
+import os
+import shutil
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from django.conf import settings
 from django.db import transaction
@@ -15,7 +20,8 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Phase, Truth
 from server.errors import Refused
-from server.organize.services.bundles import opened
+from server.organize.services import salts
+from server.organize.services.bundles import InvalidBundle, opened
 from server.organize.services.bundles.mistakes import unheard
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared, prepare
@@ -31,9 +37,16 @@ class TruthFolder:
     parameters: dict[str, Any]
     public_share: float
     split_seed: int
+    salt: str
     truth: Path
     usage: None = None
     sample: None = None
+
+    @classmethod
+    def of(cls, phase: Phase, folder: Path) -> "TruthFolder":
+        return cls(
+            phase.slug, phase.track, phase.parameters, phase.public_share, phase.split_seed, phase.salt, truth=folder
+        )
 
 
 def add(*, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = unheard) -> Truth:
@@ -45,10 +58,8 @@ def add(*, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], 
         opened(path) as folder,
         TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
-        source = TruthFolder(
-            phase.slug, phase.track, phase.parameters, phase.public_share, phase.split_seed, truth=folder
-        )
-        prepared = prepare(source, Path(workspace), hidden=False)
+        salts.refuse_other([(phase.slug, salts.own_salt(folder), phase.salt)])
+        prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
         for warning in prepared.warnings:
             warn(warning)
         with transaction.atomic(), NewFiles() as files:
@@ -83,3 +94,36 @@ def keep(phase: Phase, prepared: Prepared, files: NewFiles, *, active: bool) -> 
     files.store(truth.source, prepared.source, name="truth.zip")
     truth.save(force_insert=True)
     return truth
+
+
+class Unrestorable(Exception):
+    """The kept source of a truth cannot be read, or does not make the same truth any more."""
+
+
+def prepare_again(truth: Truth) -> None:
+    """Replace the prepared file of a truth by one made from its kept source; several processes may do so at once.
+
+    Raises Unrestorable; the prepared file is as before then.
+    """
+    target = Path(truth.prepared.path)
+    with TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
+        folder = Path(workspace) / "source"
+        try:
+            with ZipFile(truth.source.path) as archive:  # written by `pack`; it is complete, salt included
+                archive.extractall(folder)
+            prepared = prepare(TruthFolder.of(truth.phase, folder), Path(workspace))
+        except (OSError, EOFError, BadZipFile, zlib.error, InvalidBundle) as error:
+            raise Unrestorable(f"{truth} cannot be prepared from its source: {type(error).__name__}") from error
+        if prepared.sha256 != truth.sha256:
+            raise Unrestorable(f"{truth} was prepared from its source and has another sha256")
+        replace_file(target, prepared.compiled)
+
+
+def replace_file(target: Path, source: Path) -> None:
+    """Put a copy of a file in another's place, at one instant, readable for its owner only."""
+    partial = target.with_name(f"{token_hex(16)}{target.suffix}")
+    partial.touch(mode=0o600)
+    shutil.copyfile(source, partial)
+    with partial.open("rb") as file:
+        os.fsync(file.fileno())
+    partial.replace(target)

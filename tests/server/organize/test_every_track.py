@@ -85,6 +85,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Track, Path]:
     home = folder / "phases" / "main"
     (home / "baselines").mkdir(parents=True)
     (folder / "truth").rename(home / "truth")
+    (home / "truth" / "salt.txt").write_text("5a" * 16)  # else every run would have another split
     (home / "baselines" / starter.name).write_bytes(starter.read_bytes())
     (folder / "challenge.yaml").write_text(SHEET.format(slug=track.name, track=track.name, starter=starter.name))
     return track, folder

@@ -43,7 +43,7 @@ def test_a_truth_is_prepared_and_a_sample_made(bundle: Any) -> None:
         "b,",
     ]
     with ZipFile(phase.truth.source.path) as source:
-        assert source.namelist() == ["boxes.csv", "image_labels.csv"]
+        assert source.namelist() == ["boxes.csv", "image_labels.csv", "salt.txt"]
 
 
 def test_every_fault_of_every_truth_is_told_with_file_and_line(bundle: Any) -> None:
@@ -186,4 +186,4 @@ def test_a_truth_of_folders_is_kept_whole(tmp_path: Path, make: Any) -> None:
     truth = Phase.objects.get().truth
     assert truth is not None
     with ZipFile(truth.source.path) as source:
-        assert source.namelist() == ["Annotations/7.xml", "Sentences/7.txt", "split.txt"]
+        assert source.namelist() == ["Annotations/7.xml", "Sentences/7.txt", "salt.txt", "split.txt"]

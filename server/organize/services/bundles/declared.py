@@ -1,6 +1,6 @@
 """What a bundle declares, checked and complete; the names are those of the rows it becomes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,10 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class BundlePhase:
-    """One phase; `line` is where it stands in challenge.yaml, for what is found out later."""
+    """One phase; `line` is where it stands in challenge.yaml, for what is found out later.
+
+    `split_seeded`: whether the sheet has a seed. `salt`: content of `salt.txt`; `salts.salted` fills it in.
+    """
 
     slug: str
     title: str
@@ -27,6 +30,7 @@ class BundlePhase:
     parameters: dict[str, Any]
     public_share: float
     split_seed: int
+    split_seeded: bool
     opens_at: datetime | None
     closes_at: datetime | None
     quota_per_day: int
@@ -41,6 +45,7 @@ class BundlePhase:
     line: int
     opens_line: int
     closes_line: int
+    salt: str = field(default="", repr=False)
 
     @property
     def declared_track(self) -> Track:

@@ -96,6 +96,7 @@ def _read_split(phase: Section, home: Path) -> dict[str, Any]:
         return {
             "public_share": section.take("public", share, 1.0),
             "split_seed": section.take("seed", whole(0, SEED), 0),
+            "split_seeded": section.has("seed"),
         }
 
 

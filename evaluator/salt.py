@@ -1,0 +1,58 @@
+"""The salt of a truth: a secret that the public split and the bootstrap draws are derived from.
+
+A truth folder may hold ``salt.txt``: one line of 32 hexadecimal digits. The 16 bytes that they stand for are the key of
+HMAC-SHA256 (RFC 2104). Whoever lacks the key can neither compute what is derived from it nor, because the file is part
+of the truth's sha256, confirm a guess of the truth.
+"""
+
+import hmac
+import re
+from hashlib import sha256
+
+NAME = "salt.txt"
+_LINE = re.compile(rb"([0-9A-Fa-f]{32})(?:\r?\n)?")
+
+
+def parse(content: bytes) -> bytes | None:
+    r"""Return the 16 bytes that ``salt.txt`` stands for, or None where it is not one line of 32 hexadecimal digits.
+
+    >>> parse(b"000102030405060708090A0b0c0d0e0f\n")
+    b'\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f'
+    >>> parse(b"secret")
+    """
+    found = _LINE.fullmatch(content)
+    return bytes.fromhex(found[1].decode()) if found else None
+
+
+def image_fraction(salt: bytes, seed: int, image: str) -> float:
+    """Return where an image falls in [0, 1); it is public where that is below the public share.
+
+    The first 8 bytes (big-endian), divided by 2**64, of HMAC-SHA256(salt, image), the image id in UTF-8. Without a salt
+    of sha256("seed:image") instead; ``seed`` is read in no other case.
+
+    >>> round(image_fraction(bytes(16), 7, "a"), 6), round(image_fraction(b"", 7, "a"), 6)
+    (0.586268, 0.511136)
+    """
+    digest = hmac.digest(salt, image.encode(), sha256) if salt else sha256(f"{seed}:{image}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def replicate_entropy(salt: bytes, split: int, seed: int, number: int) -> int:
+    r"""Return the 256 bits that seed the generator of one bootstrap replicate.
+
+    HMAC-SHA256(salt, message), big-endian. The message is ``"\0replicate:SPLIT:SEED:NUMBER"`` in ASCII, with decimal
+    numbers: SPLIT is 0 for all, 1 for public, 2 for private; NUMBER counts from 0. It starts with a NUL byte, so that
+    it is never the id of an image: each HMAC is used for one purpose only.
+
+    Parameters
+    ----------
+    salt : bytes of length 16
+    split, seed, number : int, from 0
+
+    Examples
+    --------
+    >>> f"{replicate_entropy(bytes(16), 1, 0, 7):064x}"[:16]
+    'b3bcfec30fe1978b'
+    """
+    message = f"\0replicate:{split}:{seed}:{number}".encode()
+    return int.from_bytes(hmac.digest(salt, message, sha256), "big")

@@ -1,0 +1,54 @@
+"""A prepared truth is damaged again and again, a byte at a time, while people submit."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.drills.counting import all_ended, counted, once
+from tests.flows.running import Running
+
+pytestmark = pytest.mark.processes
+
+FLIPS, SEED = 200, 23
+SCORES = """
+SELECT DISTINCT w.split, w.metric, w.value, w.low, w.high FROM submissions_score w ORDER BY w.split, w.metric
+"""
+STATES = "SELECT DISTINCT status, fault, attempts FROM submissions_submission"
+
+
+def prepared_file(service: Running) -> Path:
+    ((stored,),) = service.rows("SELECT prepared FROM challenges_truth WHERE active")
+    return Path(service.home / "truths" / stored)
+
+
+def flip(path: Path, chance: random.Random) -> None:
+    """In place, as a failing disk does."""
+    with path.open("r+b") as file:
+        place = chance.randrange(path.stat().st_size)
+        file.seek(place)
+        (old,) = file.read(1)
+        file.seek(place)
+        file.write(bytes([old ^ (1 << chance.randrange(8))]))
+
+
+@pytest.mark.drill(23)
+def test_a_damaged_truth_gives_no_other_score_and_is_repaired(opened, small, figures):
+    service = opened()
+    content, chance = (small / "predictions.csv").read_bytes(), random.Random(SEED)
+    path, workers = prepared_file(service), service.worker()
+    sound = path.read_bytes()
+    service.submit(content)
+    all_ended(service, seconds=60)
+    expected, repaired = service.rows(SCORES), 0
+    for _ in range(FLIPS):
+        flip(path, chance)
+        assert service.ended(service.submit(content))["status"] == "scored"
+        repaired += path.read_bytes() == sound
+    all_ended(service, seconds=120)
+    seen = counted(service)
+    figures(f"{FLIPS} flips: {seen}, {len(service.rows(SCORES)) - len(expected)} other scores, {repaired} repaired")
+    assert service.rows(SCORES) == expected
+    assert service.rows(STATES) == [("scored", "", 1)]
+    assert seen == once(FLIPS + 1, attempts=FLIPS + 1)
+    assert service.worker() == workers

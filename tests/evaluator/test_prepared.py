@@ -1,0 +1,168 @@
+"""The file of a prepared truth: what a damaged one is answered with."""
+
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from evaluator import prepared
+from evaluator.catalog import TRACKS
+from evaluator.cli import main
+from evaluator.problems import DamagedTruth
+from evaluator.scoring import check, prepare, score
+from evaluator.synthesis import synthesize
+from evaluator.truth import Truth
+
+DETECTION, FLIPS = "openimages-detection", 200
+
+
+@pytest.fixture(params=TRACKS)
+def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, Path]:
+    """A track, a prepared truth and a submission."""
+    synthesize(request.param, tmp_path / "made", images=12, qualities=(0.6,))
+    prepare(request.param, tmp_path / "made" / "truth", tmp_path / "t.podium")
+    return request.param, tmp_path / "t.podium", next((tmp_path / "made" / "submissions").glob("quality-0.60.*"))
+
+
+@pytest.fixture
+def detection(tmp_path: Path) -> Path:
+    synthesize(DETECTION, tmp_path / "made", images=12, qualities=())
+    prepare(DETECTION, tmp_path / "made" / "truth", tmp_path / "t.podium")
+    return tmp_path / "t.podium"
+
+
+def flip(path: Path, place: int, bit: int = 0) -> None:
+    with path.open("r+b") as file:
+        file.seek(place)
+        (old,) = file.read(1)
+        file.seek(place)
+        file.write(bytes([old ^ (1 << bit)]))
+
+
+def flips(size: int, chance: random.Random) -> list[tuple[int, int]]:
+    """Places and bits: all of the first bytes, then random ones."""
+    places = [*range(60), *(chance.randrange(size) for _ in range(FLIPS))]
+    return [(place, chance.randrange(8)) for place in places]
+
+
+def test_whole_verification_notices_every_flipped_bit(made: tuple[str, Path, Path]) -> None:
+    track, truth, submission = made
+    for place, bit in flips(truth.stat().st_size, random.Random(7)):
+        flip(truth, place, bit)
+        with pytest.raises(DamagedTruth):
+            score(track, truth, submission, verify=True)
+        flip(truth, place, bit)
+    score(track, truth, submission, verify=True)
+
+
+def test_a_flipped_bit_is_noticed_or_changes_nothing(made: tuple[str, Path, Path]) -> None:
+    track, truth, submission = made
+    expected, noticed = score(track, truth, submission).as_dict(), 0
+    for place, bit in flips(truth.stat().st_size, random.Random(8)):
+        flip(truth, place, bit)
+        try:
+            assert score(track, truth, submission).as_dict() == expected
+        except DamagedTruth:
+            noticed += 1
+        flip(truth, place, bit)
+    assert noticed > FLIPS / 3
+
+
+@pytest.mark.parametrize("damage", [slice(0, 0), slice(0, 40), slice(0, 500), slice(0, -128), slice(8, None)])
+def test_a_file_that_was_cut_off_is_noticed(detection: Path, damage: slice) -> None:
+    detection.write_bytes(detection.read_bytes()[damage])
+    with pytest.raises(DamagedTruth):
+        Truth.load(detection, whole=True)
+
+
+def test_a_file_of_the_version_before_is_to_be_prepared_again(detection: Path) -> None:
+    content = detection.read_bytes()
+    detection.write_bytes(b"PODIUM\x00\x04" + content[8:])
+    with pytest.raises(DamagedTruth, match="prepare it again"):
+        Truth.load(detection)
+
+
+@pytest.mark.parametrize("place", [0, 7, 20, 50])
+def test_the_command_line_calls_a_damaged_file_a_fault_of_the_truth(
+    detection: Path, tmp_path: Path, place: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "s.csv").write_text("ImageId,PredictionString\n")
+    flip(detection, place)
+    words = ["score", DETECTION, "--truth", str(detection), "--submission", str(tmp_path / "s.csv"), "--json"]
+    assert main(words) == 3
+    (error,) = json.loads(capsys.readouterr().out)["errors"]
+    assert (error["code"], error["file"]) == ("truth_bad_value", detection.name)
+    assert "prepare it again" in error["message"]
+
+
+def test_a_file_that_is_no_truth_is_a_fault_of_the_truth(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("ImageId,PredictionString\n")
+    with pytest.raises(DamagedTruth):
+        check(DETECTION, tmp_path / "s.csv", truth=tmp_path / "s.csv")
+
+
+@pytest.fixture
+def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many bytes were hashed, each time."""
+    sizes: list[int] = []
+    whole = prepared.sha256
+
+    def counting(data: bytes = b"") -> object:
+        sizes.append(memoryview(data).nbytes)
+        return whole(data)
+
+    monkeypatch.setattr(prepared, "sha256", counting)
+    return sizes
+
+
+def test_a_process_verifies_each_state_of_a_file_once(
+    detection: Path, hashed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prepared, "SETTLED_NS", 0)
+    Truth.load(detection, whole=True)
+    first, hashed[:] = sum(hashed), []
+    Truth.load(detection, whole=True)
+    assert sum(hashed) < first / 4  # its header only
+    for change in (lambda: os.utime(detection), lambda: detection.write_bytes(detection.read_bytes())):
+        hashed.clear()
+        change()
+        Truth.load(detection, whole=True)
+        assert sum(hashed) == first
+
+
+def test_two_changes_at_one_instant_are_both_noticed(detection: Path) -> None:
+    """A file system's clock ticks every few milliseconds: a file that was just written is never taken as known."""
+    Truth.load(detection, whole=True)
+    flip(detection, detection.stat().st_size // 2)
+    with pytest.raises(DamagedTruth):
+        Truth.load(detection, whole=True)
+
+
+def test_only_what_a_scoring_reads_is_verified_where_nothing_else_is_asked(
+    detection: Path, tmp_path: Path, hashed: list[int]
+) -> None:
+    (tmp_path / "s.csv").write_text("ImageId,PredictionString\n")
+    score(DETECTION, detection, tmp_path / "s.csv", verify=True)
+    whole, hashed[:] = sum(hashed), []
+    score(DETECTION, detection, tmp_path / "s.csv")
+    assert sum(hashed) < whole
+
+
+def test_a_file_that_is_changed_while_it_is_read_gives_no_score(made: tuple[str, Path, Path]) -> None:
+    track, truth, submission = made
+
+    def change(stage: str, fraction: float) -> None:
+        if stage == "scoring":
+            flip(truth, truth.stat().st_size // 2)
+
+    with pytest.raises(DamagedTruth):
+        score(track, truth, submission, progress=change)
+
+
+def test_a_file_that_is_removed_while_it_is_read_stays_what_it_was(made: tuple[str, Path, Path]) -> None:
+    track, truth, submission = made
+    expected = score(track, truth, submission).as_dict()
+    found = score(track, truth, submission, verify=True, progress=lambda *_: truth.unlink(missing_ok=True))
+    assert found.as_dict() == expected

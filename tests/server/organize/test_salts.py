@@ -1,0 +1,224 @@
+"""The salt of a phase, from its import to its scores: made once, kept, and never said."""
+
+import gzip
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from evaluator.catalog import TRACKS
+from evaluator.cli import main
+from evaluator.files.folder import TruthFolder
+from evaluator.synthesis import synthesize
+from server.challenges.models import Phase, Truth
+from server.organize.services import truths
+from server.organize.services.bundles import InvalidBundle
+from server.organize.services.importing import import_bundle
+from server.submissions.models import Score
+from tests.server.organize.conftest import BOXES
+
+pytestmark = pytest.mark.usefixtures("make")
+
+SALT, OTHER = "0123456789abcdef0123456789abcdef\n", "f" * 32 + "\n"
+OWN = "phases/main/truth/salt.txt"
+SPLIT = "    split: {public: 0.5}\n"
+
+
+def sentences(bundle: Any) -> list[str]:
+    said: list[str] = []
+    import_bundle(path=bundle.path, by=None, say=said.append)
+    return said
+
+
+def refusal(act: Callable[[], object]) -> tuple[str, str | None, str]:
+    with pytest.raises(InvalidBundle) as caught:
+        act()
+    (problem,) = caught.value.problems
+    return problem.code, problem.file, problem.message
+
+
+@pytest.fixture
+def unsalted(bundle: Any) -> Phase:
+    """A phase as the version before imported it: with a split by seed, without a salt."""
+    bundle.sheet(phase="    split: {public: 0.5, seed: 1}\n")
+    import_bundle(path=bundle.path, by=None)
+    Truth.objects.all().delete()
+    Phase.objects.update(salt="")
+    import_bundle(path=bundle.path, by=None)
+    return Phase.objects.get()
+
+
+def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: Any) -> None:
+    for name in ("boxes.csv", "image_labels.csv"):
+        bundle.write(f"phases/second/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
+    bundle.sheet(phase="  - slug: second\n    track: openimages-detection\n")
+    import_bundle(path=bundle.path, by=None)
+    salts = set(Phase.objects.values_list("salt", flat=True))
+    assert len(salts) == 2
+    assert all(len(bytes.fromhex(salt)) == 16 and salt.endswith("\n") for salt in salts)
+    assert Truth.objects.values("sha256").distinct().count() == 2  # of the same files
+
+
+def test_the_same_bundle_again_gets_the_kept_salt(bundle: Any) -> None:
+    import_bundle(path=bundle.path, by=None)
+    assert sentences(bundle) == ["nothing changed"]
+
+
+def test_the_kept_source_has_the_salt(bundle: Any) -> None:
+    import_bundle(path=bundle.path, by=None)
+    phase = Phase.objects.get()
+    with ZipFile(Truth.objects.get().source.path) as source:
+        assert source.read("salt.txt").decode() == phase.salt
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_bundle_may_bring_its_own_salt(bundle: Any, zipped: bool) -> None:
+    bundle.write(f"{OWN}.gz" if zipped else OWN, gzip.compress(SALT.encode()) if zipped else SALT)
+    import_bundle(path=bundle.path, by=None)
+    assert Phase.objects.get().salt == SALT
+    assert (
+        Truth.objects.get().sha256
+        == TruthFolder(bundle.path / "phases/main/truth", TRACKS["openimages-detection"]).sha256
+    )
+    assert sentences(bundle) == ["nothing changed"]
+    for path in (bundle.path / "phases/main/truth").glob("salt*"):
+        path.unlink()
+    assert sentences(bundle) == ["nothing changed"]
+
+
+def test_a_salt_that_is_none_is_told_with_its_place(bundle: Any) -> None:
+    bundle.write(OWN, "salt\n")
+    code, file, message = refusal(lambda: import_bundle(path=bundle.path, by=None))
+    assert (code, file) == ("truth_bad_value", OWN)
+    assert "32 hexadecimal digits" in message
+
+
+def test_another_salt_than_the_kept_one_is_refused(bundle: Any) -> None:
+    import_bundle(path=bundle.path, by=None)
+    bundle.write(OWN, OTHER)
+    before = Phase.objects.get().salt
+    code, file, message = refusal(lambda: import_bundle(path=bundle.path, by=None))
+    assert (code, file) == ("truth_bad_value", OWN)
+    assert "never changes" in message
+    assert before.strip() not in message
+    assert Phase.objects.get().salt == before
+
+
+def test_every_version_of_a_truth_has_the_salt_of_its_phase(bundle: Any) -> None:
+    import_bundle(path=bundle.path, by=None)
+    phase, folder = Phase.objects.get(), bundle.path / "phases/main/truth"
+    assert truths.add(phase=phase, path=folder, by=None).version == 1
+    bundle.write("phases/main/truth/boxes.csv", BOXES.replace("0.6", "0.7"))
+    truth = truths.add(phase=phase, path=folder, by=None)
+    assert truth.version == 2
+    with ZipFile(truth.source.path) as source:
+        assert source.read("salt.txt").decode() == phase.salt
+    (folder / "salt.txt").write_text(phase.salt)
+    assert truths.add(phase=phase, path=folder, by=None) == truth
+    (folder / "salt.txt").write_text(OTHER)
+    assert refusal(lambda: truths.add(phase=phase, path=folder, by=None))[:2] == ("truth_bad_value", OWN)
+
+
+def test_the_api_refuses_a_truth_of_another_salt(bundle: Any, make: Any, api: Any) -> None:
+    import_bundle(path=bundle.path, by=(olga := make.user()))
+    packed = io.BytesIO()
+    with ZipFile(packed, "w") as archive:
+        for path in sorted((bundle.path / "phases/main/truth").iterdir()):
+            archive.write(path, path.name)
+        archive.writestr("salt.txt", OTHER)
+    answer = api.upload(
+        "challenges/animals/phases/main/truths", file=packed.getvalue(), name="truth.zip", user=olga, scope="organize"
+    )
+    assert answer.status_code == 422
+    assert answer.json()["faults"][0]["file"] == OWN
+
+
+def test_a_phase_from_before_stays_as_it_is_and_warns(bundle: Any, unsalted: Phase) -> None:
+    truth = unsalted.truths.get()
+    assert unsalted.salt == ""
+    said = sentences(bundle)
+    assert said[0] == "nothing changed"
+    assert [sentence.split(": ")[1][:11] for sentence in said[1:]] == ["has no salt", "split.seed "]
+    assert unsalted.truths.get() == truth
+    assert truths.add(phase=unsalted, path=bundle.path / "phases/main/truth", by=None) == truth
+    bundle.write(OWN, SALT)
+    assert "was imported without a salt" in refusal(lambda: import_bundle(path=bundle.path, by=None))[2]
+    with ZipFile(truth.source.path) as source:
+        assert "salt.txt" not in source.namelist()
+
+
+def test_a_seed_is_warned_about_and_not_read_where_there_is_a_salt(bundle: Any, make: Any) -> None:
+    bundle.write(OWN, SALT)
+    bundle.sheet(phase="    split: {public: 0.5, seed: 7}\n")
+    assert any("split.seed is not read" in sentence for sentence in sentences(bundle))
+    phase = Phase.objects.get()
+    make.submission(phase)  # from here on nothing may change that a score depends on
+    signature = phase.signature
+    bundle.sheet(phase=SPLIT)
+    assert not any("split.seed" in sentence for sentence in sentences(bundle))
+    assert Phase.objects.get().signature == signature
+
+
+def test_the_published_sha256_confirms_no_guess(bundle: Any, api: Any) -> None:
+    import_bundle(path=bundle.path, by=None)
+    (told,) = api.get("/api/v1/challenges/animals").json()["phases"]
+    guess = TruthFolder(bundle.path / "phases/main/truth", TRACKS["openimages-detection"])
+    assert told["truth"]["sha256"] != guess.sha256
+
+
+def test_nobody_is_told_the_salt(bundle: Any, make: Any, client: Client, api: Any, capsys: Any) -> None:
+    olga = make.user(is_staff=True, is_superuser=True)
+    call_command("import_challenge", bundle.path, organizer=olga.username)
+    phase = Phase.objects.get()
+    client.force_login(olga)
+    words = [
+        client.get(reverse("admin:challenges_phase_change", args=[phase.pk])).content.decode(),
+        client.get(reverse("admin:challenges_truth_change", args=[phase.truths.get().pk])).content.decode(),
+        client.get(reverse("admin:audit_entry_changelist")).content.decode(),
+        *(client.get(f"/challenges/animals{place}").content.decode() for place in ("", "/data", "/leaderboard")),
+        json.dumps(api.get("/api/v1/challenges/animals", user=olga).json()),
+        *capsys.readouterr(),
+        repr(phase),
+    ]
+    assert phase.salt
+    assert not any(phase.salt.strip() in text for text in words)
+
+
+def test_the_folder_with_its_salt_gives_the_stored_scores_and_intervals(
+    bundle: Any, make: Any, inline_queue: Any, tmp_path: Path, settings: Any, capsys: Any
+) -> None:
+    """What the server has stored, and what `podium score` says to the organizer, who unpacks the kept source."""
+    settings.INTERVAL_REPLICATES = 1_000
+    synthesize("openimages-detection", tmp_path / "made", images=40, qualities=(0.6,))
+    for path in (tmp_path / "made" / "truth").iterdir():
+        bundle.write(f"phases/main/truth/{path.name}", path.read_bytes())
+    bundle.sheet(phase=SPLIT)
+    import_bundle(path=bundle.path, by=None)
+    phase = Phase.objects.get()
+    file = tmp_path / "made" / "submissions" / "quality-0.60.csv"
+    make.submission(phase, content=file.read_bytes())
+    inline_queue.work()
+    inline_queue.work_later()
+    with ZipFile(phase.truths.get().source.path) as source:
+        source.extractall(tmp_path / "unpacked")
+    words = ["score", phase.track, "--truth", str(tmp_path / "unpacked"), "--submission", str(file), "--json"]
+    capsys.readouterr()
+    assert main([*words, "--split", "0.5", "--bootstrap", "1000"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["signature"] == phase.signature
+    assert set(answer["splits"]) == {"all", "public", "private"}
+    expected = {
+        (name, metric): (value, *split["intervals"].get(metric, (None, None)))
+        for name, split in answer["splits"].items()
+        for metric, value in split["metrics"].items()
+    }
+    stored = Score.objects.filter(evaluation__submission__phase=phase)
+    assert {(one.split, one.metric): (one.value, one.low, one.high) for one in stored} == expected
+    assert all(low is not None for _, low, _ in expected.values())

@@ -1,0 +1,151 @@
+"""A prepared truth that is damaged or of another version: restored by the worker, and nobody's fault."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings as configured
+
+from evaluator.synthesis import synthesize
+from server.challenges.models import Phase, Truth
+from server.organize.services import truths
+from server.organize.services.importing import import_bundle
+from server.submissions.models import Rerun, Score, Submission
+from server.submissions.services import quota
+from worker import tasks
+
+SHEET = """\
+slug: flows
+title: Flows
+phases:
+  - {slug: main, title: Main, track: openimages-detection, split: {public: 0.5}}
+"""
+FILE = "made/submissions/quality-0.60.csv"
+
+
+@pytest.fixture
+def phase(tmp_path: Path, make: Any) -> Phase:
+    synthesize("openimages-detection", tmp_path / "made", images=12, qualities=(0.6,))
+    (tmp_path / "phases" / "main").mkdir(parents=True)
+    (tmp_path / "made" / "truth").rename(tmp_path / "phases" / "main" / "truth")
+    (tmp_path / "challenge.yaml").write_text(SHEET)
+    import_bundle(path=tmp_path, by=None)
+    return Phase.objects.get()
+
+
+@pytest.fixture
+def submit(phase: Phase, make: Any, tmp_path: Path) -> Callable[[], Submission]:
+    def submit() -> Submission:
+        made: Submission = make.submission(phase, content=(tmp_path / FILE).read_bytes())
+        quota.charge(made, now=made.received_at)
+        return made
+
+    return submit
+
+
+def evaluated(submission: Submission) -> Submission:
+    tasks.evaluate(str(submission.pk))
+    return Submission.objects.get(pk=submission.pk)
+
+
+def scores(submission: Submission) -> set[tuple[Any, ...]]:
+    return set(Score.objects.filter(evaluation__submission=submission).values_list("split", "metric", "value", "low"))
+
+
+def prepared_file(phase: Phase) -> Path:
+    return Path(phase.truths.get().prepared.path)
+
+
+def flip(path: Path, place: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1 << place % 8
+    path.write_bytes(content)
+
+
+pytestmark = pytest.mark.usefixtures("inline_queue")
+
+
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.9])
+def test_a_flipped_bit_is_repaired_and_the_submission_scored_in_the_same_go(phase, submit, part):
+    expected = scores(evaluated(submit()))
+    path = prepared_file(phase)
+    sound = path.read_bytes()
+    flip(path, int(part * len(sound)))
+    submission = evaluated(submit())
+    assert (submission.status, submission.attempts, scores(submission)) == ("scored", 1, expected)
+    assert path.read_bytes() == sound
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert not list(Path(configured.FILE_UPLOAD_TEMP_DIR).iterdir())
+
+
+def test_a_truth_prepared_by_the_version_before_is_prepared_again(phase, submit):
+    path = prepared_file(phase)
+    sound = path.read_bytes()
+    path.write_bytes(b"PODIUM\0\4" + sound[8:])
+    assert evaluated(submit()).status == "scored"
+    assert path.read_bytes() == sound
+
+
+def test_intervals_and_explanations_repair_it_too(phase, submit, inline_queue):
+    submission, path = evaluated(submit()), prepared_file(phase)
+    for _ in range(2):
+        flip(path, 3000)
+        inline_queue.work_later()
+    assert not Rerun.objects.exists()
+    assert all(low is not None for *_, low in scores(submission))
+
+
+def test_damage_that_cannot_be_repaired_is_the_platforms_fault(phase, submit, settings, caplog):
+    truth = phase.truths.get()
+    Path(truth.source.path).write_bytes(b"not a zip")
+    flip(prepared_file(phase), 3000)
+    submission = submit()
+    for _ in range(settings.EVALUATION_ATTEMPTS):
+        with pytest.raises(truths.Unrestorable):
+            tasks.evaluate(str(submission.pk))
+    submission.refresh_from_db()
+    assert (submission.status, submission.fault) == ("failed", "platform")
+    assert quota.state(team=submission.team, phase=phase, now=submission.received_at).used == 0
+    assert phase.salt.strip() not in caplog.text
+
+
+def test_another_truth_is_never_put_in_its_place(phase, submit, tmp_path):
+    """The kept source belongs to another truth: the damaged file stays rather than to score by that."""
+    boxes = tmp_path / "phases" / "main" / "truth" / "boxes.csv"
+    boxes.write_text("\n".join(boxes.read_text().splitlines()[:-1]) + "\n")
+    other = truths.add(phase=phase, path=boxes.parent, by=None)
+    truth = phase.truths.get(active=True)
+    Path(truth.source.path).write_bytes(Path(other.source.path).read_bytes())
+    damaged = bytes(64)
+    Path(truth.prepared.path).write_bytes(damaged)
+    with pytest.raises(truths.Unrestorable, match="another sha256"):
+        tasks.evaluate(str(submit().pk))
+    assert Path(truth.prepared.path).read_bytes() == damaged
+
+
+def test_the_time_that_a_repair_takes_is_not_the_files(phase, submit, monkeypatch):
+    def slow(truth: Truth) -> None:
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr("worker.truths.prepare_again", slow)
+    flip(prepared_file(phase), 3000)
+    submission = submit()
+    with pytest.raises(truths.Unrestorable):
+        tasks.evaluate(str(submission.pk))
+    submission.refresh_from_db()
+    assert (submission.status, submission.failure_code) == ("queued", "")
+
+
+def test_a_repair_repeats_itself_without_harm(phase):
+    """Several workers may find the same damage at once."""
+    truth, path = phase.truths.get(), prepared_file(phase)
+    sound = path.read_bytes()
+    chance = random.Random(1)
+    flip(path, chance.randrange(len(sound)))
+    for _ in range(2):
+        truths.prepare_again(truth)
+        assert path.read_bytes() == sound
+    assert len(list(path.parent.iterdir())) == 2 + truth.draws.exists()
