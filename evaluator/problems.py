@@ -1,6 +1,6 @@
 """What can be wrong with a submission or a truth, said with code, place and what to do."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 SHOWN_PER_CODE = 20
@@ -57,6 +57,8 @@ class Notice:
 class Findings:
     """Defects and notices of one file: all counted, the first 20 of each code kept, in file order.
 
+    ``truth_notices`` depend on what is annotated: they are for those who hold the truth, not for a participant.
+
     >>> findings = Findings()
     >>> findings.add(Problem("empty", "the file is empty"))
     >>> findings.total
@@ -66,6 +68,7 @@ class Findings:
     errors: list[Problem] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
+    truth_notices: list[Notice] = field(default_factory=list)
 
     @classmethod
     def of(cls, problem: Problem) -> "Findings":
@@ -86,13 +89,17 @@ class Findings:
         if seen < SHOWN_PER_CODE:
             self.errors.append(problem)
 
-    def notice(self, code: str, message: str, count: int) -> None:
-        """Add a notice where there is something to notice."""
+    def notice(self, code: str, message: str, count: int, *, by_truth: bool = False) -> None:
+        """Add a notice where there is something to notice; ``by_truth``: the count depends on what is annotated."""
         if count:
-            self.notices.append(Notice(code, message, count))
+            (self.truth_notices if by_truth else self.notices).append(Notice(code, message, count))
+
+    def for_holder(self) -> "Findings":
+        """Return the findings with all notices, for somebody who holds the truth."""
+        return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the object that ``podium check --json`` prints."""
+        """Return what a participant may see; of :meth:`for_holder` the object that ``podium check --json`` prints."""
         return {
             "errors": [problem.as_dict() for problem in self.errors],
             "total": self.total,

@@ -110,7 +110,8 @@ def score(
         compile_once(source.progress)
         splits = with_intervals(opened, outcome, intervals, source.progress)
     drawn = {name: outcome.curves(name) for name in splits} if curves else {}
-    return Report(track, signature, resolved, splits, findings.notices, way, drawn, outcome.matches)
+    made = way, drawn, outcome.matches, findings.truth_notices
+    return Report(track, signature, resolved, splits, findings.notices, *made)
 
 
 def scored(
