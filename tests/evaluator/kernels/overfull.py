@@ -11,7 +11,7 @@ Rows = list[list[str]]  # image, label, confidence, XMin, YMin, XMax, YMax
 
 def rows(chance: random.Random, images: list[str], labels: list[str]) -> Rows:
     """Draw an overfull image of one class or several; more sure ones, and many that are equally sure at the cut."""
-    image, few = chance.choice(images), chance.sample(labels, chance.choice([1, 1, 2]))
+    image, few = chance.choice(images), chance.sample(labels, min(len(labels), chance.choice([1, 1, 2])))
     tied, found = chance.choice(["0.5", "0", "1"]), []
     for label in few:
         equal = chance.choice([1.0, 0.5, 0.0])
