@@ -1,6 +1,6 @@
 """What can be wrong with a submission or a truth, said with code, place and what to do."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NoReturn
 
 SHOWN_PER_CODE = 20
@@ -71,6 +71,8 @@ class Findings:
         How many defects are counted.
     more : bool
         Whether reading stopped because of a limit of defects or rows, so that the file may hold more defects.
+    truth_notices : list of Notice
+        Notices that depend on what is annotated: for those who hold the truth, not for a participant.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Findings:
     notices: list[Notice] = field(default_factory=list)
     most: int = MOST_DEFECTS
     more: bool = False
+    truth_notices: list[Notice] = field(default_factory=list)
 
     @classmethod
     def of(cls, problem: Problem) -> "Findings":
@@ -145,13 +148,20 @@ class Findings:
         self.more = True
         raise Stop(problem.code)
 
-    def notice(self, code: str, message: str, count: int) -> None:
-        """Add a notice where there is something to notice."""
+    def notice(self, code: str, message: str, count: int, *, by_truth: bool = False) -> None:
+        """Add a notice where there is something to notice; ``by_truth``: the count depends on what is annotated."""
         if count:
-            self.notices.append(Notice(code, message, count))
+            (self.truth_notices if by_truth else self.notices).append(Notice(code, message, count))
+
+    def for_holder(self) -> "Findings":
+        """Return the findings with all notices, for somebody who holds the truth."""
+        return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the object that ``podium check --json`` prints; ``more`` only where it is true."""
+        """Return what a participant may see; of :meth:`for_holder` the object that ``podium check --json`` prints.
+
+        It has ``more`` only where that is true.
+        """
         return {
             "errors": [problem.as_dict() for problem in self.errors],
             "total": self.total,

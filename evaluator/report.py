@@ -1,7 +1,7 @@
 """The result of a scoring: numbers by split, finite or undefined, and nothing else."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +85,8 @@ class MatchTable:
 class Report:
     """A scoring of one submission: what was measured and how (the signature).
 
+    ``truth_notices`` depend on what is annotated: they are for those who hold the truth, and no part of
+    :meth:`as_dict`, which may be shown to participants.
     ``way`` tells by which of two implementations, ``streamed`` or ``readable: …`` and why; the numbers are the same.
     ``curves`` (by split) and ``matches`` are there where they were asked for, and no part of :meth:`as_dict`.
     """
@@ -97,9 +99,14 @@ class Report:
     way: str = STREAMED
     curves: Mapping[str, list[CurveRow]] = field(default_factory=dict, compare=False, repr=False)
     matches: MatchTable = field(default_factory=MatchTable, compare=False, repr=False)
+    truth_notices: list[Notice] = field(default_factory=list)
+
+    def for_holder(self) -> "Report":
+        """Return the report with all notices, for somebody who holds the truth."""
+        return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the object that ``podium score --json`` prints."""
+        """Return what a server keeps; of :meth:`for_holder` the object that ``podium score --json`` prints."""
         return {
             "track": self.track,
             "signature": self.signature,

@@ -115,7 +115,8 @@ def score(
         splits = with_intervals(opened, outcome, intervals, source.progress)
     drawn = {name: outcome.curves(name) for name in splits} if curves else {}
     opened.check_unchanged()
-    return Report(track, signature, resolved, splits, findings.notices, way, drawn, outcome.matches)
+    made = way, drawn, outcome.matches, findings.truth_notices
+    return Report(track, signature, resolved, splits, findings.notices, *made)
 
 
 def scored(

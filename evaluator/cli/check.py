@@ -40,4 +40,4 @@ def run(arguments: Namespace) -> int:
             threads=arguments.threads,
             progress=tell,
         )
-    return print_submission_defects(findings, submission=arguments.submission, json=arguments.json)
+    return print_submission_defects(findings.for_holder(), submission=arguments.submission, json=arguments.json)

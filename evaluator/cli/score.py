@@ -82,7 +82,7 @@ def run(arguments: Namespace) -> int:
             seed=arguments.seed or 0,
             curves=arguments.curves is not None,
             explain=arguments.explain or arguments.matches is not None,
-        )
+        ).for_holder()
     if arguments.classes:
         write_classes(report, to=arguments.classes)
     if arguments.curves:

@@ -9,10 +9,7 @@ from evaluator.kernels.cells import BATCH, codes_of, find_ends, follows, numbers
 from evaluator.kernels.decimals import longer_number_at, number_at, quick_number_at
 from evaluator.kernels.detection_strings import COMMA, LINE_FEED, RETURN, after_blanks
 from evaluator.kernels.detections import (
-    CAPPED,
     DONE,
-    IGNORED,
-    MOST_PER_IMAGE_AND_CLASS,
     NOBODY,
     ODD,
     PREDICTIONS,
@@ -117,10 +114,8 @@ def _place_of(truth, state, image, label):
         state.counts[UNKNOWN_IMAGES] += 1
         return np.int64(-1)
     state.named[image] = 1
+    state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
     if label < 0:
-        state.counts[UNKNOWN_LABELS] += 1
-        return np.int64(-1)
-    if truth.usage[image] == IGNORED:
         return np.int64(-1)
     return place_in(
         truth.verified, np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1]), label
@@ -142,10 +137,10 @@ def _take_batch(truth, state, threshold, batch, rows):
             prefetch(truth.boxes, box * 4)
             prefetch(state.suitors, box * 6)
     for row in range(rows):
-        image, numbers = batch.codes[IMAGE, row], batch.numbers[:, row]
+        image, label, numbers = batch.codes[IMAGE, row], batch.codes[LABEL, row], batch.numbers[:, row]
         if image >= 0:
             corners, confidence = (numbers[1], numbers[2], numbers[3], numbers[4]), numbers[0]
-            status = take(truth, state, (0, 0, 0), threshold, image, batch.places[row], confidence, corners)
+            status = take(truth, state, (0, 0), threshold, image, label, batch.places[row], confidence, corners)
             if status != DONE:
                 return status
     return DONE
@@ -170,7 +165,7 @@ def read_rows(data, at, stop, order, positions, batch, truth, state, threshold):
 
     Returns
     -------
-    int64 : DONE, ODD, NEGATIVE or CAPPED; after anything but DONE the state is of no use.
+    int64 : DONE, ODD or NEGATIVE; after anything but DONE the state is of no use.
     """
     while at < stop:
         rows, at = _read_plain_rows(data, at, stop, truth, positions, batch)
@@ -188,17 +183,14 @@ def read_rows(data, at, stop, order, positions, batch, truth, state, threshold):
 def merge(truth, ours, theirs, threshold):
     """Take over what another thread has found, as if its suitors had come to us.
 
-    ``ours`` must have room for one entry more for each box. Returns DONE or CAPPED.
+    ``ours`` must have room for one entry more for each box.
     """
     for image in range(len(truth.usage)):
         for place in range(truth.verified_from[image], truth.verified_from[image + 1]):
-            if np.int64(ours.kept[place]) + np.int64(theirs.kept[place]) > MOST_PER_IMAGE_AND_CLASS:
-                return CAPPED
             for group in range(truth.groups_from[place], truth.groups_from[place + 1]):
                 ours.absorbed[group] = max(ours.absorbed[group], theirs.absorbed[group])
             for box in range(truth.boxes_from[place], truth.boxes_from[place + 1]):
                 suitor = theirs.suitors[box]
                 if suitor[0] != NOBODY:
                     corners = (suitor[2], suitor[3], suitor[4], suitor[5])
-                    court(truth, ours, (0, 0, 0), threshold, image, place, (box, suitor[1]), suitor[0], corners)
-    return DONE
+                    court(truth, ours, (0, 0), threshold, image, place, (box, suitor[1]), suitor[0], corners)

@@ -18,6 +18,7 @@ from evaluator.kernels.detections import (
     UNKNOWN_LABELS,
     enter,
     leave,
+    origin_of,
     settle,
     take,
 )
@@ -89,9 +90,10 @@ def _read_string(data, at, truth, state, threshold, image, origin):
             return ODD, at
         if image == NO_IMAGE:
             continue
-        state.counts[UNKNOWN_LABELS] += label < 0
+        state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
         place = np.int64(state.place[label]) if label >= 0 else np.int64(-1)
-        status = take(truth, state, origin, threshold, image, place, confidence, (x_min, x_max, y_min, y_max))
+        corners = (x_min, x_max, y_min, y_max)
+        status = take(truth, state, origin, threshold, image, label, place, confidence, corners)
         if status != DONE:
             return status, at
 
@@ -138,17 +140,16 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
 
     Returns
     -------
-    int64 : DONE, ODD, NEGATIVE or CAPPED; after anything but DONE the state is of no use.
+    int64 : DONE, ODD or NEGATIVE; after anything but DONE the state is of no use.
     """
     while at < stop:
         image, at = next_image(data, at, truth, state)
         if at == 0:
             return ODD
         if image < 0:
-            status, at = _read_string(data, at, truth, state, threshold, image, (0, 0, 0))
+            status, at = _read_string(data, at, truth, state, threshold, image, (0, 0))
         else:
-            first = np.int64(truth.verified_from[image])
-            origin = (first, np.int64(truth.boxes_from[first]), np.int64(truth.groups_from[first]))
+            origin = origin_of(truth, image)
             enter(truth, state, image)
             status, at = _read_string(data, at, truth, state, threshold, image, origin)
             leave(truth, state, image)

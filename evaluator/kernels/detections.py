@@ -16,10 +16,11 @@ NOBODY = -1.0
 
 # Places in State.counts.
 ENTRIES, STRANGERS, IMAGES, PREDICTIONS, UNKNOWN_IMAGES, UNKNOWN_LABELS, INVERTED, OUTSIDE, BEYOND_ONE = range(9)
-COUNTS = 9
+COLLECTED = 9
+COUNTS = 10
 
 # What a reading kernel returns: 0, or why the readable way must be taken.
-DONE, ODD, NEGATIVE, CAPPED = 0, 1, 2, 3
+DONE, ODD, NEGATIVE = 0, 1, 2
 
 
 class DetectionTruth(NamedTuple):
@@ -30,6 +31,8 @@ class DetectionTruth(NamedTuple):
     images, labels : TextIndex
     closed : bool array of shape (2,)
         Whether an unknown image, an unknown label is a defect.
+    listed : int64
+        How many labels, the first ones, do not count as unknown: see :func:`evaluator.tracks.contest.listed_labels`.
     usage : int8 array of shape (images,)
     verified_from : int32 array of shape (images + 1,)
         Where each image's verified classes begin among all: V of them.
@@ -43,6 +46,7 @@ class DetectionTruth(NamedTuple):
     images: TextIndex
     labels: TextIndex
     closed: NDArray[np.bool_]
+    listed: int
     usage: NDArray[np.int8]
     verified_from: NDArray[np.int32]
     verified: NDArray[np.int32]
@@ -57,6 +61,7 @@ TRUTH = types.NamedTuple(
         INDEX,
         INDEX,
         frozen(types.boolean),
+        types.int64,
         frozen(types.int8),
         *(frozen(types.int32) for _ in range(4)),
         frozen(types.float64, 2),
@@ -69,60 +74,85 @@ TRUTH = types.NamedTuple(
 class DetectionState(NamedTuple):
     """What one thread has found; it owns the arrays and nobody else writes to them.
 
-    Suitors, groups and kept are those of one image at a time (``Kaggle`` shape) or of all (long shape).
+    Suitors and groups are those of one image at a time (``Kaggle`` shape) or of all (long shape).
 
     Attributes
     ----------
     counts : int64 array of shape (COUNTS,)
     named : uint8 array of shape (images,)
         1 where the file named the image.
+    rows : int32 array of shape (images,)
+        How many predictions of each image were read.
+    overfull : bool array of shape (images,), read-only
+        The images whose predictions are collected and not taken: those that are known to have too many.
     strangers : uint64 array
         Hashes of the images that the truth does not know, ``counts[STRANGERS]`` of them.
     place : int32 array of shape (labels,)
         The class's place among all verified ones, -1 where it is not verified in this image. All -1 between images.
-    kept : uint16 array
-        Detections of each verified class.
     suitors : float64 array of shape (boxes, 6)
         Confidence, overlap and corners of the best detection that points at each box; confidence -1: nobody.
     absorbed : float64 array of shape (groups,)
         Highest confidence that each group-of box absorbed, -1: none.
     confidences, codes, entry_images : float64, uint32, int32 arrays of shape (capacity,)
         The entries of the curves, ``counts[ENTRIES]`` of them; code = class × 4 + (private: 2) + (false positive: 1).
+        The code of what counts for nothing is that of a class beyond all: see :func:`idle`.
+    collected_images, collected_labels, collected : int32, int32, float64 arrays of shapes (room,), (room,), (room, 5)
+        The sound predictions of overfull images, ``counts[COLLECTED]`` of them: confidence, XMin, XMax, YMin, YMax.
     """
 
     counts: NDArray[np.int64]
     named: NDArray[np.uint8]
+    rows: NDArray[np.int32]
+    overfull: NDArray[np.bool_]
     strangers: NDArray[np.uint64]
     place: NDArray[np.int32]
-    kept: NDArray[np.uint16]
     suitors: NDArray[np.float64]
     absorbed: NDArray[np.float64]
     confidences: NDArray[np.float64]
     codes: NDArray[np.uint32]
     entry_images: NDArray[np.int32]
+    collected_images: NDArray[np.int32]
+    collected_labels: NDArray[np.int32]
+    collected: NDArray[np.float64]
 
 
 STATE = types.NamedTuple(
     (
         types.int64[::1],
         types.uint8[::1],
+        types.int32[::1],
+        frozen(types.boolean),
         types.uint64[::1],
         types.int32[::1],
-        types.uint16[::1],
         types.float64[:, ::1],
         types.float64[::1],
         types.float64[::1],
         types.uint32[::1],
         types.int32[::1],
+        types.int32[::1],
+        types.int32[::1],
+        types.float64[:, ::1],
     ),
     DetectionState,
 )
 
 
 @part
-def add_entry(state, confidence, label, usage, miss, image):
-    """Append one entry of the curves."""
-    at = state.counts[ENTRIES]
+def idle(truth, label):
+    """Return the class, beyond all others, of what counts for nothing: one for each label, one for unknown labels.
+
+    It costs time and memory as if it counted, so that neither tells whether it does.
+    """
+    labels = len(truth.labels.starts) - 1
+    return labels + (label if label >= 0 else labels)
+
+
+@part
+def add_entry(truth, state, confidence, label, image, miss):
+    """Append one entry of the curves; in an ignored image it counts for nothing."""
+    at, usage = state.counts[ENTRIES], truth.usage[image]
+    if usage == IGNORED:
+        label = idle(truth, label)
     state.confidences[at] = confidence
     state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + miss)
     if len(state.entry_images):
@@ -159,7 +189,7 @@ def court(truth, state, origin, threshold, image, place, aim, confidence, corner
     """
     box, overlap = aim
     if box >= 0:
-        suitor = state.suitors[box - origin[1]]
+        suitor = state.suitors[box - origin[0]]
         if is_before(confidence, overlap, corners, suitor):
             displaced, their_corners = suitor[0], (suitor[2], suitor[3], suitor[4], suitor[5])
             suitor[0], suitor[1] = confidence, overlap
@@ -169,9 +199,9 @@ def court(truth, state, origin, threshold, image, place, aim, confidence, corner
             confidence, corners = displaced, their_corners
     group, share = best_group(truth.groups, truth.groups_from[place], truth.groups_from[place + 1], corners)
     if group >= 0 and share >= threshold:
-        state.absorbed[group - origin[2]] = max(state.absorbed[group - origin[2]], confidence)
+        state.absorbed[group - origin[1]] = max(state.absorbed[group - origin[1]], confidence)
     else:
-        add_entry(state, confidence, np.int64(truth.verified[place]), truth.usage[image], 1, image)
+        add_entry(truth, state, confidence, np.int64(truth.verified[place]), image, 1)
 
 
 @part
@@ -182,44 +212,60 @@ def detect(truth, state, origin, threshold, image, place, confidence, corners):
     ----------
     place : int64
         The class among all verified ones.
-    origin : (int64, int64, int64)
-        Verified class, box and group that stand first in ``kept``, ``suitors`` and ``absorbed``.
+    origin : (int64, int64)
+        Box and group that stand first in ``suitors`` and ``absorbed``.
     confidence : float64, not negative, no negative zero
     corners : four float64
-
-    Returns
-    -------
-    DONE or CAPPED
     """
-    seen = state.kept[place - origin[0]]
-    if seen == MOST_PER_IMAGE_AND_CLASS:
-        return CAPPED
-    state.kept[place - origin[0]] = seen + 1
     best, overlap = best_box(truth.boxes, truth.boxes_from[place], truth.boxes_from[place + 1], corners)
     aim = (best, overlap) if overlap >= threshold else (np.int64(-1), overlap)
     court(truth, state, origin, threshold, image, place, aim, confidence, corners)
+
+
+@outlined
+def collect(state, image, label, confidence, corners):
+    """Put a prediction of an overfull image aside."""
+    at = state.counts[COLLECTED]
+    state.collected_images[at], state.collected_labels[at] = image, label
+    state.collected[at, 0] = confidence
+    state.collected[at, 1], state.collected[at, 2], state.collected[at, 3], state.collected[at, 4] = corners
+    state.counts[COLLECTED] = at + 1
+
+
+@part
+def take(truth, state, origin, threshold, image, label, place, confidence, corners):
+    """Take one prediction of a known image, ``place`` -1 where its class is not verified there; or put it aside.
+
+    Once an image has more predictions than all are sure to count, this reading of the file is of no use but for
+    finding the other images like it, and only counts.
+
+    Returns DONE or NEGATIVE.
+    """
+    if not confidence >= 0:
+        return NEGATIVE
+    rows = state.rows[image] + 1
+    state.rows[image] = rows
+    if count_oddities(state.counts, confidence, corners):
+        confidence += 0.0  # -0.0 becomes 0.0
+        if state.overfull[image]:
+            collect(state, image, label, confidence, corners)
+        elif place >= 0 and rows <= MOST_PER_IMAGE_AND_CLASS:
+            detect(truth, state, origin, threshold, image, place, confidence, corners)
     return DONE
 
 
 @part
-def take(truth, state, origin, threshold, image, place, confidence, corners):
-    """Take one prediction of a known image, ``place`` -1 where its class is not verified there.
-
-    Returns DONE, NEGATIVE or CAPPED.
-    """
-    if not confidence >= 0:
-        return NEGATIVE
-    if count_oddities(state.counts, confidence, corners) and place >= 0:
-        return detect(truth, state, origin, threshold, image, place, confidence + 0.0, corners)  # -0.0 becomes 0.0
-    return DONE
+def origin_of(truth, image):
+    """Return the box and the group that stand first in an image."""
+    first = np.int64(truth.verified_from[image])
+    return np.int64(truth.boxes_from[first]), np.int64(truth.groups_from[first])
 
 
 @outlined
 def enter(truth, state, image):
-    """Note which classes are verified in an image, so that one look tells; an ignored image has none."""
-    if truth.usage[image] != IGNORED:
-        for place in range(truth.verified_from[image], truth.verified_from[image + 1]):
-            state.place[truth.verified[place]] = place
+    """Note which classes are verified in an image, so that one look tells."""
+    for place in range(truth.verified_from[image], truth.verified_from[image + 1]):
+        state.place[truth.verified[place]] = place
 
 
 @outlined
@@ -233,15 +279,14 @@ def leave(truth, state, image):
 def settle(truth, state, origin, image, groups_count):
     """Turn the suitors of an image's boxes, and its groups, into entries; put their state back to the beginning."""
     for place in range(truth.verified_from[image], truth.verified_from[image + 1]):
-        label, usage = truth.verified[place], truth.usage[image]
-        state.kept[place - origin[0]] = 0
-        for box in range(truth.boxes_from[place] - origin[1], truth.boxes_from[place + 1] - origin[1]):
+        label = np.int64(truth.verified[place])
+        for box in range(truth.boxes_from[place] - origin[0], truth.boxes_from[place + 1] - origin[0]):
             if state.suitors[box, 0] != NOBODY:
-                add_entry(state, state.suitors[box, 0], label, usage, 0, image)
+                add_entry(truth, state, state.suitors[box, 0], label, image, 0)
                 state.suitors[box, 0] = NOBODY
-        for group in range(truth.groups_from[place] - origin[2], truth.groups_from[place + 1] - origin[2]):
+        for group in range(truth.groups_from[place] - origin[1], truth.groups_from[place + 1] - origin[1]):
             if groups_count and state.absorbed[group] > 0:
-                add_entry(state, state.absorbed[group], label, usage, 0, image)
+                add_entry(truth, state, state.absorbed[group], label, image, 0)
             state.absorbed[group] = NOBODY
 
 
@@ -249,4 +294,4 @@ def settle(truth, state, origin, image, groups_count):
 def settle_all(truth, state, groups_count):
     """Settle every image of a state that holds all; it must have room for an entry for each box and group."""
     for image in range(len(truth.usage)):
-        settle(truth, state, (0, 0, 0), image, groups_count)
+        settle(truth, state, (0, 0), image, groups_count)

@@ -18,6 +18,8 @@ FREE = -1
 SLOTS_PER_TEXT = 8
 MOST_CHARACTERS = 256
 _0, _29, _33 = np.uint64(0), np.uint64(29), np.uint64(33)
+ONES, HIGHEST_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+QUOTES = np.uint64(0x2222222222222222)
 
 
 class TextIndex(NamedTuple):
@@ -40,17 +42,22 @@ class TextIndex(NamedTuple):
 INDEX = types.NamedTuple((frozen(types.int32), frozen(types.int32), frozen(types.uint64)), TextIndex)
 
 
-def index_of(texts: Sequence[str]) -> TextIndex:
+def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
     """Return the index of distinct texts.
 
     Left out are those that no plain cell or token can spell, with a blank, comma, quote or control character: they
-    take the readable way.
+    take the readable way. With ``as_unknown`` those that are not :func:`is_plain` are left out as well: so they take it
+    whether they are known or not.
     """
     encoded = [text.encode() for text in texts]
     sizes = np.array([-(-len(text) // 16) * 2 for text in encoded], np.int64)
     starts = np.r_[0, np.cumsum(sizes)].astype(np.int32)
     words = np.frombuffer(b"".join(text + bytes(-len(text) % 16) for text in encoded), np.uint64)
     plain = np.array([not any(byte <= 0x20 or byte in b'",' for byte in text) for text in encoded], np.bool_)
+    if as_unknown:
+        plain &= np.array(
+            [text.isascii() and len(text) <= MOST_CHARACTERS and 0x7F not in text for text in encoded], bool
+        )
     slots = np.full(1 << max(len(texts) * SLOTS_PER_TEXT - 1, 1).bit_length(), FREE, np.int32)
     _fill(slots, starts, words, plain)
     for array in (slots, starts, words):
@@ -58,9 +65,9 @@ def index_of(texts: Sequence[str]) -> TextIndex:
     return TextIndex(slots, starts, words)
 
 
-def kept_index(name: str, texts: Iterable[str]) -> dict[str, NDArray[Any]]:
+def kept_index(name: str, texts: Iterable[str], *, as_unknown: bool = False) -> dict[str, NDArray[Any]]:
     """Return an index as arrays to be kept with a truth; :func:`index_in` finds it there again."""
-    return {f"{name}.{part}": array for part, array in index_of([*texts])._asdict().items()}
+    return {f"{name}.{part}": array for part, array in index_of([*texts], as_unknown=as_unknown)._asdict().items()}
 
 
 def index_in(arrays: Mapping[str, NDArray[Any]], name: str) -> TextIndex:
@@ -169,10 +176,16 @@ def codes_in(data, index, codes):
 
 @outlined
 def is_plain(data, at, end):
-    """Tell whether an unknown text is at least sound: 1 to 256 characters of printable ASCII, no quote."""
+    """Tell whether an unknown text is at least sound: 1 to 256 characters of printable ASCII, no quote.
+
+    What ends a text is not looked for: blanks, commas and control characters.
+    """
     if not 0 < end - at <= MOST_CHARACTERS:
         return False
-    for place in range(at, end):  # noqa: SIM110
-        if not 0x20 < data[place] < 0x7F or data[place] == 0x22:
+    while at < end:
+        word = first_bytes(word_at(data, at), min(end - at, 8))
+        quotes = word ^ QUOTES
+        if ((word | (word + ONES)) | ((quotes - ONES) & ~quotes)) & HIGHEST_BITS:  # 0x7F and above, or a quote
             return False
+        at += 8
     return True

@@ -9,6 +9,7 @@ PAIRS_AT_ONCE = 2_000_000
 
 Keys = NDArray[np.int64]
 PairOverlap = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+Rivalry = Callable[[NDArray[np.int64]], tuple[NDArray[np.float64], Sequence[NDArray[np.generic]]]]
 
 
 def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -138,6 +139,43 @@ def precedence(
     array([1, 0])
     """
     return np.asarray(np.lexsort((*reversed(corners), -overlaps, -confidences, groups)))
+
+
+def surest(most: int, keys: Keys, confidences: NDArray[np.float64], rivalry: Rivalry) -> NDArray[np.int64]:
+    """Return which predictions are among the ``most`` that come first in the order of their key, ascending.
+
+    Parameters
+    ----------
+    most : int
+    keys : int64 array of shape (N,)
+    confidences : float64 array of shape (N,)
+    rivalry : callable
+        Takes the indices of predictions that are equally sure where a key must be cut, shape (R,), and returns what
+        decides between them as in :func:`precedence`: their overlaps and their corners. Called only where it is needed,
+        because overlaps are dear.
+
+    Examples
+    --------
+    >>> surest(1, np.array([3, 3, 5]), np.array([0.2, 0.9, 0.2]), lambda rivals: (np.zeros(len(rivals)), []))
+    array([1, 2])
+    """
+    order = np.lexsort((-confidences, keys))
+    last = order[ranks_in_groups(keys[order]) == most - 1]  # in each key that has so many
+    if not len(last):
+        return np.arange(len(keys))
+    of_key = np.minimum(np.searchsorted(keys[last], keys), len(last) - 1)
+    is_full = keys[last][of_key] == keys
+    level = is_full & (confidences == confidences[last][of_key])
+    above = is_full & (confidences > confidences[last][of_key])
+    room = most - np.bincount(of_key[above], minlength=len(last))
+    rivals = np.flatnonzero(level & (np.bincount(of_key[level], minlength=len(last)) > room)[of_key])
+    kept = ~is_full | above | level
+    if len(rivals):
+        rivals = rivals[np.argsort(keys[rivals], kind="stable")]
+        overlaps, corners = rivalry(rivals)
+        in_order = rivals[precedence(keys[rivals], confidences[rivals], overlaps, corners)]
+        kept[in_order] = ranks_in_groups(keys[in_order]) < room[of_key[in_order]]
+    return np.flatnonzero(kept)
 
 
 def ranks_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import Limits, Track
-from evaluator.files.notices import notice_oddities
+from evaluator.files.notices import notice_oddities, notice_unknown_labels
 from evaluator.files.source import Source
 from evaluator.files.submission import Table, Vocabulary
 from evaluator.metrics.bootstrap import Numbers, Weights
@@ -194,8 +194,25 @@ def vocabularies_of(truth: Truth | None) -> dict[str, Vocabulary]:
         return {}
     return {
         "image": Vocabulary(truth.image_codes, closed=truth.flags["images_listed"]),
-        "label": Vocabulary(truth.label_codes, closed=truth.flags["labels_listed"]),
+        "label": vocabulary_of(truth.label_codes, closed=truth.flags["labels_listed"]),
     }
+
+
+def vocabulary_of(index: Mapping[str, int], *, closed: bool) -> Vocabulary:
+    """Return known labels or relations; an open list has none that would be too long if it were unknown."""
+    if not closed:
+        index = {text: code for text, code in index.items() if len(text) <= Limits().text_characters}
+    return Vocabulary(index, closed=closed)
+
+
+def listed_labels(truth: Truth) -> tuple[int, bool]:
+    """Return how many labels, the first ones, are no unknown ones, and whether a public list says which they are.
+
+    The list is ``classes.csv``, or else the hierarchy. Without both the labels are those that somebody annotated.
+    """
+    if not truth.flags["labels_listed"] and "listed_labels" in truth.arrays:
+        return int(truth.arrays["listed_labels"][0]), True
+    return len(truth.texts["labels"]), truth.flags["labels_listed"]
 
 
 def require_all_images(truth: Truth, table: Table, findings: Findings) -> None:
@@ -209,11 +226,21 @@ def require_all_images(truth: Truth, table: Table, findings: Findings) -> None:
 
 def notice_boxes(
     findings: Findings,
+    truth: Truth | None,
     confidences: NDArray[np.float64],
     boxes: list[NDArray[np.float64]],
-    unknown_labels: NDArray[np.bool_],
+    labels: Sequence[NDArray[np.int64]],
 ) -> None:
-    """Count what is scored by the rules but was hardly meant."""
+    """Count what is scored by the rules but was hardly meant.
+
+    Parameters
+    ----------
+    confidences : float64 array of shape (N,)
+    boxes : list of float64 arrays of shape (N, 4)
+    labels : codes of each prediction, one array of shape (N,) for each label that it has
+    """
+    if truth is None:
+        return  # it has no images yet, so nothing was read of them
     inverted, outside = np.zeros(len(confidences), bool), np.zeros(len(confidences), bool)
     for corners in boxes:
         inverted |= (corners[:, 0] >= corners[:, 1]) | (corners[:, 2] >= corners[:, 3])
@@ -223,5 +250,7 @@ def notice_boxes(
         inverted=int(inverted.sum()),
         outside=int(outside.sum()),
         beyond=int(((confidences < 0) | (confidences > 1)).sum()),
-        unknown_labels=int(unknown_labels.sum()),
     )
+    known, listed = listed_labels(truth)
+    unknown = np.any([(codes < 0) | (codes >= known) for codes in labels], axis=0)
+    notice_unknown_labels(findings, int(unknown.sum()), listed=listed)

@@ -26,7 +26,6 @@ class Curves:
         False positives of each.
     """
 
-    labels: int
     keys: NDArray[np.uint64]
     ends: NDArray[np.int64]
     false: NDArray[np.int64]
@@ -40,7 +39,7 @@ class Curves:
         keys, at = np.empty(ends[-1], np.uint64), ends[:-1].copy()
         while segments:
             scatter(*segments.pop(), at, keys)
-        return cls(labels, keys, ends, hits_and_misses[:, 1])
+        return cls(keys, ends, hits_and_misses[:, 1])
 
     def bucket(self, number: int) -> NDArray[np.uint64]:
         """Return the keys of one class and half."""
@@ -58,10 +57,10 @@ class Curves:
             self.bucket(number).sort()
 
     def values(self, truths: NDArray[np.float64], halves: Sequence[int]) -> Iterator[float]:
-        """Yield the average precision of each class over some halves, NaN where it is undefined."""
+        """Yield the average precision of the first classes over some halves, NaN where it is undefined."""
         room = np.empty((2, len(self.keys)))
         nothing = np.empty(0, np.uint64)
-        for label in range(self.labels):
+        for label in range(len(truths)):
             parts = [self.bucket(2 * label + half) if half in halves else nothing for half in (0, 1)]
             defined = truths[label] > 0
             yield average_precision(*parts, truths[label], *room) if defined else np.nan

@@ -13,7 +13,7 @@ from evaluator.tracks.detection_matches import Matches
 from evaluator.tracks.detection_report import objects
 from evaluator.tracks.detection_variants import as_annotated
 from evaluator.tracks.detections import predicted, sound
-from evaluator.tracks.openimages_detection import CORNERS, match
+from evaluator.tracks.openimages_detection import CORNERS, match, within_cap
 from evaluator.truth import Truth
 
 
@@ -27,11 +27,11 @@ def ablation(truth: Truth, table: Table, parameters: Mapping[str, Any]) -> dict[
     A truth that was compiled without its hierarchy has only the rows without.
     """
     found = predicted(truth, table, table.numbers(*CORNERS), parameters)
-    found = found[sound(found)]
+    found = found[sound(found) & (found.labels >= 0)]
     rows: dict[str, list[ClassRow]] = {name: [] for name in truth.splits}
     for hierarchy in (True, False) if truth.parameters["expand_hierarchy"] else (False,):
         variant = truth if hierarchy else as_annotated(truth)
-        matches = match(variant, found, {**parameters, "group_of_weight": 1.0})
+        matches = match(variant, within_cap(variant, found), {**parameters, "group_of_weight": 1.0})
         for name in truth.splits:
             rows[name].extend(_weighed(variant, matches, name, hierarchy=hierarchy))
     return rows

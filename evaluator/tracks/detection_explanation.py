@@ -44,6 +44,7 @@ def explained(truth: Truth, table: Table, parameters: Mapping[str, Any], outcome
     ``slices``, and by the official protocol ``ablation``.
     """
     everything = predicted(truth, table, table.numbers(*CORNERS), parameters)
+    everything = everything[everything.labels >= 0]
     weight = parameters["group_of_weight"]
     variants = ablation(truth, table, parameters) if parameters["protocol"] == "tfod" else {}
     counted, matches = matched(truth, table, parameters)

@@ -1,6 +1,6 @@
 """Which detection met which box of the truth: what a detection score and all of its reports are made of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,10 @@ class Detections:
     ----------
     rows
         Where each stands in its table; copies for ancestors have the row of their origin.
+    labels
+        -1 where the truth does not know the label.
     places
-        Which of all its detections of known classes these are; copies are detections of their own.
+        Which of all its detections these are, those of known labels first; copies are detections of their own.
     """
 
     images: NDArray[np.int64]
@@ -47,8 +49,8 @@ class Detections:
         return len(self.images)
 
     def keys(self, truth: Truth) -> NDArray[np.int64]:
-        """Return image × number of labels + label, shape (N,)."""
-        return self.images * len(truth.texts["labels"]) + self.labels
+        """Return image × number of labels + label, shape (N,); -1, which is in no truth, for an unknown label."""
+        return np.where(self.labels < 0, -1, self.images * len(truth.texts["labels"]) + self.labels)
 
     @property
     def corners(self) -> list[NDArray[np.float64]]:
@@ -90,6 +92,11 @@ class Matches:
     absorbed: NDArray[np.bool_]
     reached: NDArray[np.float64]
     curves: NDArray[np.int64]
+
+    def __getitem__(self, chosen: NDArray[np.bool_]) -> "Matches":
+        """Return what became of some of the detections; the groups stay as they are found."""
+        kept = {one.name: getattr(self, one.name)[chosen] for one in fields(self) if one.name != "reached"}
+        return Matches(**kept, reached=self.reached)
 
     def entries(self, truth: Truth, weight: float, objects: tuple[str, str] = BOXES) -> Entries:
         """Return what goes into the curves: detections that are not absorbed, and the groups that are found.

@@ -1,6 +1,6 @@
 """One thread of a detection scoring: kernels and the memory that they work in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,17 @@ from evaluator.kernels.cells import Batch
 from evaluator.kernels.detection_rows import merge, read_rows
 from evaluator.kernels.detection_strings import read_strings
 from evaluator.kernels.detections import DetectionState, DetectionTruth, settle_all
+from evaluator.kernels.overfull import take_collected
 from evaluator.kernels.texts import index_in
-from evaluator.tracks.contest import ReadableWay
+from evaluator.tracks.contest import ReadableWay, listed_labels
 from evaluator.tracks.curves import Entries
+from evaluator.tracks.detection_overfull import capped, collected, joined
 from evaluator.tracks.streaming import Bytes, Heading
 from evaluator.truth import Truth
 
 REASONS = {
     kernels.ODD: "something that is not plain",
     kernels.NEGATIVE: "negative confidences",
-    kernels.CAPPED: "more than 10,000 detections of one class in one image",
 }
 ENTRIES_PER_SEGMENT = 1 << 20
 BYTES_PER_DETECTION = 12  # the shortest one: "a 0 0 0 0 0 " or "a,b,0,0,0,0,0\n"
@@ -36,6 +37,7 @@ def truth_of(truth: Truth) -> DetectionTruth:
         images=index_in(arrays, "images"),
         labels=index_in(arrays, "labels"),
         closed=closed,
+        listed=listed_labels(truth)[0],
         usage=arrays["usage"],
         verified_from=arrays["verified_from"],
         verified=arrays["verified_labels"],
@@ -50,7 +52,12 @@ class DetectionReader:
     """What one thread has read: the state of its kernels, and the entries that they have filled."""
 
     def __init__(
-        self, truth: DetectionTruth, heading: Heading, parameters: Mapping[str, Any], keeps_images: bool
+        self,
+        truth: DetectionTruth,
+        heading: Heading,
+        parameters: Mapping[str, Any],
+        keeps_images: bool,
+        overfull: NDArray[np.bool_],
     ) -> None:
         self.truth = truth
         self.heading = heading
@@ -60,6 +67,7 @@ class DetectionReader:
         self.order = np.argsort(self.positions).astype(np.int64)
         self.batch = Batch.empty(texts=2, numbers=5)
         self.keeps_images = keeps_images
+        self.overfull = overfull
         self.filled: Entries = []
         self.filled_images: list[NDArray[np.int32]] = []
         self.strangers: list[NDArray[np.uint64]] = []
@@ -68,24 +76,27 @@ class DetectionReader:
     def _new_state(self) -> DetectionState:
         """Return a state of one image where images come in one piece, else of all."""
         truth = self.truth
-        sizes = [len(truth.verified), len(truth.boxes), len(truth.groups)]
+        boxes, groups = len(truth.boxes), len(truth.groups)
         if self.heading.kaggle:
-            starts = truth.verified_from
-            parts = [starts, truth.boxes_from[starts], truth.groups_from[starts]]
-            sizes = [int(np.diff(part).max(initial=0)) for part in parts]
-        suitors = np.empty((sizes[1], 6))
+            starts = truth.boxes_from[truth.verified_from], truth.groups_from[truth.verified_from]
+            boxes, groups = (int(np.diff(part).max(initial=0)) for part in starts)
+        suitors = np.empty((boxes, 6))
         suitors[:, 0] = kernels.NOBODY
         return DetectionState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
+            rows=np.zeros(len(truth.usage), np.int32),
+            overfull=self.overfull,
             strangers=np.empty(0, np.uint64),
             place=np.full(len(truth.labels.starts) - 1, -1, np.int32),
-            kept=np.zeros(sizes[0], np.uint16),
             suitors=suitors,
-            absorbed=np.full(sizes[2], kernels.NOBODY),
+            absorbed=np.full(groups, kernels.NOBODY),
             confidences=np.empty(0),
             codes=np.empty(0, np.uint32),
             entry_images=np.empty(0, np.int32),
+            collected_images=np.empty(0, np.int32),
+            collected_labels=np.empty(0, np.int32),
+            collected=np.empty((0, 5)),
         )
 
     @property
@@ -103,12 +114,15 @@ class DetectionReader:
     def read(self, data: Bytes, stop: int) -> None:
         """Take the lines before ``stop``."""
         self._make_room(stop // BYTES_PER_DETECTION + 1, lines=stop // BYTES_PER_LINE + 1)
+        if self.overfull.any():
+            self._collect_into(stop // BYTES_PER_DETECTION + 1)
         state = self.state
         if self.heading.kaggle:
             status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.groups_count)
         else:
             status = read_rows(data, 0, stop, self.order, self.positions, self.batch, self.truth, state, self.threshold)
-        _accept(status)
+        if status != kernels.DONE:
+            raise ReadableWay(REASONS[status])
         if state.counts[kernels.STRANGERS]:
             self.strangers.append(self.state.strangers[: state.counts[kernels.STRANGERS]].copy())
             state.counts[kernels.STRANGERS] = 0
@@ -131,7 +145,25 @@ class DetectionReader:
     def join(self, other: "DetectionReader") -> None:
         """Take over what another thread has found in the long shape."""
         self._make_room(len(self.truth.boxes))
-        _accept(merge(self.truth, self.state, other.state, self.threshold))
+        merge(self.truth, self.state, other.state, self.threshold)
+
+    def take_collected(self, crew: Sequence["DetectionReader"]) -> None:
+        """Take what all threads have put aside of overfull images, as far as it is not beyond the cap."""
+        left = capped(self.truth, joined([collected(reader.state) for reader in crew]))
+        self._make_room(len(left.images) + len(self.truth.groups))
+        take_collected(self.truth, self.state, self.threshold, self.heading.kaggle, self.groups_count, *left)
+
+    def _collect_into(self, more: int) -> None:
+        """Have room to put so many more predictions aside; those beyond the cap make way."""
+        if int(self.state.counts[kernels.COLLECTED]) + more <= len(self.state.collected):
+            return
+        left = capped(self.truth, collected(self.state))
+        count = len(left.images)
+        size = 2 * count + more
+        images, labels, predictions = np.empty(size, np.int32), np.empty(size, np.int32), np.empty((size, 5))
+        images[:count], labels[:count], predictions[:count] = left
+        self.state = self.state._replace(collected_images=images, collected_labels=labels, collected=predictions)
+        self.state.counts[kernels.COLLECTED] = count
 
     def settle(self) -> None:
         """Turn the suitors of all images into entries."""
@@ -146,8 +178,3 @@ class DetectionReader:
     def entry_images(self) -> list[NDArray[np.int32]]:
         """Return the image of each entry, segment by segment; nothing where images are not kept."""
         return [*self.filled_images, self.state.entry_images[: self.state.counts[kernels.ENTRIES]]]
-
-
-def _accept(status: int) -> None:
-    if status != kernels.DONE:
-        raise ReadableWay(REASONS[status])

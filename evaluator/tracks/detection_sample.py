@@ -47,6 +47,11 @@ class Entries:
     weights: NDArray[np.float64]
     objects: tuple[str, str] = BOXES
 
+    def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
+        """Return the chosen ones."""
+        arrays = self.images[chosen], self.labels[chosen], self.confidences[chosen], self.weights[chosen]
+        return Entries(*arrays, self.objects)
+
     def curves(self, truth: Truth, weight: float, split: str) -> list[CurveRow]:
         """Return the precision/recall curve of each class of a report."""
         truths = objects(truth, split, weight)

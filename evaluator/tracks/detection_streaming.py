@@ -5,16 +5,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
+from evaluator.kernels.detections import DetectionTruth
 from evaluator.problems import Findings
 from evaluator.report import SplitReport
 from evaluator.tracks.contest import Outcome, ReadableWay, Streaming
 from evaluator.tracks.curves import HALVES, Curves
+from evaluator.tracks.detection_overfull import overfull_images
 from evaluator.tracks.detection_reader import DetectionReader, truth_of
 from evaluator.tracks.detection_report import objects, summary
 from evaluator.tracks.detection_sample import Entries
-from evaluator.tracks.streaming import note, read_all, refuse_duplicates
+from evaluator.tracks.streaming import Heading, note, read_all, refuse_duplicates
 from evaluator.truth import Truth
 
 
@@ -31,20 +34,19 @@ def stream(truth: Truth, submission: Streaming, parameters: Mapping[str, Any], f
     if parameters["protocol"] != "tfod":
         raise ReadableWay("another protocol")
     known = truth_of(truth)
-    readers: Sequence[DetectionReader] = read_all(
-        submission,
-        DETECTION,
-        lambda heading: [
-            DetectionReader(known, heading, parameters, submission.keeps_images) for _ in range(submission.threads)
-        ],
-    )
+    readers = read(submission, known, parameters, np.zeros(len(known.usage), bool))
+    too_many = overfull_images([reader.state for reader in readers])
+    if too_many.any():
+        del readers  # and its memory
+        readers = read(submission, known, parameters, too_many)
     submission.progress("matching", 0.0)
     join(readers)
     if parameters["require_all_images"] and not np.any([reader.state.named for reader in readers], axis=0).all():
         raise ReadableWay("missing images")
     submission.progress("scoring", 0.0)
-    entries = gathered(readers) if submission.keeps_images else None
-    curves = Curves.of([part for reader in readers for part in reader.entries()], len(truth.texts["labels"]))
+    entries = gathered(readers, len(truth.texts["labels"])) if submission.keeps_images else None
+    classes = 2 * len(truth.texts["labels"]) + 1  # with those of what counts for nothing
+    curves = Curves.of([part for reader in readers for part in reader.entries()], classes)
     curves.sort(submission.threads)
     note(truth, readers, findings)
     splits = {name: fold(truth, curves, name, weight) for name in truth.splits}
@@ -53,30 +55,52 @@ def stream(truth: Truth, submission: Streaming, parameters: Mapping[str, Any], f
     return Outcome(splits, partial(entries.sample, truth, weight), partial(entries.curves, truth, weight))
 
 
-def gathered(readers: Sequence[DetectionReader]) -> Entries:
-    """Return the entries of all threads with their images."""
+def read(
+    submission: Streaming, truth: DetectionTruth, parameters: Mapping[str, Any], overfull: NDArray[np.bool_]
+) -> Sequence[DetectionReader]:
+    """Read the file, one reader a thread; the predictions of overfull images are put aside.
+
+    Raises
+    ------
+    ReadableWay
+    """
+    overfull.flags.writeable = False
+
+    def readers(heading: Heading) -> Sequence[DetectionReader]:
+        threads = range(submission.threads)
+        return [DetectionReader(truth, heading, parameters, submission.keeps_images, overfull) for _ in threads]
+
+    return read_all(submission, DETECTION, readers)
+
+
+def gathered(readers: Sequence[DetectionReader], labels: int) -> Entries:
+    """Return the entries of all threads that count, with their images."""
     segments = [part for reader in readers for part in reader.entries()]
     confidences, codes = (np.concatenate(parts) for parts in zip(*segments, strict=True))
     images = np.concatenate([part for reader in readers for part in reader.entry_images()])
-    return Entries(images, codes >> np.uint32(2), confidences, (codes & np.uint32(1) == 0).astype(float))
+    entries = Entries(images, codes >> np.uint32(2), confidences, (codes & np.uint32(1) == 0).astype(float))
+    counts = entries.labels < labels
+    return entries if counts.all() else entries[counts]
 
 
 def join(readers: Sequence[DetectionReader]) -> None:
     """Bring together what the threads know of the same images."""
     first, *others = readers
-    if not first.heading.kaggle:
+    if first.heading.kaggle:
+        refuse_duplicates(readers)
+    else:
         for other in others:
             first.join(other)
+    first.take_collected(readers)
+    if not first.heading.kaggle:
         first.settle()
-        return
-    refuse_duplicates(readers)
 
 
 def fold(truth: Truth, curves: Curves, split: str, weight: float) -> SplitReport:
     """Sum up one split: AP of each class, and their mean."""
     truths = objects(truth, split, weight)
     halves = list(HALVES[split])
-    scored = np.diff(curves.ends).reshape(-1, 2)[:, halves].sum(axis=1)
-    false = curves.false.reshape(-1, 2)[:, halves].sum(axis=1)
-    values = np.fromiter(curves.values(truths, halves), np.float64, curves.labels)
+    scored = np.diff(curves.ends).reshape(-1, 2)[: len(truths), halves].sum(axis=1)
+    false = curves.false.reshape(-1, 2)[: len(truths), halves].sum(axis=1)
+    values = np.fromiter(curves.values(truths, halves), np.float64, len(truths))
     return summary(truth, values, truths, scored=scored, true=(scored - false).astype(float), false=false)

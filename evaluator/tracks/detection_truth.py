@@ -61,11 +61,12 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         "labelled": labelled,
         "labelled_unexpanded": distinct_keys(labelling.label_images, labelling.label_codes, len(labels)),
         **labelling.ancestor_arrays,
+        **labelling.listed_arrays,
         "shown": labelling.shown(verified),
         "usage": usage,
         "objects": count_objects(keys[ordinary], keys[grouped], usage, len(labels)),
         **kept_index("images", images),
-        **kept_index("labels", labels),
+        **kept_index("labels", labels, as_unknown=not labelling.closed),
     }
     texts = labelling.texts | {"attributes": _attribute_names(tables["boxes.csv"])}
     flags, shaped = labelling.flags(folder), {"expand_hierarchy": parameters["expand_hierarchy"]}

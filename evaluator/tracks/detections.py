@@ -1,6 +1,6 @@
 """What detections by boxes and by masks have in common: which count, which groups are found, the sum of a split."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluator.files.submission import Table
 from evaluator.metrics.average_precision import average_precisions
-from evaluator.metrics.matching import precedence, ranks_in_groups
+from evaluator.metrics.matching import Rivalry, ranks_in_groups, surest
 from evaluator.report import SplitReport
 from evaluator.tracks.contest import Outcome, contains, on_every_split
 from evaluator.tracks.detection_matches import NOT_REACHED, Detections, highest_of
@@ -21,24 +21,18 @@ LOWEST_CONFIDENCE = -10.0  # the official code's threshold: at or below it a det
 MOST_PER_IMAGE_AND_CLASS = 10_000
 
 
-def evaluated(truth: Truth, table: Table, boxes: NDArray[np.float64], parameters: Mapping[str, Any]) -> Detections:
-    """Return the detections that count: sound ones of classes verified in their image."""
-    found = predicted(truth, table, boxes, parameters)
-    found = found[sound(found)]
-    return found[contains(truth.arrays["verified"], found.keys(truth))] if len(found) else found
-
-
 def predicted(truth: Truth, table: Table, boxes: NDArray[np.float64], parameters: Mapping[str, Any]) -> Detections:
-    """Return all detections of known classes; with ``expand_predictions`` their copies for every ancestor too.
+    """Return all detections, those of known labels first; with ``expand_predictions`` copies for every ancestor too.
 
     ``boxes``: of the whole table, shape (rows, 4).
     """
-    labels = table.codes("LabelName")
-    rows = np.flatnonzero(labels >= 0)
-    labels = labels[rows]
+    codes = table.codes("LabelName")
+    rows, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
+    labels = codes[rows]
     if parameters["expand_predictions"]:
         copies, ancestors = _ancestors(truth, labels)
         rows, labels = np.r_[rows, rows[copies]], np.r_[labels, ancestors]
+    rows, labels = np.r_[rows, others], np.r_[labels, codes[others]]
     confidences = table.numbers("Score")[rows, 0]
     return Detections(table.codes("image")[rows], labels, confidences, boxes[rows], rows, np.arange(len(rows)))
 
@@ -58,14 +52,20 @@ def sound(found: Detections) -> NDArray[np.bool_]:
     return np.asarray(has_area & (found.confidences > LOWEST_CONFIDENCE))
 
 
-def most_confident(
-    found: Detections, keys: NDArray[np.int64], overlaps: NDArray[np.float64], ties: Sequence[NDArray[np.generic]]
-) -> NDArray[np.bool_]:
-    """Tell which detections are among the 10,000 surest of their image and class, shape (N,)."""
-    order = precedence(keys, found.confidences, overlaps, ties)
-    kept = np.zeros(len(keys), bool)
-    kept[order] = ranks_in_groups(keys[order]) < MOST_PER_IMAGE_AND_CLASS
-    return kept
+def verified(truth: Truth, found: Detections) -> NDArray[np.bool_]:
+    """Tell which detections are of a class that is verified in their image, shape (N,)."""
+    if not len(found):  # nothing is looked up for a file without detections
+        return np.zeros(0, bool)
+    return contains(truth.arrays["verified"], found.keys(truth))
+
+
+def most_confident(truth: Truth, found: Detections, rivalry: Rivalry) -> NDArray[np.int64]:
+    """Return which detections are among the 10,000 surest of their image and class.
+
+    The cap holds for every class, verified or not. Labels that the truth does not know are one class: none counts.
+    """
+    keys = found.images * (len(truth.texts["labels"]) + 1) + found.labels + 1
+    return surest(MOST_PER_IMAGE_AND_CLASS, keys, found.confidences, rivalry)
 
 
 def reached(

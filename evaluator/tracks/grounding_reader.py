@@ -70,7 +70,7 @@ def _read(source: Source, truth: Truth | None) -> Ranked:
     evaluated = phrases != NOBODY
     phrases, ranks, boxes = phrases[evaluated], ranks[evaluated], boxes[evaluated]
     inverted = (boxes[:, 0] >= boxes[:, 1]) | (boxes[:, 2] >= boxes[:, 3])
-    notice_oddities(source.findings, inverted=int(inverted.sum()), outside=0, beyond=0, unknown_labels=0)
+    notice_oddities(source.findings, inverted=int(inverted.sum()), outside=0, beyond=0)
     return Ranked(phrases, ranks, boxes)
 
 

@@ -29,6 +29,8 @@ class Labelling:
         Display names of the labels.
     closed : bool
         Whether ``classes.csv`` lists the labels: then all of them belong into a report.
+    in_hierarchy : int or None
+        How many labels the hierarchy lists, None without one; without ``classes.csv`` they are the first ones.
     ancestors : list of list of int
         Of each label.
     above, below : list of list of int
@@ -41,6 +43,7 @@ class Labelling:
     labels: dict[str, int]
     names: list[str]
     closed: bool
+    in_hierarchy: int | None
     ancestors: list[list[int]]
     above: list[list[int]]
     below: list[list[int]]
@@ -79,7 +82,8 @@ class Labelling:
         present = verified.integers("Confidence") == 1
         codes = coded(verified.texts("ImageID"), images), coded(verified.texts("LabelName"), labels)
         names = [(listed or {}).get(label, label) for label in labels]
-        return cls(images, labels, names, listed is not None, ancestors, above, below, *codes, present)
+        lists = listed is not None, len(known) if hierarchy else None
+        return cls(images, labels, names, *lists, ancestors, above, below, *codes, present)
 
     def told(self, present: bool) -> tuple[Codes, Codes]:
         """Return images and labels of what is verified as present, or as absent, relatives included.
@@ -102,6 +106,12 @@ class Labelling:
     def shown(self, keys: Codes) -> Codes:
         """Return the labels of a report: all that are listed, or those of some sorted image × label keys."""
         return np.arange(len(self.labels)) if self.closed else np.unique(keys % max(len(self.labels), 1))
+
+    @property
+    def listed_arrays(self) -> dict[str, Codes]:
+        """How many labels, the first ones, the hierarchy lists, where it is the only public list of them."""
+        alone = self.in_hierarchy is not None and not self.closed
+        return {"listed_labels": np.array([self.in_hierarchy])} if alone else {}
 
     @property
     def ancestor_arrays(self) -> dict[str, Codes]:
@@ -144,13 +154,13 @@ def _label_codes(
     """Return every label with its code.
 
     With ``classes.csv`` its labels in its order: an ancestor that it does not list is not evaluated. Without it
-    whatever the truth and the hierarchy name, sorted.
+    those that the hierarchy lists, sorted, and then what else the truth names, sorted.
     """
     if listed is not None:
         return {label: code for code, label in enumerate(listed)}
-    named = set(hierarchy.ancestors if hierarchy else ())
-    named |= {label for table in tables.values() for label in table.frame["LabelName"].tolist()}
-    return {label: code for code, label in enumerate(sorted(named))}
+    public = sorted(hierarchy.ancestors if hierarchy else ())
+    named = {label for table in tables.values() for label in table.frame["LabelName"].tolist()}
+    return {label: code for code, label in enumerate([*public, *sorted(named - set(public))])}
 
 
 def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:

@@ -79,6 +79,7 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         "verified": verified,
         "present": contains(there, verified),
         "shown": labelling.shown(verified),
+        **labelling.listed_arrays,
         "usage": usage,
     }
     flags = labelling.flags(folder)
@@ -89,7 +90,7 @@ def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> 
     """Read a submission, and notice what was hardly meant."""
     table = read_table(source, CLASSIFICATION.form, vocabularies_of(truth))
     if not source.findings.total:
-        notice_boxes(source.findings, table.numbers("Score")[:, 0], [], table.codes("LabelName") < 0)
+        notice_boxes(source.findings, truth, table.numbers("Score")[:, 0], [], [table.codes("LabelName")])
     return table
 
 

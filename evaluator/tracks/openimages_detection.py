@@ -1,10 +1,11 @@
 """Open Images object detection: truth with a hierarchy, group-of boxes, labels that are not exhaustive."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
 from evaluator.files.source import Source
@@ -23,7 +24,7 @@ from evaluator.tracks.contest import (
     vocabularies_of,
 )
 from evaluator.tracks.detection_matches import Detections, Matches
-from evaluator.tracks.detections import evaluated, most_confident, outcome_of, reached
+from evaluator.tracks.detections import most_confident, outcome_of, predicted, reached, sound, verified
 from evaluator.truth import Truth
 
 CORNERS = ("XMin", "XMax", "YMin", "YMax")
@@ -35,8 +36,8 @@ def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> 
     if truth is not None and parameters["require_all_images"] and not source.findings.total:
         require_all_images(truth, table, source.findings)
     if not source.findings.total:
-        unknown = table.codes("LabelName") < 0
-        notice_boxes(source.findings, table.numbers("Score")[:, 0], [table.numbers(*CORNERS)], unknown)
+        confidences, boxes = table.numbers("Score")[:, 0], [table.numbers(*CORNERS)]
+        notice_boxes(source.findings, truth, confidences, boxes, [table.codes("LabelName")])
     return table
 
 
@@ -58,8 +59,30 @@ def matched(truth: Truth, table: Table, parameters: Mapping[str, Any]) -> tuple[
     by_official_code = parameters["protocol"] == "tfod"
     if not by_official_code:
         truth = detection_fiftyone.counted(truth, parameters)
-    found = evaluated(truth, table, table.numbers(*CORNERS), parameters)
-    return truth, (match if by_official_code else detection_fiftyone.match)(truth, found, parameters)
+    found = predicted(truth, table, table.numbers(*CORNERS), parameters)
+    found = within_cap(truth, found[sound(found)])
+    if not by_official_code:
+        return truth, detection_fiftyone.match(truth, found[verified(truth, found)], parameters)
+    matches = match(truth, found, parameters)
+    return truth, matches[verified(truth, matches.found)]  # only now: what is verified must not tell by time or memory
+
+
+def within_cap(truth: Truth, found: Detections) -> Detections:
+    """Return the surest of each image and class."""
+
+    def rivalry(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:
+        return nearest(truth, found[rivals])[1], found[rivals].corners
+
+    return found[most_confident(truth, found, rivalry)]
+
+
+def nearest(truth: Truth, found: Detections) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the ordinary box of its class that each detection overlaps most, -1 where there is none, and the IoU."""
+    return best_objects(
+        found.keys(truth),
+        truth.arrays["box_keys"],
+        lambda ours, theirs: intersection_over_union(found.boxes[ours], truth.arrays["boxes"][theirs]),
+    )
 
 
 def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Matches:
@@ -68,18 +91,11 @@ def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Mat
     A detection looks at one ordinary box only, the one of highest IoU; if a better detection holds it, it is a false
     positive, unless it lies in a group-of box, which absorbs it. Source: the official code, see ``metrics``.
     """
-    threshold = parameters["iou_threshold"]
-    keys, group_keys = found.keys(truth), truth.arrays["group_keys"]
-    best, iou = best_objects(
-        keys,
-        truth.arrays["box_keys"],
-        lambda ours, theirs: intersection_over_union(found.boxes[ours], truth.arrays["boxes"][theirs]),
-    )
-    kept = most_confident(found, keys, iou, found.corners)
-    found, keys, best, iou = found[kept], keys[kept], best[kept], iou[kept]
+    threshold, group_keys = parameters["iou_threshold"], truth.arrays["group_keys"]
+    best, iou = nearest(truth, found)
     hits = takers(np.where(iou >= threshold, best, -1), found.confidences, iou, found.corners)
     group, share = best_objects(
-        keys,
+        found.keys(truth),
         group_keys,
         lambda ours, theirs: intersection_over_area(found.boxes[ours], truth.arrays["group_boxes"][theirs]),
     )

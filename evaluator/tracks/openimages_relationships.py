@@ -1,7 +1,7 @@
 """Open Images visual relationships: triplets of two boxes, and phrases, the one box around both."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evaluator.catalog import RELATIONSHIPS
 from evaluator.files.notices import notice_unknown_relations
 from evaluator.files.source import Source
-from evaluator.files.submission import Table, Vocabulary, read_table
+from evaluator.files.submission import Table, read_table
 from evaluator.metrics.average_precision import average_precision
 from evaluator.metrics.boxes import enclosing, pair_overlap
 from evaluator.metrics.matching import best_objects, takers
@@ -27,18 +27,20 @@ from evaluator.tracks.contest import (
     notice_boxes,
     on_every_split,
     vocabularies_of,
+    vocabulary_of,
 )
 from evaluator.tracks.relationships_report import RECALL_AT, objects, summary
 from evaluator.tracks.relationships_sample import PairEntries
-from evaluator.tracks.triplets import FIRST, SECOND, classes_of, triplet_keys
+from evaluator.tracks.triplets import FIRST, LABELS, SECOND, classes_of, triplet_keys
 from evaluator.truth import Truth
 
 
 @dataclass(slots=True)
 class Pairs:
-    """Predicted pairs that count; arrays of shape (N,), boxes (N, 4) in single precision.
+    """Predicted pairs; arrays of shape (N,), boxes (N, 4) in single precision.
 
-    ``places``: which predictions of the file these are.
+    ``places``: which predictions of the file these are. ``counts``: whether they count; the key of a pair with an
+    unknown label is -1, which no object has.
     """
 
     images: NDArray[np.int64]
@@ -49,6 +51,13 @@ class Pairs:
     second: NDArray[np.float32]
     corners: list[NDArray[np.float64]]
     places: NDArray[np.int64]
+    counts: NDArray[np.bool_]
+
+    def __getitem__(self, chosen: NDArray[np.bool_]) -> "Pairs":
+        """Return the chosen ones."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        corners = [corner[chosen] for corner in values.pop("corners")]
+        return Pairs(**{name: value[chosen] for name, value in values.items()}, corners=corners)
 
 
 def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> Table:
@@ -56,12 +65,11 @@ def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> 
     vocabularies = vocabularies_of(truth)
     if truth is not None:
         relations = {relation: code for code, relation in enumerate(truth.texts["relations"])}
-        vocabularies["relation"] = Vocabulary(relations, closed=truth.flags["relations_listed"])
+        vocabularies["relation"] = vocabulary_of(relations, closed=truth.flags["relations_listed"])
     table, findings = read_table(source, RELATIONSHIPS.form, vocabularies), source.findings
     if not findings.total:
-        unknown = (table.codes("LabelName1") < 0) | (table.codes("LabelName2") < 0)
-        boxes = [table.numbers(*FIRST), table.numbers(*SECOND)]
-        notice_boxes(findings, table.numbers("Score")[:, 0], boxes, unknown)
+        boxes, labels = [table.numbers(*FIRST), table.numbers(*SECOND)], [table.codes(name) for name in LABELS]
+        notice_boxes(findings, truth, table.numbers("Score")[:, 0], boxes, labels)
         notice_unknown_relations(findings, int(np.count_nonzero(table.codes("RelationshipLabel") < 0)))
     return table
 
@@ -69,11 +77,13 @@ def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> 
 def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> Outcome:
     """Score the pairs on every split."""
     progress("matching", 0.0)
-    pairs = evaluated(truth, table)
+    pairs = predicted(truth, table)
     threshold, weights = parameters["iou_threshold"], parameters["weights"]
     related = match_relationships(truth, pairs, threshold)
     progress("matching", 0.5)
     phrases = match_phrases(truth, pairs, threshold)
+    # Only now: what counts must not tell by time or memory.
+    related, phrases, pairs = related[pairs.counts], phrases[pairs.counts], pairs[pairs.counts]
     progress("scoring", 0.0)
     recalled = [hits_at(limit, pairs.images, pairs.confidences, related) for limit in RECALL_AT]
     reports = on_every_split(
@@ -85,28 +95,34 @@ def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress
 
 
 def evaluated(truth: Truth, table: Table) -> Pairs:
-    """Return the pairs that count: both labels known in the image, or at least one of them negative there."""
+    """Return the pairs that count."""
+    pairs = predicted(truth, table)
+    return pairs[pairs.counts]
+
+
+def predicted(truth: Truth, table: Table) -> Pairs:
+    """Return all pairs; those count whose labels are both known in the image, or one of them negative there."""
     labels = len(truth.texts["labels"])
     images, one, two = table.codes("image"), table.codes("LabelName1"), table.codes("LabelName2")
     named = (one >= 0) & (two >= 0)
     keys = [images * labels + one, images * labels + two]
     known = [contains(truth.arrays["known"], key) for key in keys]
     negative = [contains(truth.arrays["negative"], key) for key in keys]
-    kept = named & ((known[0] & known[1]) | negative[0] | negative[1])
-    relations = table.codes("RelationshipLabel")[kept]
+    relations = table.codes("RelationshipLabel")
     relations[relations < 0] = len(truth.texts["relations"])  # of no use, yet among the false positives
-    first, second = table.numbers(*FIRST)[kept], table.numbers(*SECOND)[kept]
+    first, second = table.numbers(*FIRST), table.numbers(*SECOND)
     with np.errstate(over="ignore"):  # beyond float32 a box is infinite and overlaps nothing
         boxes = first.astype(np.float32), second.astype(np.float32)
     return Pairs(
-        images=images[kept],
+        images=images,
         relations=relations,
-        keys=triplet_keys(truth.texts, images[kept], one[kept], two[kept], relations),
-        confidences=table.numbers("Score")[kept, 0],
+        keys=np.where(named, triplet_keys(truth.texts, images, one, two, relations), -1),
+        confidences=table.numbers("Score")[:, 0],
         first=boxes[0],
         second=boxes[1],
         corners=[*first.T, *second.T],
-        places=np.flatnonzero(kept),
+        places=np.arange(len(images)),
+        counts=named & ((known[0] & known[1]) | negative[0] | negative[1]),
     )
 
 

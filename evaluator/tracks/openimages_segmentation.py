@@ -24,7 +24,7 @@ from evaluator.tracks.contest import (
     vocabularies_of,
 )
 from evaluator.tracks.detection_matches import Detections, Matches
-from evaluator.tracks.detections import evaluated, most_confident, outcome_of, reached
+from evaluator.tracks.detections import most_confident, outcome_of, predicted, reached, sound, verified
 from evaluator.truth import Truth
 
 OBJECTS = ("mask_keys", "group_mask_keys")
@@ -39,7 +39,7 @@ def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> 
     if not findings.total:
         empty = int(np.count_nonzero(table.columns["Mask"]["area"] == 0))
         findings.notice("empty_mask", "masks without a pixel were ignored", empty)
-        notice_boxes(findings, table.numbers("Score")[:, 0], [], table.codes("LabelName") < 0)
+        notice_boxes(findings, truth, table.numbers("Score")[:, 0], [], [table.codes("LabelName")])
     return table
 
 
@@ -47,7 +47,8 @@ def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress
     """Score the masks on every split."""
     progress("matching", 0.0)
     masks = table.columns["Mask"]
-    found = evaluated(truth, table, masks["box"], parameters)  # an empty mask has an empty box, which does not count
+    found = predicted(truth, table, masks["box"], parameters)
+    found = found[sound(found)]  # an empty mask has an empty box, which does not count
     found = found[np.argsort(found.keys(truth), kind="stable")]
     matches = match(truth, found, Masks(masks["compressed"], masks["area"], masks["size"])[found.rows], parameters)
     progress("scoring", 0.0)
@@ -71,10 +72,17 @@ def match(truth: Truth, found: Detections, masks: Masks, parameters: Mapping[str
     threshold, arrays = parameters["iou_threshold"], truth.arrays
     mask_threshold = float(np.float32(threshold))  # overlaps of masks are in single precision, so it must be too
     objects, groups = (masks_of(truth, kind) for kind in ("", "group_"))
+
+    def rivalry(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
+        theirs, keys = masks[rivals], found[rivals].keys(truth)
+        overlaps = best_objects(keys, arrays["mask_keys"], lambda ours, its: mask_iou(theirs, objects, ours, its))[1]
+        return overlaps, ties_of(found[rivals], theirs)
+
+    kept = most_confident(truth, found, rivalry)
+    kept = kept[verified(truth, found[kept])]
+    found, masks = found[kept], masks[kept]
     keys = found.keys(truth)
     best, iou = best_objects(keys, arrays["mask_keys"], lambda ours, its: mask_iou(masks, objects, ours, its))
-    kept = np.flatnonzero(most_confident(found, keys, iou, ties_of(found, masks)))
-    found, masks, keys, best, iou = found[kept], masks[kept], keys[kept], best[kept], iou[kept]
     hits = takers(np.where(iou >= mask_threshold, best, -1), found.confidences, iou, ties_of(found, masks))
     group, share = best_objects(keys, arrays["group_mask_keys"], lambda ours, its: mask_ioa(masks, groups, ours, its))
     absorbed = ~hits & (share >= mask_threshold)

@@ -58,6 +58,7 @@ class RelationshipReader:
         self.state = RelationshipState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
+            rows=np.zeros(len(truth.usage), np.int32),
             strangers=np.empty(0, np.uint64),
             suitors=suitors,
             takers=np.full(len(suitors), -1, np.int64),

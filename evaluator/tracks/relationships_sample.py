@@ -52,7 +52,7 @@ class PairEntries:
     Attributes
     ----------
     images, relations : int arrays
-        A relation that the truth does not know has the code after the last.
+        A relation that the truth does not know has the code after the last; see :meth:`counted`.
     confidences : float64 array
     misses : two bool arrays
         Whether a pair misses every relationship, every phrase.
@@ -62,6 +62,14 @@ class PairEntries:
     relations: NDArray[np.integer[Any]]
     confidences: NDArray[np.float64]
     misses: Sequence[NDArray[np.bool_]]
+
+    def counted(self, kinds: int) -> "PairEntries":
+        """Return the entries without those that count for nothing, whose relation is beyond ``kinds``."""
+        chosen = self.relations <= kinds
+        if chosen.all():
+            return self
+        arrays = self.images[chosen], self.relations[chosen], self.confidences[chosen]
+        return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
 
     def curves(self, truth: Truth, split: str) -> list[CurveRow]:
         """Return the precision/recall curves of each relation, and of all together, for relationships and phrases."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,10 +43,11 @@ def stream(truth: Truth, submission: Streaming, parameters: Mapping[str, Any], f
     counts = note(truth, readers, findings)
     notice_unknown_relations(findings, counts[relationships.UNKNOWN_RELATIONS])
     submission.progress("scoring", 0.0)
+    kinds = len(truth.texts["relations"])
     return Outcome(
         on_every_split(truth, lambda split: fold(truth, curves, split, parameters["weights"])),
-        partial(entries.sample, truth, curves.recalled, parameters["weights"]),
-        partial(entries.curves, truth),
+        lambda places: entries.counted(kinds).sample(truth, curves.recalled, parameters["weights"], places),
+        lambda split: entries.counted(kinds).curves(truth, split),
     )
 
 
@@ -95,12 +95,13 @@ class AllCurves:
         def curves(members: NDArray[np.uint32], missing: NDArray[np.bool_], count: int) -> Curves:
             return Curves.of([(entries.confidences, members * np.uint32(4) + private + missing)], count)
 
-        kinds, together = entries.relations.astype(np.uint32), np.zeros(len(entries.relations), np.uint32)
-        by_image = curves(entries.images.astype(np.uint32), entries.misses[0], len(truth.texts["images"]))
+        images, kinds = len(truth.texts["images"]), len(truth.texts["relations"])
+        idle = entries.relations > kinds  # last of all, in each kind of curve
+        by_image = curves(np.where(idle, images, entries.images).astype(np.uint32), entries.misses[0], images + 1)
         return cls(
-            [curves(kinds, missing, len(truth.texts["relations"]) + 1) for missing in entries.misses],
-            [curves(together, missing, 1) for missing in entries.misses],
-            images_of_hits(by_image),
+            [curves(entries.relations.astype(np.uint32), missing, kinds + 2) for missing in entries.misses],
+            [curves(idle.astype(np.uint32), missing, 2) for missing in entries.misses],
+            [found[found < images] for found in images_of_hits(by_image)],
         )
 
 
@@ -116,11 +117,11 @@ def fold(truth: Truth, curves: AllCurves, split: str, weights: tuple[float, floa
     """Sum up one split: AP of each relation, their means, recall, and the weighted score."""
     in_split, halves = truth.splits[split], HALVES[split]
     truths = objects(truth, in_split)
-    total, counts = int(truths.sum()), truths.astype(float)
+    total = int(truths.sum())
     return summary(
         truth,
         truths,
-        [np.fromiter(kind.values(np.append(counts, 0.0), halves), float)[:-1] for kind in curves.by_relation],
+        [np.fromiter(kind.values(truths.astype(float), halves), float) for kind in curves.by_relation],
         pooled=[next(kind.values(np.array([float(total)]), halves)) for kind in curves.pooled],
         recalls=[np.count_nonzero(in_split[hits]) / total if total else float("nan") for hits in curves.recalled],
         weights=weights,

@@ -10,11 +10,9 @@ from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.tables import TruthTable
 from evaluator.kernels.texts import kept_index
 from evaluator.tracks.checking import check_boxes, check_labels, checked, distinct_keys, image_names
-from evaluator.tracks.triplets import FIRST, SECOND, triplet_keys
+from evaluator.tracks.triplets import FIRST, LABELS, SECOND, triplet_keys
 from evaluator.tracks.usage import usage_of
 from evaluator.truth import Truth
-
-LABELS = ("LabelName1", "LabelName2")
 
 
 def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
@@ -55,8 +53,9 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     }
     arrays = _triplets(related, texts, images, labels) | _labels(related, verified, images, labels)
     arrays |= _places(arrays, images=len(images), labels=len(labels)) | {"usage": usage_of(folder, images)}
-    for name in ("images", "labels", "relations"):
-        arrays |= kept_index(name, texts[name])
+    is_open = {"images": False, "labels": listed is None, "relations": listed_relations is None}
+    for name, as_unknown in is_open.items():
+        arrays |= kept_index(name, texts[name], as_unknown=as_unknown)
     flags = {
         "images_listed": "images.csv" in folder,
         "labels_listed": listed is not None,

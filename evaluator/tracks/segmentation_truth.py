@@ -94,6 +94,7 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         "usage": usage,
         "objects": count_objects(arrays["mask_keys"], arrays["group_mask_keys"], usage, count),
         **labelling.ancestor_arrays,
+        **labelling.listed_arrays,
     }
     texts = labelling.texts | {"masks": [compressed.decode() for compressed in masks["compressed"]]}
     flags, shaped = labelling.flags(folder), {"expand_hierarchy": parameters["expand_hierarchy"]}

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from evaluator.catalog import Limits, Track
 from evaluator.files.blocks import Blocks, Unreadable
 from evaluator.files.lines import CHUNK_BYTES
-from evaluator.files.notices import notice_oddities, notice_unknown_images
+from evaluator.files.notices import notice_oddities, notice_unknown_images, notice_unknown_labels
 from evaluator.files.rows import RowReader
 from evaluator.kernels.decimals import CHARACTERS
 from evaluator.kernels.detections import BEYOND_ONE, INVERTED, OUTSIDE, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.texts import MOST_CHARACTERS
 from evaluator.problems import Findings, Stop
-from evaluator.tracks.contest import Progress, ReadableWay, Streaming
+from evaluator.tracks.contest import Progress, ReadableWay, Streaming, listed_labels
 from evaluator.truth import Truth
 
 Bytes = NDArray[np.uint8]
@@ -139,8 +139,8 @@ def note(truth: Truth, readers: Sequence[Reader], findings: Findings) -> list[in
         inverted=counts[INVERTED],
         outside=counts[OUTSIDE],
         beyond=counts[BEYOND_ONE],
-        unknown_labels=counts[UNKNOWN_LABELS],
     )
+    notice_unknown_labels(findings, counts[UNKNOWN_LABELS], listed=listed_labels(truth)[1])
     return counts
 
 

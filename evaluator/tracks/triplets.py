@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+LABELS = ("LabelName1", "LabelName2")
 FIRST = ("XMin1", "XMax1", "YMin1", "YMax1")
 SECOND = ("XMin2", "XMax2", "YMin2", "YMax2")
 

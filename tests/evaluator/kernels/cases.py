@@ -209,7 +209,7 @@ def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[s
         report = score(track, truth, submission, **options)
     except InvalidSubmission as error:
         return "rejected", error.findings.as_dict()
-    return report.way, report.as_dict()
+    return report.way, report.for_holder().as_dict()
 
 
 def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:

@@ -89,8 +89,8 @@ def small(tmp_path: Path) -> Path:
         (f"a,{CAT}\rb,{CAT}", "readable: something that is not plain"),
         ("a,cat -0.5 0 0 0.5 0.5", "readable: negative confidences"),
         (f"a,{' '.join([CAT] * 10_000)}", "streamed"),
-        (f"a,{' '.join([CAT] * 10_001)}", "readable: more than 10,000 detections of one class in one image"),
-        (f"a,{' '.join([CAT] * 100_000)}", "readable: more than 10,000 detections of one class in one image"),
+        (f"a,{' '.join([CAT] * 10_001)}", "streamed"),
+        (f"a,{' '.join([CAT] * 100_000)}", "streamed"),
         (f"a,{' '.join([CAT.replace('cat', 'dog')] * 100_000)}", "streamed"),
     ],
 )

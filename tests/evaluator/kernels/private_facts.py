@@ -1,0 +1,190 @@
+"""Truths that differ in one fact, and adversarial files: what is told of a file must not tell which truth it met."""
+
+import gzip
+import random
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from tests.evaluator.kernels import cases, overfull
+
+IMAGES, LABELS = ["one", "two", "three"], ["cat", "dog", "owl"]
+LONG_LABEL, FOREIGN_LABEL = "x" * 300, "Ünïcode!"
+UNUSUAL_LABELS = ["yak", "yak", LONG_LABEL, FOREIGN_LABEL]
+Truth = dict[str, list[str]]  # file: lines below its header
+Fact = Callable[[Truth], None]
+HEADERS = {
+    "boxes.csv": "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf",
+    "image_labels.csv": "ImageID,LabelName,Confidence",
+    "relationships.csv": ",".join(
+        [*cases.PAIR[:4], *(f"{edge}{n}" for n in (1, 2) for edge in ("XMin", "XMax", "YMin", "YMax"))]
+    ),
+    "images.csv": "ImageID",
+    "usage.csv": "ImageID,Usage",
+}
+SHARED: Truth = {
+    "images.csv": IMAGES,
+    "usage.csv": ["one,Public", "two,Private", "three,Public"],
+    "image_labels.csv": ["one,cat,1", "one,owl,0", "two,dog,1", "three,cat,0"],
+}
+HIERARCHY = '{"LabelName": "root", "Subcategory": [{"LabelName": "cat", "Subcategory": [{"LabelName": "dog"}]},'
+HIERARCHY += ' {"LabelName": "owl"}]}'
+LISTS = {
+    "open": {},
+    "classes": {"classes.csv": "".join(f"{label},name\n" for label in LABELS)},
+    "hierarchy": {"hierarchy.json": HIERARCHY},
+    "relations": {"classes.csv": "".join(f"{label},name\n" for label in LABELS), "relations.csv": "on,on\nat,at\n"},
+}
+BOXES = ["one,cat,0,0.5,0,0.5,0", "one,cat,0.5,1,0,1,1", "two,dog,0,1,0,1,0", "three,dog,0,0.5,0,0.5,0"]
+PAIRS = ["one,cat,dog,on,0,0.5,0,1,0.5,1,0,1", "two,dog,dog,at,0,1,0,1,0,0.5,0,1", "two,dog,dog,at,0,1,0,1,0,1,0,1"]
+
+
+def row(file: str, old: str | None, new: str | None) -> Fact:
+    """A line that is not there, or is there as well, or says something else."""
+
+    def change(truth: Truth) -> None:
+        lines = truth[file] = list(truth[file])
+        if old is not None:
+            lines.remove(old)
+        if new is not None:
+            lines.append(new)
+
+    return change
+
+
+FACTS: dict[str, dict[str, Fact]] = {
+    "openimages-detection": {
+        "a label verified": row("image_labels.csv", None, "one,dog,1"),
+        "a label denied": row("image_labels.csv", None, "two,cat,0"),
+        "a label not verified": row("image_labels.csv", "one,owl,0", None),
+        "the only label of a class": row("image_labels.csv", "two,dog,1", None),
+        "a label the other way": row("image_labels.csv", "three,cat,0", "three,cat,1"),
+        "a box where nothing was verified": row("boxes.csv", None, "three,owl,0,0.5,0,0.5,0"),
+        "a box more": row("boxes.csv", None, "one,cat,0,0.5,0,1,0"),
+        "a box fewer": row("boxes.csv", "three,dog,0,0.5,0,0.5,0", None),
+        "a group": row("boxes.csv", "one,cat,0,0.5,0,0.5,0", "one,cat,0,0.5,0,0.5,1"),
+        "an image ignored": row("usage.csv", "one,Public", "one,Ignored"),
+        "an image public": row("usage.csv", "two,Private", "two,Public"),
+    },
+    "openimages-relationships": {
+        "a triplet more": row("relationships.csv", None, "three,cat,owl,on,0,0.5,0,1,0,0.5,0,1"),
+        "a triplet fewer": row("relationships.csv", PAIRS[0], None),
+        "a triplet at another place": row("relationships.csv", PAIRS[1], PAIRS[1].replace("0.5", "0.25")),
+        "another relation": row("relationships.csv", PAIRS[0], PAIRS[0].replace(",on,", ",at,")),
+        "a label verified": row("image_labels.csv", None, "three,dog,1"),
+        "a label denied": row("image_labels.csv", None, "two,cat,0"),
+        "a label not verified": row("image_labels.csv", "one,owl,0", None),
+        "an image ignored": row("usage.csv", "one,Public", "one,Ignored"),
+        "an image public": row("usage.csv", "two,Private", "two,Public"),
+    },
+}
+OPEN_FACTS = {f"{label[:8]} known": row("image_labels.csv", None, f"three,{label},1") for label in UNUSUAL_LABELS}
+OPEN_PAIRS = {
+    f"{label[:8]} related": row("relationships.csv", None, f"three,cat,cat,{label},0,1,0,1,0,1,0,1")
+    for label in UNUSUAL_LABELS
+}
+LISTED_BY = {
+    "openimages-detection": ["open", "classes", "hierarchy"],
+    "openimages-relationships": ["open", "relations"],
+}
+
+
+def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) -> Path:
+    """Write a truth folder, one fact changed."""
+    truth: Truth = {
+        **SHARED,
+        **({"boxes.csv": BOXES} if track == "openimages-detection" else {"relationships.csv": PAIRS}),
+    }
+    if fact:
+        fact(truth)
+    folder.mkdir()
+    for name, lines in truth.items():
+        (folder / name).write_text("\n".join([HEADERS[name], *lines]) + "\n")
+    for name, text in LISTS[listed_by].items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def facts(track: str, listed_by: str) -> Mapping[str, Fact]:
+    """What two truths may differ in, that the lists allow."""
+    if listed_by != "open":
+        return FACTS[track]
+    return FACTS[track] | OPEN_FACTS | (OPEN_PAIRS if track == "openimages-relationships" else {})
+
+
+def labels(chance: random.Random) -> list[str]:
+    unusual = [chance.choice(UNUSUAL_LABELS)]
+    return chance.choice([LABELS, LABELS, LABELS, LABELS[:1], LABELS[:2], [*LABELS, "yak"], unusual])
+
+
+def detections(chance: random.Random) -> list[list[str]]:
+    """Draw predictions: image, label, confidence, XMin, YMin, XMax, YMax."""
+    names = [*IMAGES, "elsewhere"] if chance.random() < 0.1 else IMAGES
+    if chance.random() < 0.4:
+        return overfull.rows(chance, names, labels(chance))
+    known = labels(chance)
+    return [
+        [chance.choice(names), chance.choice(known), chance.choice(["0.5", "0.9", "1"]), *overfull.sound_box(chance)]
+        for _ in range(chance.choice([0, 5, 60]))
+    ]
+
+
+def pairs(chance: random.Random) -> list[list[str]]:
+    """Draw pairs, as :data:`cases.PAIR` says; sometimes more of one image than may be left out."""
+    known, relations = (
+        labels(chance),
+        chance.choice([["on"], ["at"], ["on", "at"], ["on", "at"], ["on", chance.choice(UNUSUAL_LABELS)]]),
+    )
+    names = chance.choice([IMAGES, IMAGES[:1]])
+    drawn = []
+    for _ in range(chance.choice([5, 60, 60, 60, 60, 60, 60, 60, 60, 10_500])):
+        named = [chance.choice(names), chance.choice(known), chance.choice(known), chance.choice(relations)]
+        drawn.append([*named, "0.5", *overfull.sound_box(chance), *overfull.sound_box(chance)])
+    return drawn
+
+
+def oddities(chance: random.Random, found: list[list[str]], confidence: int) -> None:
+    """Put something unusual into a few cells, wherever they stand: in classes that count and in others."""
+    if not found:
+        return
+    for _ in range(chance.choice([0, 0, 1, 1, 2])):
+        one, kind = chance.choice(found), chance.random()
+        if kind < 0.3:
+            one[confidence] = chance.choice(["-0.5", "-20", "1.5", "nan", "-0.0", "0,5", "1e400", "1e-320"])
+        elif kind < 0.5:
+            one[confidence + 1], one[confidence + 3] = one[confidence + 3], one[confidence + 1]  # inverted
+        elif kind < 0.7:
+            one[confidence + 1] = chance.choice(["-3", "7", "inf", "x", "", "9" * 70, "0x1", " 0.25"])
+        elif kind < 0.8:
+            one[1] = chance.choice(["", "a b", '"cat"', FOREIGN_LABEL, LONG_LABEL])
+        elif kind < 0.9:
+            one[0] = chance.choice(["elsewhere", '"one"', "", "ü"])
+        else:
+            found.extend([list(one), list(one)])
+
+
+def file(track: str, chance: random.Random) -> bytes:
+    """Draw a submission of either shape."""
+    found = detections(chance) if track == "openimages-detection" else pairs(chance)
+    oddities(chance, found, 2 if track == "openimages-detection" else 4)
+    if track == "openimages-detection":
+        lines = overfull.file(chance, found, chance.choice(["kaggle", "long"])).splitlines()
+    elif chance.random() < 0.5:
+        chance.shuffle(found)
+        lines = [",".join(one) for one in [cases.PAIR, *found]]
+    else:
+        strings: dict[str, list[str]] = {}
+        for one in found:
+            strings.setdefault(one[0], []).extend(one[column] for column in cases.TOKENS)
+        lines = ["ImageId,PredictionString", *(f"{image},{' '.join(tokens)}" for image, tokens in strings.items())]
+    if chance.random() < 0.1:
+        lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))  # in one shape an image once more
+    content = (chance.choice(["\n", "\n", "\n", "\r\n"]).join(lines) + "\n").encode()
+    return gzip.compress(content) if chance.random() < 0.05 else content
+
+
+def neighbours(track: str, listed_by: str, folder: Path) -> Iterator[Path]:
+    """Write the truths that differ from the first of them in one fact, the first included."""
+    folder.mkdir()
+    yield written(track, listed_by, folder / "as it is")
+    for name, fact in facts(track, listed_by).items():
+        yield written(track, listed_by, folder / name, fact)

@@ -1,0 +1,103 @@
+"""A participant learns nothing of what is annotated by how a file is answered: only scores may differ."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.catalog import Limits
+from evaluator.problems import InvalidSubmission
+from evaluator.scoring import score
+from tests.evaluator.kernels import cases, private_facts
+
+FILES = 200
+TRUTHS_A_FILE = 3
+PARAMETERS: dict[str, list[dict[str, Any]]] = {
+    "openimages-detection": [
+        *[{}] * 6,
+        {"require_all_images": True},
+        {"group_of_weight": 0.0},
+        {"group_of_weight": 0.3},
+        {"expand_predictions": True},
+        {"protocol": "fiftyone"},
+    ],
+    "openimages-relationships": [{}],
+}
+
+
+def told(track: str, truth: Path, submission: Path, **options: Any) -> dict[str, Any]:
+    """Return all that a participant may be told of a scoring but its scores."""
+    steps: list[tuple[str, float]] = []
+    try:
+        report = score(track, truth, submission, progress=lambda *step: steps.append(step), **options)
+    except InvalidSubmission as error:
+        return {"refused": error.findings.as_dict(), "steps": steps}
+    return {"way": report.way, "notices": report.as_dict()["notices"], "steps": steps}
+
+
+@pytest.mark.parametrize(
+    ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
+)
+def test_what_is_told_of_a_file_is_the_same_whatever_one_fact_of_the_truth_is(
+    track: str, listed_by: str, tmp_path: Path
+) -> None:
+    folders = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
+    submission, ways = tmp_path / "submission.csv", []
+    for seed in range(FILES // len(private_facts.LISTED_BY[track]) + 1):
+        chance = random.Random(f"{listed_by} {seed}")
+        submission.write_bytes(private_facts.file(track, chance))
+        parameters = chance.choice(PARAMETERS[track])
+        limits = Limits(boxes=chance.choice([50, 50_000])) if chance.random() < 0.1 else Limits()
+        answers = {
+            folder.name: told(track, folder, submission, parameters=parameters, limits=limits)
+            for folder in [folders[0], *chance.sample(folders[1:], TRUTHS_A_FILE)]
+        }
+        first = answers["as it is"]
+        assert [name for name, answer in answers.items() if answer != first] == [], f"seed {seed}: {answers}"
+        ways.append(first.get("way", "refused"))
+    assert ways.count("streamed") > len(ways) / 3
+    assert sum(way.startswith("readable") for way in ways) > 2
+    assert ways.count("refused") > 5
+
+
+@pytest.mark.parametrize("track", private_facts.FACTS)
+def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) -> None:
+    """Or the pairs of truths would be no pairs."""
+    folders = list(private_facts.neighbours(track, private_facts.LISTED_BY[track][1], tmp_path / "truths"))
+    unseen, submission = {folder.name for folder in folders[1:]}, tmp_path / "submission.csv"
+    for seed in range(200):
+        submission.write_bytes(private_facts.file(track, random.Random(f"scores {seed}")))
+        try:
+            splits = {folder.name: score(track, folder, submission).as_dict()["splits"] for folder in folders}
+        except InvalidSubmission:
+            continue
+        unseen -= {name for name in unseen if splits[name] != splits["as it is"]}
+        if not unseen:
+            break
+    assert unseen == set()
+
+
+def test_notices_of_what_is_annotated_are_for_those_who_hold_the_truth(tmp_path: Path) -> None:
+    """The command line prints them; what a server keeps has none."""
+    truth = private_facts.written("openimages-detection", "open", tmp_path / "truth")
+    submission = tmp_path / "submission.csv"
+    submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\n")
+    report = score("openimages-detection", truth, submission)
+    assert report.as_dict()["notices"] == []
+    assert [(n["code"], n["count"]) for n in report.for_holder().as_dict()["notices"]] == [("unknown_label", 1)]
+
+
+def test_labels_outside_the_hierarchy_are_counted_against_the_hierarchy(tmp_path: Path) -> None:
+    """Also where the truth goes without expansion and knows a label that no public list has."""
+    truth = private_facts.written("openimages-detection", "hierarchy", tmp_path / "truth")
+    with (truth / "image_labels.csv").open("a") as labels:
+        labels.write("one,yak,1\n")
+    submission = tmp_path / "submission.csv"
+    submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\none,gnu,0.5,0,1,0,1\n")
+    options: dict[str, Any] = {"parameters": {"expand_hierarchy": False}}
+    way, ours, twins = cases.both("openimages-detection", truth, submission, **options)
+    assert (way, ours) == ("streamed", twins)
+    assert [(n.code, n.count) for n in score("openimages-detection", truth, submission, **options).notices] == [
+        ("unknown_label", 2)
+    ]
