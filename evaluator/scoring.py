@@ -17,11 +17,10 @@ from evaluator.report import READABLE, SMALL, STREAMED, Report
 from evaluator.signature import compose
 from evaluator.tracks import contest_of
 from evaluator.tracks.contest import Contest, Outcome, ReadableWay, Streaming
-from evaluator.tracks.folders import compile_folder
+from evaluator.tracks.folders import Split, open_truth
 from evaluator.truth import Truth
 
 Progress = Callable[[str, float], None]
-Split = tuple[float, int]
 SMALL_BYTES = 1 << 20  # read and scored in a third of the second that loading the kernels takes
 
 
@@ -260,43 +259,6 @@ def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any]
     resolved = contest.track.resolve(parameters or {})
     text = contest.ceiling(open_truth(contest, truth, resolved), resolved)
     out.write_text(text, encoding="utf-8")
-
-
-def open_truth(
-    contest: Contest,
-    path: Path,
-    parameters: Mapping[str, Any] | None,
-    *,
-    usage: Path | None = None,
-    split: Split | None = None,
-    salt: Path | None = None,
-    hidden: bool = False,
-    verify: bool = False,
-) -> Truth:
-    """Load a prepared truth, or compile a folder.
-
-    ``parameters`` None takes a prepared truth as it is. ``hidden`` concerns folders only: see :func:`prepare`.
-    ``verify`` compares all of a prepared truth with its checksums now.
-
-    Raises
-    ------
-    InvalidTruth, DamagedTruth, InvalidParameters
-    """
-    if path.is_file():
-        if any(each is not None for each in (usage, split, salt)):
-            raise InvalidParameters("a prepared truth has its usage and salt already; prepare it again with others")
-        return _checked(contest, Truth.load(path, whole=verify), parameters)
-    resolved = contest.track.resolve({}) if parameters is None else parameters
-    return compile_folder(contest, path, resolved, usage=usage, split=split, salt=salt, hidden=hidden)
-
-
-def _checked(contest: Contest, truth: Truth, parameters: Mapping[str, Any] | None) -> Truth:
-    if truth.track != contest.track.name:
-        raise InvalidParameters(f"this truth was prepared for {truth.track}, not for {contest.track.name}")
-    for name, value in truth.parameters.items():
-        if parameters is not None and parameters[name] != value:
-            raise InvalidParameters(f"this truth was prepared with {name}={value}; prepare it again for another value")
-    return truth
 
 
 def _read(

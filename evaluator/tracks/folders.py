@@ -1,4 +1,4 @@
-"""A truth folder compiled by its track."""
+"""A truth, compiled from its folder by its track or loaded from a prepared file."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +12,45 @@ from evaluator.problems import InvalidParameters
 from evaluator.tracks.contest import Contest
 from evaluator.truth import Truth, drawn_usage
 
+Split = tuple[float, int]
+
+
+def open_truth(
+    contest: Contest,
+    path: Path,
+    parameters: Mapping[str, Any] | None,
+    *,
+    usage: Path | None = None,
+    split: Split | None = None,
+    salt: Path | None = None,
+    hidden: bool = False,
+    verify: bool = False,
+) -> Truth:
+    """Load a prepared truth, or compile a folder.
+
+    ``parameters`` None takes a prepared truth as it is. ``hidden`` concerns folders only: see :func:`evaluator.scoring.prepare`.
+    ``verify`` compares all of a prepared truth with its checksums now.
+
+    Raises
+    ------
+    InvalidTruth, DamagedTruth, InvalidParameters
+    """
+    if path.is_file():
+        if any(each is not None for each in (usage, split, salt)):
+            raise InvalidParameters("a prepared truth has its usage and salt already; prepare it again with others")
+        return _checked(contest, Truth.load(path, whole=verify), parameters)
+    resolved = contest.track.resolve({}) if parameters is None else parameters
+    return compile_folder(contest, path, resolved, usage=usage, split=split, salt=salt, hidden=hidden)
+
+
+def _checked(contest: Contest, truth: Truth, parameters: Mapping[str, Any] | None) -> Truth:
+    if truth.track != contest.track.name:
+        raise InvalidParameters(f"this truth was prepared for {truth.track}, not for {contest.track.name}")
+    for name, value in truth.parameters.items():
+        if parameters is not None and parameters[name] != value:
+            raise InvalidParameters(f"this truth was prepared with {name}={value}; prepare it again for another value")
+    return truth
+
 
 def compile_folder(
     contest: Contest,
@@ -19,7 +58,7 @@ def compile_folder(
     parameters: Mapping[str, Any],
     *,
     usage: Path | None,
-    split: tuple[float, int] | None,
+    split: Split | None,
     salt: Path | None,
     hidden: bool = False,
 ) -> Truth:

@@ -15,8 +15,9 @@ from evaluator.files.conversion import convert
 from evaluator.metrics.bootstrap import paired_interval, recentred_interval
 from evaluator.problems import InvalidParameters, InvalidSubmission
 from evaluator.report import Report
-from evaluator.scoring import open_truth, score
+from evaluator.scoring import score
 from evaluator.tracks import contest_of
+from evaluator.tracks.folders import open_truth
 from evaluator.truth import IGNORED, Truth
 from tests.evaluator.kernels import cases
 

@@ -19,9 +19,10 @@ from evaluator.files.folder import TruthFolder
 from evaluator.metrics.bootstrap import recentred_interval
 from evaluator.problems import InvalidParameters, InvalidTruth
 from evaluator.report import Report
-from evaluator.scoring import open_truth, prepare, score
+from evaluator.scoring import prepare, score
 from evaluator.synthesis import synthesize
 from evaluator.tracks import contest_of
+from evaluator.tracks.folders import open_truth
 from evaluator.truth import PUBLIC, Truth
 
 OBJECTNET = "objectnet"
