@@ -3,7 +3,7 @@
 import os
 import shutil
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
@@ -34,7 +34,7 @@ class TruthFolder:
     parameters: dict[str, Any]
     public_share: float
     split_seed: int
-    salt: str
+    salt: str = field(repr=False)
     truth: Path
     usage: None = None
     sample: None = None
