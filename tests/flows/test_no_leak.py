@@ -169,14 +169,14 @@ def rescore(run: Run, truth: Path) -> None:
 
 
 def break_truths(run: Run, folder: Path) -> None:
-    """The truths of two phases are damaged on disk, in the middle and altogether; submissions fail."""
+    """The truths of two phases and their sources are damaged on disk, in the middle or altogether; submissions fail."""
     for name, damage in (("objectnet", slice(0, None)), ("flickr30k-grounding", slice(-4000, -2000))):
-        query = "SELECT prepared FROM challenges_truth JOIN challenges_phase ON phase_id = challenges_phase.id"
-        ((stored,),) = run.service.rows(f"{query} WHERE slug = ? AND active", name)
-        path = run.service.home / "truths" / stored
-        content = bytearray(path.read_bytes())
-        content[damage] = b"x" * len(content[damage])
-        path.write_bytes(content)
+        query = "SELECT prepared, source FROM challenges_truth JOIN challenges_phase ON phase_id = challenges_phase.id"
+        ((*stored,),) = run.service.rows(f"{query} WHERE slug = ? AND active", name)
+        for path in (run.service.home / "truths" / each for each in stored):
+            content = bytearray(path.read_bytes())
+            content[damage] = b"x" * len(content[damage])
+            path.write_bytes(content)
         run.submit("mate", name, (folder / f"{name}.submission").read_bytes() + b"\n")
     run.wait()
 
@@ -190,6 +190,9 @@ def test_nobody_has_read_a_truth(run: Run) -> None:
     said = list(run.crawl())
     assert len(said) > 2000
     assert Search(run.planted).leaks(said) == {}
+    salts = {salt.strip() for (salt,) in run.service.rows("SELECT salt FROM challenges_phase")}
+    assert len(salts) == len(TRACKS)
+    assert set(Search(Planted(hidden=salts)).leaks(said)) <= {"podium.sqlite3", "podium.sqlite3-wal"}
 
 
 def test_a_leak_is_found_on_every_page_and_in_every_file_that_has_it(run: Run) -> None:

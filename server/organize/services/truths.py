@@ -4,7 +4,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
@@ -37,7 +37,7 @@ class TruthFolder:
     parameters: dict[str, Any]
     public_share: float
     split_seed: int
-    salt: str
+    salt: str = field(repr=False)
     truth: Path
     usage: None = None
     sample: None = None
