@@ -56,7 +56,21 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
     [[6, 3], [0, 2], [0, 2]]
     """
     codes = np.frombuffer(b"".join(compressed), np.uint8) - np.uint8(48)
-    stops = np.flatnonzero(codes < 32) + 1  # of each length
+    ends = np.cumsum(np.array([*map(len, compressed)], np.int64))
+    longest, values, counts = _values(codes, ends)
+    pairs = np.maximum((counts + 1) // 2, 1)
+    starts = np.cumsum(pairs) - pairs
+    missing = np.repeat(np.cumsum(counts), 2 * pairs - counts)
+    differences = (np.insert(values, missing, 0) if len(missing) else values).reshape(-1, 2)
+    return Runs(_sums(differences, starts, pairs, counts), starts, pairs, counts, longest)
+
+
+def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[int, Ints, Ints]:
+    """Return the number of characters of the longest number, the numbers, and how many each mask has."""
+    continued = codes >= 32
+    if not continued.any():
+        return min(len(codes), 1), (codes ^ np.uint8(16)).astype(np.int64) - 16, np.diff(ends, prepend=0)
+    stops = np.flatnonzero(~continued) + 1
     starts = np.r_[0, stops][: len(stops)]
     sizes = stops - starts
     longest = int(sizes.max(initial=0))
@@ -66,13 +80,7 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
         values[which] |= (codes[starts[which] + place] & 31).astype(np.int64) << (5 * place)
     negative = np.flatnonzero(codes[stops - 1] & 16)
     values[negative] -= np.int64(1) << (5 * sizes[negative])
-    counts = np.diff(np.searchsorted(stops, np.cumsum([*map(len, compressed)]), side="right"), prepend=0)
-    pairs = np.maximum((counts + 1) // 2, 1)
-    begins = np.cumsum(pairs) - pairs
-    differences = np.zeros((int(pairs.sum()), 2), np.int64)
-    before = 2 * begins - (np.cumsum(counts) - counts)
-    differences.reshape(-1)[np.arange(len(values)) + np.repeat(before, counts)] = values
-    return Runs(_sums(differences, begins, pairs, counts), begins, pairs, counts, longest)
+    return longest, values, np.diff(np.searchsorted(stops, ends, side="right"), prepend=0)
 
 
 def _sums(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
@@ -92,9 +100,11 @@ def areas_of(runs: Runs) -> Ints:
 
 def covered_by(runs: Runs) -> Ints:
     """Return how many pixels the runs of each mask cover, shape (N,); -1 where one has a negative length."""
-    shortest = np.minimum(runs.lengths[:, 0], runs.lengths[:, 1])
-    lowest = np.minimum.reduceat(shortest, runs.starts) if len(runs.starts) else runs.starts
-    return np.where(lowest < 0, -1, _added(runs.lengths.sum(axis=1), runs))
+    outside, inside = runs.lengths.T
+    covered = _added(outside + inside, runs)
+    if runs.lengths.min(initial=0) < 0:
+        covered[np.minimum.reduceat(np.minimum(outside, inside), runs.starts) < 0] = -1
+    return covered
 
 
 def _added(values: Ints, runs: Runs) -> Ints:
@@ -135,7 +145,7 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
     if not len(groups):
         return boxes
     pixels = np.cumsum(heights * widths) - heights * widths
-    stops = np.cumsum(runs.lengths.sum(axis=1))[inside] - pixels[masks]
+    stops = np.cumsum(runs.lengths[:, 0] + runs.lengths[:, 1])[inside] - pixels[masks]
     tall = heights[masks]
     left, top = np.divmod(stops - runs.lengths[inside, 1], tall)
     right, bottom = np.divmod(stops - 1, tall)

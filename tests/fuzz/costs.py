@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
 
-from evaluator.catalog import TRACKS
+from evaluator.catalog import TRACKS, Track
 from evaluator.problems import InvalidSubmission
 from evaluator.scoring import load_kernels, prepare, score
 from evaluator.synthesis import synthesize
@@ -54,7 +54,7 @@ def written(good: Good, rows: Iterable[bytes]) -> bytes:
 def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
     """Return the file with changed predictions; each so often that the file is large enough."""
     rows = [change(row) for row in good.rows]
-    times = -(-SIZE // sum(map(len, rows)))
+    times = -(-hostile.SIZE // sum(map(len, rows)))
     if good.strings:
         cells = (row.rpartition(b",") for row in rows)
         return written(good, (start + comma + b" ".join([string] * times) for start, comma, string in cells))
@@ -88,13 +88,20 @@ def legal(good: Good) -> dict[str, Maker]:
         compact = lambda good: json.dumps(json.loads(good.content), separators=(",", ":")).encode()  # noqa: E731
         return found | {"compact": compact}
     found["CR only"] = lambda good: good.content.replace(b"\n", b"\r")
-    found["quoted"] = lambda good: grown(good, lambda row: b'"' + row.replace(b",", b'","') + b'"')
+    found["quoted"] = quoted
     if not good.form.one_each:
         found["short numbers, CR only"] = lambda good: grown(good, partial(NUMBER.sub, b".5")).replace(b"\n", b"\r")
         found["negative confidences"] = lambda good: grown(good, partial(negated, good))
     if good.form.columns[-1].kind == "mask":
         found["masks of many runs"] = lambda good: grown(good, partial(striped, good))
     return found
+
+
+def quoted(good: Good) -> bytes:
+    """Return the file with every cell in quotes."""
+    lines = grown(good, bytes).rstrip()[len(good.header) :].lstrip()
+    start = good.header + b"\n" if good.header else b""
+    return start + b'"' + lines.replace(b",", b'","').replace(b"\n", b'"\n"') + b'"\n'
 
 
 def pieces(good: Good) -> bytes:
@@ -115,13 +122,16 @@ def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
     made = synthesize(track, folder / track, images=IMAGES.get(track, USUAL_IMAGES), qualities=(0.6,))
     truth = folder / f"{track}.podium"
     prepare(track, folder / track / "truth", truth)
-    form, goods = TRACKS[track].form, []
-    for name in (name for name in made["files"] if name.startswith("submissions/")):
-        text = (folder / track / name).read_bytes()
-        rows = text.rstrip(b"\n").split(b"\n") if form.kind != "json" else [text]
-        header = rows.pop(0) if form.kind == "table" else b""
-        goods.append(Good(form, header.endswith(b"PredictionString"), header, tuple(rows), random.Random(track)))
-    return truth, goods
+    names = [name for name in made["files"] if name.startswith("submissions/")]
+    return truth, [good_of(TRACKS[track], (folder / track / name).read_bytes()) for name in names]
+
+
+def good_of(track: Track, text: bytes) -> Good:
+    """Return a file in pieces."""
+    form = track.form
+    rows = text.rstrip(b"\n").split(b"\n") if form.kind != "json" else [text]
+    header = rows.pop(0) if form.kind == "table" else b""
+    return Good(form, header.endswith(b"PredictionString"), header, tuple(rows), random.Random(track.name))
 
 
 def measured(track: str, truth: Path, path: Path) -> tuple[float, int, str]:
