@@ -26,7 +26,7 @@ def next_step(place: Place, user: Any) -> Step:
         return Step("See the leaderboard", page("leaderboard", place), "Registration is over.")
     rules = reverse("challenge_rules", args=[place.challenge.slug]) + "#join"
     if not user.is_authenticated:
-        signup = f"{reverse('signup')}?{urlencode({'next': rules})}"
+        signup = f"{reverse('account_signup')}?{urlencode({'next': rules})}"
         return Step("Sign up to take part", signup, "Then read the rules, accept them and name your team.")
     return Step("Join this challenge", rules, "Next: read the rules, accept them and name your team.")
 

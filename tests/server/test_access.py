@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver
 
 from server.accounts.models import ApiToken
-from server.accounts.services import issue_token
+from server.accounts.services import issue_token, vouch_for
 from server.submissions.services import quota
 from tests.server.access_table import API, GROUPS, PAGES, ROLES, TABLE, Answers
 
@@ -51,6 +51,7 @@ class World:
         for role in GROUPS["employees"]:
             self.people[role].is_staff, self.people[role].is_superuser = True, role == "superuser"
             self.people[role].save()
+        vouch_for(self.people["member"])
         challenge = make.challenge(slug="c", visibility=visibility)
         challenge.organizers.add(self.people["organizer"])
         make.challenge(slug="foreign").organizers.add(self.people["foreign"])
@@ -76,7 +77,7 @@ class World:
     def address(self, route: str) -> str:
         """Fill an address in with what exists."""
         submission = self.queued if "cancel" in route else self.scored
-        names = {"slug": "c", "phase": "main", "submission_id": submission.pk, "uidb64": "MQ", "token": "bad"}
+        names = {"slug": "c", "phase": "main", "submission_id": submission.pk, "uidb36": "1", "key": "bad"}
         if found := re.match(r"admin/(\w+)/(\w+)/<", route):
             names |= dict.fromkeys(("object_id", "id"), apps.get_model(found[1], found[2]).objects.latest("pk").pk)
         names |= {"pk": self.token.pk if "tokens" in route else submission.pk}

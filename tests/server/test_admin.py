@@ -169,7 +169,7 @@ def test_a_password_that_is_not_taken_is_not_logged(staff: Client, rows: Any, ma
 
 
 def test_staff_change_their_own_password_where_everybody_does(staff: Client) -> None:
-    assert staff.get(reverse("admin:password_change")).url == reverse("password_change")
+    assert staff.get(reverse("admin:password_change")).url == reverse("account_change_password")
 
 
 def test_what_scores_depend_on_cannot_be_edited(staff: Client, rows: Any) -> None:
