@@ -1,5 +1,6 @@
 """Accounts that are not signed up for, the tokens that programs use, and the record of changed passwords."""
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
@@ -45,6 +46,12 @@ def confirm_address(address: EmailAddress, *, by: Any) -> bool:
     if confirmed and not known:
         audit.record(actor=by, action="user.email_confirmed", subject=f"user {address.user_id}")
     return confirmed
+
+
+def has_confirmed_address_at(user: User, domains: Collection[str]) -> bool:
+    """Whether one of these mail domains is that of an address which the person has confirmed."""
+    confirmed = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+    return any(email.rpartition("@")[2] in domains for email in confirmed)
 
 
 @transaction.atomic

@@ -85,6 +85,8 @@ API: dict[str, Methods] = {
     "api/v1/challenges": {"GET": who(200)},
     API_CHALLENGE: {"GET": who(200)},
     API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200)},
+    API_CHALLENGE + "/join-requests": {"GET": who(403, nobody=401, organizers=200)},
+    API_CHALLENGE + "/join-requests/<int:pk>": {"POST": who(403, nobody=401, organizers=422)},  # it says no decision
     API_PHASE + "/quota": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/quota/statement": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/submissions": {
@@ -156,6 +158,7 @@ ADMIN: dict[str, Methods] = {
     **model("challenges/truth"),
     **model("challenges/team", change=200),
     **model("challenges/membership"),
+    **model("challenges/joinrequest"),
     **model("submissions/submission"),
     **model("submissions/evaluation"),
     **model("submissions/quotaentry"),

@@ -25,7 +25,15 @@ from server.submissions.models import Submission
 from server.submissions.reports import visible_report
 from server.submissions.services import admission, choices, intake, lifecycle
 
-SUBMITTING = ("not_a_member", "duplicate_file", "phase_closed", "phase_not_open", "quota_exhausted", "no_space")
+SUBMITTING = (
+    "not_a_member",
+    "awaiting_approval",
+    "duplicate_file",
+    "phase_closed",
+    "phase_not_open",
+    "quota_exhausted",
+    "no_space",
+)
 
 
 def shapes(submissions: Sequence[Submission], phase: Phase, request: Request) -> list[dict[str, Any]]:
@@ -53,7 +61,7 @@ class OwnSubmissions(APIView):
     @extend_schema(
         operation_id="list_submissions",
         parameters=[PAGE],
-        responses={200: SubmissionSerializer(many=True), **refusals("not_found", "not_a_member")},
+        responses={200: SubmissionSerializer(many=True), **refusals("not_found", "not_a_member", "awaiting_approval")},
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Your team's submissions to this phase, the newest first."""
