@@ -1,7 +1,7 @@
 """The service's own answers to what django-allauth asks: names, addresses of clients, links, limits, audit entries."""
 
 import logging
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -22,6 +22,12 @@ log = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):
+    error_messages: ClassVar = {
+        **DefaultAccountAdapter.error_messages,
+        "username_taken": "This name is taken. Choose another one.",
+        "username_password_mismatch": "The username or the password is wrong.",
+    }
+
     def is_ajax(self, request: HttpRequest) -> bool:
         """Answer with pages only: there is no JSON variant of these forms."""
         return False
@@ -53,6 +59,13 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         raise Refused("forbidden", "This account was deactivated. Contact the operator of this service.")
+
+    def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse | None:
+        """Let an account without an address in, such as a superuser made by command: it has nothing to confirm."""
+        if user and not user.email:
+            return None
+        sent: HttpResponse = super().respond_email_verification_sent(request, user)
+        return sent
 
     def set_password(self, user: User, password: str) -> None:
         with transaction.atomic():

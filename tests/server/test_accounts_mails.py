@@ -1,11 +1,16 @@
 """Confirming an address and setting a new password by mail; links lead to this service and to no other host."""
 
 import re
+from importlib import import_module
+from io import StringIO
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.apps import apps
 from django.core import mail
+from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 
 from server.accounts.models import User
@@ -88,13 +93,22 @@ def test_of_two_accounts_with_one_address_the_first_to_confirm_has_it(db: None) 
 
 
 def test_a_superuser_by_command_can_log_in_at_once(client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    from io import StringIO
-
-    from django.core.management import call_command
-
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", NEW)
     call_command("createsuperuser", "--noinput", username="root", email="Root@Example.org", stdout=StringIO())
     assert client.post("/accounts/login", {"login": "root", "password": NEW}).url == "/"
+
+
+def test_accounts_from_before_keep_their_address_as_confirmed(make: Any, client: Client) -> None:
+    users = [make.user(username=name, email=email) for name, email in (("a", "a@example.org"), ("b", ""))]
+    vouch_for(known := make.user(username="c", email="c@example.org"))
+    name = "server.accounts.migrations.0020_confirmed_addresses_of_known_accounts"
+    for _ in range(2):
+        import_module(name).confirm(apps, connection.schema_editor())
+    found = EmailAddress.objects.values_list("user", "email", "verified", "primary")
+    assert set(found) == {(users[0].pk, "a@example.org", True, True), (known.pk, "c@example.org", True, True)}
+    for user in (*users, known):
+        answer = Client().post("/accounts/login", {"login": user.username, "password": make.password})
+        assert answer.url == "/"
 
 
 # New passwords
