@@ -10,6 +10,7 @@ from typing import Any
 STATUS_OF_CODE = {
     "unauthenticated": 401,
     "not_a_member": 403,
+    "awaiting_approval": 403,
     "rules_not_accepted": 403,
     "forbidden": 403,
     "not_found": 404,

@@ -69,6 +69,8 @@ SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_FAILURE_VIEW = "server.pages.views.errors.csrf_failure"
 
 INSTALLED_APPS = [
+    "allauth",
+    "allauth.account",
     "server.audit",
     "server.accounts",
     "server.challenges",
@@ -100,6 +102,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "server.pages.middleware.ContentSecurityPolicyMiddleware",
     "server.pages.middleware.RefusalMiddleware",
@@ -173,7 +176,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-LOGIN_URL = "login"
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
@@ -184,7 +187,33 @@ EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"podium@{urlsplit(PODIUM_URL).hostname or 'localhost'}")
+# Backends that deliver nothing; with another one, an address must be confirmed before its account can be used.
+SILENT_EMAIL_BACKENDS = {
+    f"django.core.mail.backends.{name}.EmailBackend" for name in ("console", "dummy", "filebased", "locmem")
+}
+CONFIRM_EMAIL = env.bool("CONFIRM_EMAIL", default=EMAIL_BACKEND not in SILENT_EMAIL_BACKENDS)
 LOGIN_ATTEMPTS_PER_MINUTE = env.int("LOGIN_ATTEMPTS_PER_MINUTE", default=10)
+SIGN_UPS_PER_DAY = env.int("SIGN_UPS_PER_DAY", default=20)
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+ACCOUNT_ADAPTER = "server.accounts.adapter.AccountAdapter"
+ACCOUNT_FORMS = {"login": "server.accounts.forms.LogInForm", "signup": "server.accounts.forms.SignUpForm"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if CONFIRM_EMAIL else "none"
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # only in the browser session that signed up
+ACCOUNT_PREVENT_ENUMERATION = "strict"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "Podium: "
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = {  # "ip" is an IPv4 address or an IPv6 network (/64); "key" is the name or address typed in
+    "login": "100/m/ip",
+    "login_failed": f"{LOGIN_ATTEMPTS_PER_MINUTE}/m/key,{3 * LOGIN_ATTEMPTS_PER_MINUTE}/m/ip",
+    "signup": "20/m/ip,200/d/ip",
+    "signed_up": f"{SIGN_UPS_PER_DAY}/d/ip",
+    "reset_password": "10/m/ip,100/d/ip,5/h/key",
+    "reset_password_from_key": "20/m/ip",
+    "change_password": f"{LOGIN_ATTEMPTS_PER_MINUTE}/m/user",
+    "confirm_email": "1/3m/key",
+}
 API_TOKEN_DAYS = env.int("API_TOKEN_DAYS", default=365)
 
 # Language and time
@@ -266,10 +295,18 @@ STOP_SECONDS = env.int("STOP_SECONDS", default=20)  # what a running scoring get
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 
-# What all web processes count together (requests a minute); nothing that is missed when it is lost.
-CACHES: dict[str, dict[str, object]] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+# Limits on passwords and sign-ups are counted in the database: they hold without Redis and for all web processes.
+# Requests to the API are counted in Redis; nothing is missed when those counts are lost.
+CACHES: dict[str, dict[str, object]] = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "podium_cache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    },
+    "requests": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}
 if REDIS_URL:
-    CACHES["default"] = {
+    CACHES["requests"] = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "podium",

@@ -28,8 +28,8 @@ def open_truth(
 ) -> Truth:
     """Load a prepared truth, or compile a folder.
 
-    ``parameters`` None takes a prepared truth as it is. ``hidden`` concerns folders only: see :func:`evaluator.scoring.prepare`.
-    ``verify`` compares all of a prepared truth with its checksums now.
+    ``parameters`` None takes a prepared truth as it is. ``hidden`` concerns folders only: see
+    :func:`evaluator.scoring.prepare`. ``verify`` compares all of a prepared truth with its checksums now.
 
     Raises
     ------

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from allauth.account.admin import EmailAddressAdmin as AllauthEmailAddressAdmin
+from allauth.account.models import EmailAddress
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import UserChangeForm
@@ -12,12 +14,13 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from server.accounts.models import ApiToken, User
-from server.accounts.services import record_password, revoke_token
+from server.accounts.services import confirm_address, record_password, revoke_token, vouch_for
 from server.audit.admin import Audited, ReadOnly
 from server.clock import database_now
 
 ROLES = ("is_active", "is_staff", "is_superuser")
 admin.site.unregister(Group)  # two roles are enough, and a change of theirs is logged
+admin.site.unregister(EmailAddress)  # django-allauth's page would let staff edit and delete without a trace
 PASSWORD_PAGE = "auth_user_password_change"
 
 
@@ -52,6 +55,11 @@ class PersonAdmin(Audited, UserAdmin):
         (None, {"classes": ("wide",), "fields": ("username", "email", "usable_password", "password1", "password2")}),
     )
 
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if isinstance(obj, User) and "email" in form.changed_data:
+            vouch_for(obj)
+
     @transaction.atomic
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
         return super().user_change_password(request, id, form_url)
@@ -61,6 +69,21 @@ class PersonAdmin(Audited, UserAdmin):
         if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
             record_password(user=obj, by=request.user)
         return super().log_change(request, obj, message)
+
+
+@admin.register(EmailAddress)
+class EmailAddressAdmin(ReadOnly, AllauthEmailAddressAdmin):
+    """Which addresses are confirmed; staff can confirm one where the mail does not arrive."""
+
+    actions = ("confirm",)
+
+    @admin.action(description="Confirm the chosen addresses", permissions=["view"])
+    def confirm(self, request: HttpRequest, addresses: QuerySet[EmailAddress]) -> None:
+        for address in addresses.select_related("user"):
+            if confirm_address(address, by=request.user):
+                messages.success(request, f"{address} is confirmed.")
+            else:
+                messages.error(request, f"{address} is not confirmed: another account has confirmed it already.")
 
 
 @admin.register(ApiToken)

@@ -1,70 +1,57 @@
 """What people type about their accounts."""
 
+import unicodedata
 from typing import Any
 
+from allauth.account.forms import LoginForm
+from allauth.account.forms import SignupForm as AllauthSignUpForm
+from allauth.core import ratelimit
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.password_validation import validate_password
-from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
 
 from server.accounts.models import ApiToken, User
-from server.accounts.names import BadName, clean_name
+from server.accounts.services import record_account
+from server.errors import Refused
 
+DAY_SECONDS = 24 * 3600
 TOKEN_DAYS = (7, 30, 90, 365)
 
 
-class SignUpForm(forms.Form):
-    """A name, an address, a password."""
+class LogInForm(LoginForm):
+    """Name and password; a name is found in any letter case and width, as it is unique in any."""
 
-    username = forms.CharField(
-        max_length=150,
-        help_text="Letters, digits and @ . + - _; shown to your team and to organizers.",
-        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
-    )
-    email = forms.EmailField(
-        help_text="To set a new password when you need one.",
-        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
-    )
-    password = forms.CharField(
-        strip=False,
-        help_text="At least 8 characters; not only digits, and not one that many people use.",
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
+    def clean_login(self) -> str:
+        return unicodedata.normalize("NFKC", super().clean_login()).strip()
 
-    def clean_username(self) -> str:
+
+class SignUpForm(AllauthSignUpForm):
+    """Name, mail address and password. Nothing that follows depends on whether the address has an account already."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["username"].help_text = "Letters, digits and @ . + - _; shown to your team and to organizers."
+        self.fields["email"].help_text = "We send a link here when you need a new password."
+
+    def validate_unique_email(self, value: str) -> str:
+        """Take any address. Where another account has confirmed it, this one can never confirm it: see the adapter."""
+        return value
+
+    def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
+        if not ratelimit.consume(request, action="signed_up"):
+            detail = "Too many accounts were created from your network today. Try again tomorrow."
+            raise Refused("rate_limited", detail, retry_after=DAY_SECONDS)
+        answer: tuple[User | None, HttpResponse | None] = super().try_save(request)
+        return answer
+
+    def save(self, request: HttpRequest) -> User:
         try:
-            name = clean_name(self.cleaned_data["username"])
-        except BadName as error:
-            raise ValidationError(str(error)) from None
-        for check in User._meta.get_field("username").validators:
-            check(name)
-        if User.objects.filter(username__iexact=name).exists():
-            raise ValidationError("This name is taken. Choose another one.")
-        return name
-
-    def clean_email(self) -> str:
-        email: str = User.objects.normalize_email(self.cleaned_data["email"])
-        if User.objects.filter(email__iexact=email).exists():
-            raise ValidationError("There is an account with this address. Log in, or set a new password.")
-        return email
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if password := cleaned.get("password"):
-            someone = User(username=cleaned.get("username", ""), email=cleaned.get("email", ""))
-            try:
-                validate_password(password, someone)
-            except ValidationError as error:
-                self.add_error("password", error)
-        return cleaned
-
-
-class LogInForm(AuthenticationForm):
-    """Name and password; a name is found in any letter case, as it is unique in any."""
-
-    def clean_username(self) -> str:
-        typed: str = self.cleaned_data["username"]
-        return User.objects.filter(username__iexact=typed).values_list("username", flat=True).first() or typed
+            with transaction.atomic():
+                user: User = super().save(request)
+                record_account(user)
+        except IntegrityError:  # somebody else took the name after it was checked
+            raise Refused("invalid", "This name was taken just now. Go back and choose another one.") from None
+        return user
 
 
 class TokenForm(forms.Form):

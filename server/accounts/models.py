@@ -12,13 +12,12 @@ from django.db.models.functions import Lower
 class User(AbstractUser):
     """A person. Custom from the first migration, so that it can grow."""
 
-    email = models.EmailField(unique=True)
+    # Not unique: an address that nobody confirmed proves nothing, and refusing it would tell who has an account.
+    # A confirmed address belongs to one account; django-allauth's `EmailAddress` says which are confirmed.
+    email = models.EmailField()
 
     class Meta(AbstractUser.Meta):
-        constraints = (
-            models.UniqueConstraint(Lower("username"), name="username_unique_in_any_case"),
-            models.UniqueConstraint(Lower("email"), name="email_unique_in_any_case"),
-        )
+        constraints = (models.UniqueConstraint(Lower("username"), name="username_unique_in_any_case"),)
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

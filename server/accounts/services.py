@@ -1,8 +1,10 @@
-"""Give out and take back the tokens that programs use; keep on record when a password was changed."""
+"""Accounts that are not signed up for, the tokens that programs use, and the record of changed passwords."""
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.db import transaction
 
@@ -12,6 +14,44 @@ from server.clock import database_now
 from server.errors import Refused
 
 NAME_CHARACTERS = 80
+
+
+@transaction.atomic
+def create_account(*, username: str, email: str, password: str | None = None) -> User:
+    """Create an account for somebody, its address taken as confirmed; without a password nobody can log in."""
+    user = User.objects.create_user(username=username, email=email, password=password)
+    vouch_for(user)
+    record_account(user)
+    return user
+
+
+def record_account(user: User, **detail: Any) -> None:
+    audit.record(actor=user, action="account.created", subject=f"user {user.pk}", detail=detail)
+
+
+@transaction.atomic
+def vouch_for(user: User) -> None:
+    """Take the address of an account that staff made or changed as confirmed, unless another account confirmed it."""
+    email = user.email.lower()
+    EmailAddress.objects.filter(user=user).exclude(email=email).delete()
+    if email:
+        address, _ = EmailAddress.objects.get_or_create(user=user, email=email, defaults={"primary": True})
+        address.set_verified()
+
+
+@transaction.atomic
+def confirm_address(address: EmailAddress, *, by: Any) -> bool:
+    """Take an address as its account's own; False where another account has confirmed it already."""
+    known, confirmed = address.verified, bool(address.set_verified())
+    if confirmed and not known:
+        audit.record(actor=by, action="user.email_confirmed", subject=f"user {address.user_id}")
+    return confirmed
+
+
+def has_confirmed_address_at(user: User, domains: Collection[str]) -> bool:
+    """Whether one of these mail domains is that of an address which the person has confirmed."""
+    confirmed = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+    return any(email.rpartition("@")[2] in domains for email in confirmed)
 
 
 @transaction.atomic

@@ -1,49 +1,38 @@
-"""Addresses below /accounts/."""
+"""Addresses below /accounts/. The pages of django-allauth that are not listed here do not exist."""
 
-from django.contrib.auth import views as auth
+from functools import partial
+from typing import Any
+
+from allauth.account import views as allauth
 from django.urls import URLPattern, path
+from django.views.decorators.cache import never_cache
 
-from server.accounts import passwords, views
+from server.accounts import views
 from server.accounts.requests import READ_AND_SEND
 
-FORM = {"http_method_names": [method.lower() for method in READ_AND_SEND]}
-READ = {"http_method_names": ["get", "head"]}
+FORM = [method.lower() for method in READ_AND_SEND]
+READ = ["get", "head"]
+
+
+def page(address: str, name: str, view: Any, *, methods: list[str] = FORM) -> URLPattern:
+    return path(address, never_cache(view.as_view(http_method_names=methods)), name=f"account_{name}")
+
+
+read = partial(page, methods=READ)
 
 urlpatterns: list[URLPattern] = [
     path("", views.account, name="account"),
-    path("signup", views.signup, name="signup"),
-    path("login", views.LogIn.as_view(**FORM), name="login"),
-    path("logout", auth.LogoutView.as_view(), name="logout"),
     path("tokens", views.token_create, name="token_create"),
     path("tokens/<int:pk>/revoke", views.token_revoke, name="token_revoke"),
-    path(
-        "password",
-        passwords.Change.as_view(template_name="accounts/password_change.html", success_url="/accounts/", **FORM),
-        name="password_change",
-    ),
-    path(
-        "password/forgotten",
-        passwords.Forgotten.as_view(
-            template_name="accounts/password_reset.html",
-            email_template_name="accounts/password_reset_mail.txt",
-            subject_template_name="accounts/password_reset_subject.txt",
-            **FORM,
-        ),
-        name="password_reset",
-    ),
-    path(
-        "password/sent",
-        auth.PasswordResetDoneView.as_view(template_name="accounts/password_reset_sent.html", **READ),
-        name="password_reset_done",
-    ),
-    path(
-        "password/new/<uidb64>/<token>",
-        passwords.SetAnew.as_view(template_name="accounts/password_new.html", **FORM),
-        name="password_reset_confirm",
-    ),
-    path(
-        "password/done",
-        auth.PasswordResetCompleteView.as_view(template_name="accounts/password_done.html", **READ),
-        name="password_reset_complete",
-    ),
+    page("signup", "signup", allauth.SignupView),
+    page("login", "login", allauth.LoginView),
+    page("logout", "logout", allauth.LogoutView, methods=["post"]),
+    read("confirm", "email_verification_sent", allauth.EmailVerificationSentView),
+    page("confirm/<str:key>", "confirm_email", allauth.ConfirmEmailView),
+    page("password", "change_password", allauth.PasswordChangeView),
+    page("password/first", "set_password", allauth.PasswordSetView),
+    page("password/forgotten", "reset_password", allauth.PasswordResetView),
+    read("password/sent", "reset_password_done", allauth.PasswordResetDoneView),
+    page("password/new/<str:uidb36>/<str:key>", "reset_password_from_key", allauth.PasswordResetFromKeyView),
+    read("password/done", "reset_password_from_key_done", allauth.PasswordResetFromKeyDoneView),
 ]

@@ -5,6 +5,7 @@ from uuid import UUID
 from django.http import Http404
 from rest_framework.request import Request
 
+from server.challenges.approval import not_a_member
 from server.challenges.models import Challenge, Membership, Phase, Team
 from server.errors import Refused
 from server.submissions.feedback import with_scores
@@ -27,9 +28,19 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 
 def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
     found = phase_at(request, slug, phase)
-    if not found.challenge.is_organized_by(request.user):
-        raise Refused("forbidden", "Only those who organize the challenge may do this.")
+    refuse_others(request, found.challenge)
     return found
+
+
+def organized_challenge_at(request: Request, slug: str) -> Challenge:
+    found = challenge_at(request, slug)
+    refuse_others(request, found)
+    return found
+
+
+def refuse_others(request: Request, challenge: Challenge) -> None:
+    if not challenge.is_organized_by(request.user):
+        raise Refused("forbidden", "Only those who organize the challenge may do this.")
 
 
 def submission_at(request: Request, submission_id: UUID) -> Submission:
@@ -52,6 +63,6 @@ def team_of(request: Request, phase: Phase) -> Team | None:
 def own_team(request: Request, phase: Phase) -> Team:
     team = team_of(request, phase)
     if team is None:
-        slug = phase.challenge.slug
-        raise Refused("not_a_member", f"Join the challenge first: POST /api/v1/challenges/{slug}/join.")
+        advice = f"Join it first: POST /api/v1/challenges/{phase.challenge.slug}/join."
+        raise not_a_member(request.user, phase.challenge, advice=advice)
     return team

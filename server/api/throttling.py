@@ -5,7 +5,8 @@ from time import time
 from typing import Any
 
 from django.conf import settings
-from django.core.cache import cache
+from django.core.cache import caches
+from django.utils.connection import ConnectionProxy
 from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
@@ -13,6 +14,7 @@ from rest_framework.throttling import BaseThrottle
 from server.accounts.requests import address_of
 
 MINUTE = 60
+cache = ConnectionProxy(caches, "requests")
 
 log = logging.getLogger(__name__)
 

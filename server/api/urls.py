@@ -3,7 +3,15 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from server.api.views.challenges import ChallengeDetail, ChallengeList, Join, Quota, Statement
+from server.api.views.challenges import (
+    ChallengeDetail,
+    ChallengeList,
+    Decision,
+    Join,
+    JoinRequests,
+    Quota,
+    Statement,
+)
 from server.api.views.docs import Docs
 from server.api.views.leaderboard import Leaderboard
 from server.api.views.missing import Missing
@@ -17,6 +25,8 @@ urlpatterns = [
     path("challenges", ChallengeList.as_view()),
     path("challenges/<slug:slug>", ChallengeDetail.as_view()),
     path("challenges/<slug:slug>/join", Join.as_view()),
+    path("challenges/<slug:slug>/join-requests", JoinRequests.as_view()),
+    path("challenges/<slug:slug>/join-requests/<int:pk>", Decision.as_view()),
     path(f"{PHASE}/quota", Quota.as_view()),
     path(f"{PHASE}/quota/statement", Statement.as_view()),
     path(f"{PHASE}/submissions", OwnSubmissions.as_view(), name="api_submissions"),

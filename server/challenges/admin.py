@@ -7,14 +7,15 @@ truth's file.
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from server.accounts.models import User
 from server.audit.admin import Audited, ReadOnly
-from server.challenges.models import Challenge, Membership, Phase, Team, Truth
+from server.challenges import approval
+from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team, Truth
 from server.challenges.revealed import PER_CLASS, in_words
 from server.challenges.services import competing
 
@@ -91,3 +92,29 @@ class MembershipAdmin(ReadOnly, admin.ModelAdmin):
     list_filter = ("challenge", "is_captain", "joined_at")
     list_select_related = ("user", "team", "challenge")
     search_fields = ("user__username", "team__name", "challenge__slug")
+
+
+@admin.register(JoinRequest)
+class JoinRequestAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("user", "challenge", "team_name", "status", "requested_at")
+    list_filter = ("status", "challenge", "requested_at")
+    list_select_related = ("user", "challenge")
+    search_fields = ("user__username", "challenge__slug")
+    actions = ("approve", "decline")
+
+    @admin.action(description="Approve the chosen requests", permissions=["view"])
+    def approve(self, request: HttpRequest, chosen: QuerySet[JoinRequest]) -> None:
+        for one in chosen:
+            approval.approve(request=one, by=staff(request))
+            messages.success(request, f"{one.user} takes part in {one.challenge}.")
+
+    @admin.action(description="Decline the chosen requests", permissions=["view"])
+    def decline(self, request: HttpRequest, chosen: QuerySet[JoinRequest]) -> None:
+        for one in chosen:
+            approval.decline(request=one, by=staff(request))
+            messages.success(request, f"The request of {one.user} for {one.challenge} is declined.")
+
+
+def staff(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # the admin lets nobody else in
+    return request.user

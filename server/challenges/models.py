@@ -49,6 +49,10 @@ class Challenge(models.Model):
         UNLISTED = "unlisted", "unlisted: whoever knows the address"
         PRIVATE = "private", "private: members only"
 
+    class Registration(models.TextChoices):
+        OPEN = "open", "open"
+        APPROVAL = "approval", "approval: an organizer approves whoever joins"
+
     slug = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=120)
     summary = models.CharField(max_length=240, blank=True)
@@ -59,6 +63,12 @@ class Challenge(models.Model):
     opens_at = models.DateTimeField()
     closes_at = models.DateTimeField(null=True, blank=True)
     join_until = models.DateTimeField(null=True, blank=True)
+    registration = models.CharField(max_length=10, choices=Registration, default=Registration.OPEN)
+    allowed_domains = models.CharField(
+        max_length=1000,
+        blank=True,
+        help_text="Mail domains, separated by spaces: only people with a confirmed address at one of them can join.",
+    )
     team_max_size = models.PositiveSmallIntegerField(default=5)
     merge_until = models.DateTimeField(null=True, blank=True)
     organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized_challenges", blank=True)
@@ -232,3 +242,27 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team}"
+
+
+class JoinRequest(models.Model):
+    """A person who wants to join a challenge that organizers approve members of; gone when they are a member."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", "waiting for approval"
+        DECLINED = "declined", "declined"
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="join_requests")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="join_requests")
+    team_name = models.CharField(max_length=80, blank=True)
+    status = models.CharField(max_length=10, choices=Status, default=Status.WAITING)
+    rules_accepted_at = models.DateTimeField()
+    requested_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("requested_at",)
+        constraints = (
+            models.UniqueConstraint(fields=("challenge", "user"), name="one_request_per_person_and_challenge"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user} for {self.challenge}"

@@ -9,8 +9,9 @@ from django.db import transaction
 
 from server.accounts.models import User
 from server.accounts.names import BadName, clean_name
+from server.accounts.services import has_confirmed_address_at
 from server.audit import services as audit
-from server.challenges.models import Challenge, Membership, Team
+from server.challenges.models import Challenge, JoinRequest, Membership, Team
 from server.clock import database_now, is_over
 from server.errors import Refused
 
@@ -42,13 +43,17 @@ def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
 
 @transaction.atomic
 def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership:
-    """Take part as a team of one, its captain; a member stays where they are."""
+    """Take part as a team of one, its captain; a member stays where they are.
+
+    Refused where organizers approve whoever joins: `approval.enter` is for both kinds of challenges.
+    """
     locked = opened(challenge, user)
     if member := membership_of(user, locked):
         return member
-    refuse_organizer(user, locked)
-    now = admitted_at(locked, accept_rules=accept_rules)
-    taken = {name.casefold() for name in locked.teams.values_list("name", flat=True)}
+    if locked.registration == Challenge.Registration.APPROVAL:
+        raise Refused("awaiting_approval", "Organizers approve whoever joins this challenge. Request to join.")
+    now = admitted_at(locked, user, accept_rules=accept_rules)
+    taken = taken_names(locked)
     name = chosen_name(team_name, taken) if team_name.strip() else free_name(user.get_username(), taken)
     return enrol(user, Team.objects.create(challenge=locked, name=name), now=now, is_captain=True)
 
@@ -59,8 +64,7 @@ def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
     locked = opened(team.challenge, user)
     if member := membership_of(user, locked):
         return member
-    refuse_organizer(user, locked)
-    now = admitted_at(locked, accept_rules=accept_rules)
+    now = admitted_at(locked, user, accept_rules=accept_rules)
     if team.memberships.count() >= locked.team_max_size:
         raise Refused("invalid", f"{team.name} is full: a team has at most {locked.team_max_size} members here.")
     return enrol(user, team, now=now, is_captain=False)
@@ -75,19 +79,34 @@ def opened(challenge: Challenge, user: User) -> Challenge:
     return locked
 
 
-def admitted_at(challenge: Challenge, *, accept_rules: bool) -> datetime:
+def admitted_at(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:
     """Return the time of joining, by the database's clock, if it may be."""
+    refuse_organizer(user, challenge)
     if not accept_rules:
         raise Refused("rules_not_accepted", "Read the rules of this challenge and accept them to join.")
     now = database_now()
     refuse_late(challenge, now)
+    refuse_elsewhere(challenge, user)
     return now
+
+
+def taken_names(challenge: Challenge) -> set[str]:
+    return {name.casefold() for name in challenge.teams.values_list("name", flat=True)}
+
+
+def refuse_elsewhere(challenge: Challenge, user: User) -> None:
+    """Where only some mail domains are allowed, a confirmed address at one of them is needed."""
+    domains = challenge.allowed_domains.lower().split()
+    if domains and not has_confirmed_address_at(user, domains):
+        allowed = ", ".join(domains)
+        raise Refused("forbidden", f"Only accounts with a confirmed mail address at {allowed} can join this challenge.")
 
 
 def enrol(user: User, team: Team, *, now: datetime, is_captain: bool) -> Membership:
     member = Membership.objects.create(
         team=team, challenge=team.challenge, user=user, is_captain=is_captain, rules_accepted_at=now
     )
+    JoinRequest.objects.filter(challenge=team.challenge, user=user).delete()
     audit.record(
         actor=user,
         action="challenge.joined",

@@ -6,6 +6,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from server.challenges.models import Challenge, JoinRequest
 from server.pages.place import Place
 
 
@@ -25,13 +26,25 @@ def next_step(place: Place, user: Any) -> Step:
     if place.organizes:
         sentence = "You can read the private board, as organizer or staff, so you cannot take part."
         return Step("See the leaderboard", page("leaderboard", place), sentence)
+    if place.request:
+        return request_step(place, place.request)
     if not place.may_join:
         return Step("See the leaderboard", page("leaderboard", place), "Registration is over.")
     rules = reverse("challenge_rules", args=[place.challenge.slug]) + "#join"
     if not user.is_authenticated:
-        signup = f"{reverse('signup')}?{urlencode({'next': rules})}"
+        signup = f"{reverse('account_signup')}?{urlencode({'next': rules})}"
         return Step("Sign up to take part", signup, "Then read the rules, accept them and name your team.")
+    if place.challenge.registration == Challenge.Registration.APPROVAL:
+        return Step("Request to join", rules, "Next: read the rules and accept them. An organizer then approves you.")
     return Step("Join this challenge", rules, "Next: read the rules, accept them and name your team.")
+
+
+def request_step(place: Place, request: JoinRequest) -> Step:
+    """For those who asked to join a challenge whose organizers approve its members."""
+    if request.status == JoinRequest.Status.DECLINED:
+        return Step("See the leaderboard", page("leaderboard", place), "The organizers declined your request to join.")
+    sentence = "Waiting for approval: an organizer must approve your request to join before you can submit."
+    return Step("Read the data page", page("challenge_data", place), sentence)
 
 
 def member_step(place: Place, team: str) -> Step:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.http import Http404, HttpRequest
 
-from server.challenges.models import Challenge, Membership, Phase, Team
+from server.challenges.approval import not_a_member, request_of
+from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team
 from server.challenges.services import membership_of, registration_end
-from server.clock import database_now
-from server.errors import Refused
+from server.clock import database_now, is_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,9 @@ class Place:
     challenge: Challenge
     phases: list[Phase]
     phase: Phase | None
+    user: Any
     membership: Membership | None
+    request: JoinRequest | None
     organizes: bool
     now: datetime
 
@@ -28,8 +31,8 @@ class Place:
 
     @property
     def may_join(self) -> bool:
-        end = registration_end(self.challenge)
-        return self.membership is None and not self.organizes and (end is None or self.now <= end)
+        may = self.membership is None and self.request is None and not self.organizes
+        return may and not is_over(registration_end(self.challenge), self.now)
 
     @property
     def query(self) -> str:
@@ -45,7 +48,7 @@ class Place:
     def own_team(self) -> Team:
         """The person's team, on pages that are for members."""
         if self.team is None:
-            raise Refused("not_a_member", "You are not in a team of this challenge. Read its rules and join first.")
+            raise not_a_member(self.user, self.challenge, advice="Read its rules and join first.")
         return self.team
 
 
@@ -56,11 +59,14 @@ def find(request: HttpRequest, slug: str) -> Place:
         raise Http404("no such challenge")
     now = database_now()
     phases = list(challenge.phases.all())
+    membership = membership_of(request.user, challenge)
     return Place(
         challenge=challenge,
         phases=phases,
         phase=choose(phases, request.GET.get("phase"), now),
-        membership=membership_of(request.user, challenge),
+        user=request.user,
+        membership=membership,
+        request=None if membership else request_of(request.user, challenge),
         organizes=challenge.is_organized_by(request.user),
         now=now,
     )

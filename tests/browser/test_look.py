@@ -39,6 +39,7 @@ def addresses(member: Any, make: Any, scored: Any) -> list[str]:
     return [
         "/",
         "/accounts/",
+        "/accounts/password",
         *(f"/challenges/c/{name}" for name in names),
         f"/submissions/{one.pk}/",
         f"/submissions/{one.pk}/?chosen=%2Fm%2F1",
@@ -64,6 +65,36 @@ def test_no_page_is_wider_than_its_window_or_breaks_the_policy(addresses: list[s
                 wide.append((address, width))
     assert wide == []
     assert complaints == []
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_stranger_s_doors_fit_a_phone_and_break_no_policy(scripts: bool, visit: Any, db: None) -> None:
+    page = visit(width=390, java_script_enabled=scripts).new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    for door in (
+        "signup",
+        "login",
+        "confirm",
+        "confirm/bad",
+        "password/forgotten",
+        "password/sent",
+        "password/new/1/bad",
+    ):
+        page.goto(f"/accounts/{door}?next=/challenges/{LONG}{LONG}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert complaints == []
+
+
+def test_signing_up_by_keyboard_alone(visit: Any, transactional_db: None) -> None:
+    page = visit(java_script_enabled=False).new_page()
+    page.goto("/accounts/signup?next=/accounts/")
+    page.get_by_label("Username").focus()
+    for typed in ("ada", "ada@example.org", "correct horse battery"):
+        page.keyboard.type(typed)
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/accounts/")
 
 
 def test_the_keyboard_meets_skip_link_brand_and_doors_in_this_order(visit: Any, db: None) -> None:

@@ -64,7 +64,7 @@ class Visitor:
     def log_in(self, password: str) -> "Visitor":
         """By the form, as a person does."""
         self.ask("GET", "/accounts/login")
-        form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "username": self.name, "password": password}
+        form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "login": self.name, "password": password}
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         status, answer = self.ask("POST", "/accounts/login", urlencode(form), **kind)
         assert status == 302, answer

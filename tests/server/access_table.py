@@ -55,20 +55,25 @@ PAGES: dict[str, Methods] = {
     SUBMISSION + "cancel": {"POST": who(404, nobody=302, team=302, organizers=302)},
     SUBMISSION + "edit": {"POST": who(404, nobody=302, team=302, organizers=403)},
     "accounts/": {"GET": who(200, nobody=302)},
-    "accounts/signup": {"GET": who(302, nobody=200), "POST": who(302, nobody=422)},
+    "accounts/signup": {
+        **{method: who(302, nobody=200) for method in ("GET", "POST")},
+        **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},  # to where they came from
+    },
     "accounts/login": {
-        "GET": who(302, nobody=200),
-        "POST": who(302, nobody=200),
+        **{method: who(302, nobody=200) for method in ("GET", "POST")},
         **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},  # to where they came from
     },
     "accounts/logout": {"POST": who(302)},
+    "accounts/confirm": {"GET": who(200)},
+    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # the link is a bad one
     "accounts/tokens": {"POST": who(422, nobody=302)},
     "accounts/tokens/<int:pk>/revoke": {"POST": who(404, nobody=302, member=302)},
     "accounts/password": {"GET": who(200, nobody=302), "POST": who(200, nobody=302)},
+    "accounts/password/first": {"GET": who(302), "POST": who(302)},  # they have a password: to the page that changes it
     "accounts/password/forgotten": {"GET": who(200), "POST": who(200)},
     "accounts/password/sent": {"GET": who(200)},
     # the link is a bad one: whoever comes with it reads that, by whatever method
-    "accounts/password/new/<uidb64>/<token>": {
+    "accounts/password/new/<str:uidb36>/<str:key>": {
         method: who(200) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
     },
     "accounts/password/done": {"GET": who(200)},
@@ -81,6 +86,8 @@ API: dict[str, Methods] = {
     "api/v1/challenges": {"GET": who(200)},
     API_CHALLENGE: {"GET": who(200)},
     API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200, organizers=403)},
+    API_CHALLENGE + "/join-requests": {"GET": who(403, nobody=401, organizers=200)},
+    API_CHALLENGE + "/join-requests/<int:pk>": {"POST": who(403, nobody=401, organizers=422)},  # it says no decision
     API_PHASE + "/quota": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/quota/statement": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/submissions": {
@@ -135,7 +142,8 @@ def model(name: str, *, add: int = 403, change: int = 403) -> dict[str, Methods]
 
 
 ADMIN: dict[str, Methods] = {
-    "admin/login/": {"GET": who(200), "POST": who(200)},
+    # to the one login, or on to the admin
+    "admin/login/": {method: who(403, nobody=302, employees=302) for method in ("GET", "POST", *OTHERS)},
     "admin/password_change/": {method: who(302) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")},
     "admin/": door(200),
     "admin/logout/": {"GET": who(302, employees=405), "POST": who(302), **dict.fromkeys(OTHERS, who(302))},
@@ -148,12 +156,14 @@ ADMIN: dict[str, Methods] = {
     "admin/(?P<url>.*)$": door(404),
     **model("audit/entry"),
     **model("accounts/user", add=200, change=200),
+    **model("account/emailaddress"),
     **model("accounts/apitoken"),
     **model("challenges/challenge", change=200),
     **model("challenges/phase", change=200),
     **model("challenges/truth"),
     **model("challenges/team", change=200),
     **model("challenges/membership"),
+    **model("challenges/joinrequest"),
     **model("submissions/submission"),
     **model("submissions/evaluation"),
     **model("submissions/quotaentry"),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 
 from server.challenges.models import Phase, Team
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Status, Submission
@@ -76,7 +76,7 @@ def explain(submission: Submission, content: dict[str, Any]) -> None:
 @pytest.fixture(autouse=True)
 def fresh_counts() -> None:
     """Requests of one test never count against the limits of another."""
-    cache.clear()
+    caches["requests"].clear()
 
 
 @pytest.fixture

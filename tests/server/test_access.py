@@ -15,7 +15,8 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver
 
 from server.accounts.models import ApiToken
-from server.accounts.services import issue_token
+from server.accounts.services import issue_token, vouch_for
+from server.challenges.models import JoinRequest
 from server.submissions.services import quota
 from tests.server.access_table import API, GROUPS, PAGES, ROLES, TABLE, Answers
 
@@ -51,6 +52,7 @@ class World:
         for role in GROUPS["employees"]:
             self.people[role].is_staff, self.people[role].is_superuser = True, role == "superuser"
             self.people[role].save()
+        vouch_for(self.people["member"])
         challenge = make.challenge(slug="c", visibility=visibility)
         challenge.organizers.add(self.people["organizer"])
         make.challenge(slug="foreign").organizers.add(self.people["foreign"])
@@ -65,6 +67,9 @@ class World:
         self.scored = scored(phase, 0.5, private=0.4, team=team)
         quota.charge(self.scored, now=datetime.now(UTC))
         self.queued = make.submission(phase, team)
+        self.request = JoinRequest.objects.create(
+            challenge=challenge, user=make.user(), rules_accepted_at=datetime.now(UTC)
+        )
         self.token, _ = issue_token(user=self.people["member"], name="x", scope="read", days=1)
         self.clients = {role: Client(raise_request_exception=False) for role in ROLES}
 
@@ -81,10 +86,11 @@ class World:
     def address(self, route: str) -> str:
         """Fill an address in with what exists."""
         submission = self.queued if "cancel" in route else self.scored
-        names = {"slug": "c", "phase": "main", "submission_id": submission.pk, "uidb64": "MQ", "token": "bad"}
+        names = {"slug": "c", "phase": "main", "submission_id": submission.pk, "uidb36": "1", "key": "bad"}
         if found := re.match(r"admin/(\w+)/(\w+)/<", route):
             names |= dict.fromkeys(("object_id", "id"), apps.get_model(found[1], found[2]).objects.latest("pk").pk)
-        names |= {"pk": self.token.pk if "tokens" in route else submission.pk}
+        numbers = {"tokens": self.token.pk, "join-requests": self.request.pk}
+        names |= {"pk": next((pk for word, pk in numbers.items() if word in route), submission.pk)}
         names |= {"content_type_id": 1, "object_id": names.get("object_id", 1)}
         route = route.replace(f"^{APP_LABELS}", "challenges/").replace("(?P<url>.*)$", "x").replace(r"^[\s\S]*$", "x")
         return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(names[found[1]]), route)

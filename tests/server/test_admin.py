@@ -13,14 +13,24 @@ from server.accounts.models import User
 from server.accounts.services import issue_token
 from server.audit.models import Entry
 from server.audit.services import record
-from server.challenges.models import Challenge, Phase
+from server.challenges.models import Challenge, JoinRequest, Phase
 from server.submissions.services import quota
 
 OURS = sorted(
     (model for model in admin.site._registry if model.__module__.startswith("server.")),
     key=lambda model: model.__name__,
 )
-READ_ONLY = {"entry", "apitoken", "truth", "membership", "submission", "evaluation", "score", "quotaentry"}
+READ_ONLY = {
+    "entry",
+    "apitoken",
+    "truth",
+    "membership",
+    "joinrequest",
+    "submission",
+    "evaluation",
+    "score",
+    "quotaentry",
+}
 
 
 @pytest.fixture
@@ -36,6 +46,7 @@ def rows(make: Any, scored: Any) -> Any:
     phase = make.phase()
     submission = scored(phase, 0.5)
     quota.charge(submission, now=submission.received_at)
+    JoinRequest.objects.create(challenge=phase.challenge, user=make.user(), rules_accepted_at=submission.received_at)
     issue_token(user=submission.user, name="laptop", scope="read", days=1)
     record(actor=submission.user, action="test.done", subject="thing")
     return phase
@@ -111,7 +122,7 @@ def test_a_change_is_logged_with_its_fields(staff: Client, rows: Any) -> None:
     challenge: Challenge = rows.challenge
     form = {
         **{"title": "New title", "visibility": "public", "opens_at_0": "2026-01-01", "opens_at_1": "00:00:00"},
-        **{"team_max_size": 5, "summary": "", "description": "", "rules": "", "data": ""},
+        **{"registration": "open", "team_max_size": 5, "summary": "", "description": "", "rules": "", "data": ""},
     }
     answer = staff.post(address(Challenge, "change", challenge.pk), form)
     assert answer.status_code == 302, answer.context["adminform"].form.errors
@@ -125,7 +136,11 @@ def test_who_organizes_is_logged_by_name(staff: Client, rows: Any, make: Any) ->
     challenge: Challenge = rows.challenge
     form = {
         **{"title": challenge.title, "visibility": "public", "opens_at_0": "2026-01-01", "opens_at_1": "00:00:00"},
-        **{"team_max_size": 5, "organizers": [make.user(username="ada").pk, make.user(username="bob").pk]},
+        **{
+            "registration": "open",
+            "team_max_size": 5,
+            "organizers": [make.user(username="ada").pk, make.user(username="bob").pk],
+        },
     }
     assert staff.post(address(Challenge, "change", challenge.pk), form).status_code == 302
     assert Entry.objects.get(action="challenge.changed").detail["values"]["organizers"] == ["", "ada, bob"]
@@ -169,7 +184,7 @@ def test_a_password_that_is_not_taken_is_not_logged(staff: Client, rows: Any, ma
 
 
 def test_staff_change_their_own_password_where_everybody_does(staff: Client) -> None:
-    assert staff.get(reverse("admin:password_change")).url == reverse("password_change")
+    assert staff.get(reverse("admin:password_change")).url == reverse("account_change_password")
 
 
 def test_what_scores_depend_on_cannot_be_edited(staff: Client, rows: Any) -> None:
@@ -191,7 +206,7 @@ def test_a_ladder_cannot_be_chosen_with_results_per_class(staff: Client, rows: A
 def test_dates_the_wrong_way_round_are_said_not_a_crash(staff: Client, rows: Any) -> None:
     form = {
         **{"title": "T", "visibility": "public", "opens_at_0": "2026-02-01", "opens_at_1": "00:00:00"},
-        **{"closes_at_0": "2026-01-01", "closes_at_1": "00:00:00", "team_max_size": 5},
+        **{"closes_at_0": "2026-01-01", "closes_at_1": "00:00:00", "registration": "open", "team_max_size": 5},
     }
     answer = staff.post(address(Challenge, "change", rows.challenge.pk), form)
     assert answer.status_code == 200

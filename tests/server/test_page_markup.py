@@ -46,7 +46,14 @@ def addresses(make: Any, scored: Any, client: Client) -> list[str]:
 def pages(addresses: list[str], client: Client, db: None) -> list[tuple[str, Page]]:
     seen = [(address, Page(client.get(address))) for address in addresses]
     stranger = Client()
-    public = ("/accounts/signup", "/accounts/login", "/accounts/password/forgotten", "/nothing", addresses[5])
+    public = (
+        "/accounts/signup",
+        "/accounts/login",
+        "/accounts/password/forgotten",
+        "/accounts/confirm",
+        "/nothing",
+        addresses[5],
+    )
     return [*seen, *((address, Page(stranger.get(address))) for address in public)]
 
 

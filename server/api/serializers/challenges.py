@@ -10,7 +10,7 @@ from rest_framework import serializers
 from evaluator.catalog import TRACKS
 from server.api.serializers.fields import NullWhereEmpty
 from server.api.serializers.inputs import Flag, Input, Text
-from server.challenges.models import Challenge, Membership, Phase
+from server.challenges.models import Challenge, JoinRequest, Membership, Phase
 from server.submissions.limits import file_limits
 from server.submissions.services.keeping import Share
 from server.submissions.services.quota import Quota
@@ -73,6 +73,7 @@ class ChallengeSerializer(serializers.Serializer[Any]):
     closes_at = serializers.DateTimeField(allow_null=True)
     join_until = serializers.DateTimeField(allow_null=True)
     visibility = serializers.ChoiceField(choices=Challenge.Visibility.choices)
+    registration = serializers.ChoiceField(choices=Challenge.Registration.choices)
     phases = PhaseSerializer(many=True)
 
 
@@ -86,6 +87,24 @@ class MembershipSerializer(serializers.Serializer[Membership]):
     team = serializers.CharField(source="team.name")
     captain = serializers.BooleanField(source="is_captain")
     joined_at = serializers.DateTimeField()
+
+
+class JoinRequestSerializer(serializers.Serializer[JoinRequest]):
+    id = serializers.IntegerField()
+    challenge = serializers.SlugField(source="challenge.slug")
+    user = serializers.CharField(source="user.username")
+    team = serializers.CharField(source="team_name", help_text="the wished name; empty: the person's own")
+    status = serializers.ChoiceField(choices=JoinRequest.Status.choices)
+    requested_at = serializers.DateTimeField()
+
+
+class DecisionInput(Input):
+    approve = Flag(help_text="true: they become a member; false: the request is declined")
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    user = serializers.CharField()
+    approved = serializers.BooleanField()
 
 
 class StatementLineSerializer(serializers.Serializer[Any]):

@@ -3,27 +3,36 @@
 from typing import Any
 
 from django.db.models import prefetch_related_objects
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from server.accounts.models import ApiToken
 from server.api.authentication import PersonRequest
-from server.api.lookup import challenge_at, own_team, phase_at
+from server.api.lookup import challenge_at, organized_challenge_at, own_team, phase_at
 from server.api.pagination import Pages
 from server.api.schema import COUNTED, PAGE, WITH_A_BODY, refusals
 from server.api.serializers.challenges import (
     ChallengeSerializer,
+    DecisionInput,
+    DecisionSerializer,
     JoinInput,
+    JoinRequestSerializer,
     MembershipSerializer,
     QuotaSerializer,
     StatementLineSerializer,
 )
-from server.challenges.models import Challenge
-from server.challenges.services import join, membership_of
+from server.challenges.approval import approve, decline, enter
+from server.challenges.models import Challenge, JoinRequest
+from server.challenges.services import membership_of
 from server.clock import database_now
 from server.submissions.services import keeping, quota
+
+JOINING = ("not_found", "not_a_member", "rules_not_accepted", "registration_closed")
+MEMBERS_ONLY = ("not_found", "not_a_member", "awaiting_approval")
 
 
 class ChallengeList(APIView):
@@ -65,18 +74,61 @@ class Join(APIView):
         responses={
             200: MembershipSerializer,
             201: MembershipSerializer,
-            **refusals("not_found", "rules_not_accepted", "registration_closed", *WITH_A_BODY, *COUNTED),
+            202: JoinRequestSerializer,
+            **refusals(
+                "not_found", "not_a_member", "rules_not_accepted", "registration_closed", *WITH_A_BODY, *COUNTED
+            ),
         },
     )
     def post(self, request: PersonRequest, slug: str) -> Response:
-        """Take part: accept the rules and become a team of one. Who is in already gets 200 and stays as they are."""
+        """Take part: accept the rules and become a team of one. A member gets 200 and stays as they are.
+
+        Where organizers approve whoever joins, the answer is 202 until they have.
+        """
         challenge = challenge_at(request, slug)
         given = JoinInput(data=request.data)
         given.is_valid(raise_exception=True)
         accepts, team = given.validated_data["accept_rules"], given.validated_data.get("team", "")
         known = membership_of(request.user, challenge)
-        membership = known or join(user=request.user, challenge=challenge, accept_rules=accepts, team_name=team)
-        return Response(MembershipSerializer(membership).data, status=200 if known else 201)
+        joined = known or enter(user=request.user, challenge=challenge, accept_rules=accepts, team_name=team)
+        if isinstance(joined, JoinRequest):
+            return Response(JoinRequestSerializer(joined).data, status=202)
+        return Response(MembershipSerializer(joined).data, status=200 if known else 201)
+
+
+class JoinRequests(APIView):
+    scope = ApiToken.Scope.ORGANIZE
+    pagination_class = Pages
+
+    @extend_schema(
+        operation_id="list_join_requests",
+        parameters=[PAGE],
+        responses={200: JoinRequestSerializer(many=True), **refusals("not_found", *COUNTED)},
+    )
+    def get(self, request: PersonRequest, slug: str) -> Response:
+        """Who waits to join, and who was declined; the oldest first. For organizers."""
+        requests, pages = organized_challenge_at(request, slug).join_requests.select_related("user"), Pages()
+        page: Any = pages.paginate_queryset(requests, request, view=self) or []
+        return pages.get_paginated_response(JoinRequestSerializer(page, many=True).data)
+
+
+class Decision(APIView):
+    scope = ApiToken.Scope.ORGANIZE
+
+    @extend_schema(
+        operation_id="decide_join_request",
+        request=DecisionInput,
+        responses={200: DecisionSerializer, **refusals("not_found", *WITH_A_BODY, *COUNTED)},
+    )
+    def post(self, request: PersonRequest, slug: str, pk: int) -> Response:
+        """Approve a request to join, or decline it. For organizers."""
+        challenge = organized_challenge_at(request, slug)
+        given = DecisionInput(data=request.data)
+        given.is_valid(raise_exception=True)
+        found = get_object_or_404(challenge.join_requests, pk=pk)
+        approved = given.validated_data["approve"]
+        (approve if approved else decline)(request=found, by=request.user)
+        return Response(DecisionSerializer({"user": found.user.get_username(), "approved": approved}).data)
 
 
 class Statement(APIView):
@@ -85,7 +137,10 @@ class Statement(APIView):
     @extend_schema(
         operation_id="read_statement",
         parameters=[PAGE],
-        responses={200: StatementLineSerializer(many=True), **refusals("not_found", "not_a_member", *COUNTED)},
+        responses={
+            200: StatementLineSerializer(many=True),
+            **refusals(*MEMBERS_ONLY, *COUNTED),
+        },
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """What was taken from your team's quota and what was given back, line by line; the newest first."""
@@ -97,7 +152,8 @@ class Statement(APIView):
 
 class Quota(APIView):
     @extend_schema(
-        operation_id="read_quota", responses={200: QuotaSerializer, **refusals("not_found", "not_a_member", *COUNTED)}
+        operation_id="read_quota",
+        responses={200: QuotaSerializer, **refusals(*MEMBERS_ONLY, *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """What your team may still submit to this phase, and when again."""

@@ -27,6 +27,7 @@ from server.submissions.services import admission, choices, intake, lifecycle
 
 SUBMITTING = (
     "not_a_member",
+    "awaiting_approval",
     "duplicate_file",
     "phase_closed",
     "phase_not_open",
@@ -61,7 +62,7 @@ class OwnSubmissions(APIView):
     @extend_schema(
         operation_id="list_submissions",
         parameters=[PAGE],
-        responses={200: SubmissionSerializer(many=True), **refusals("not_found", "not_a_member")},
+        responses={200: SubmissionSerializer(many=True), **refusals("not_found", "not_a_member", "awaiting_approval")},
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Your team's submissions to this phase, the newest first."""

@@ -3,7 +3,7 @@
 import secrets
 
 from server.accounts.models import User
-from server.accounts.registration import sign_up
+from server.accounts.services import create_account
 from server.challenges.models import Challenge, Team
 from server.challenges.services import join, join_team
 from server.organize.demo.folders import demo_folder
@@ -31,10 +31,7 @@ def accounts() -> dict[str, User]:
 
 
 def account(name: str) -> User:
-    address = f"{name}@example.org"
-    if name in PEOPLE:
-        return sign_up(username=name, email=address, password=password())
-    return User.objects.create_user(name, address)
+    return create_account(username=name, email=f"{name}@example.org", password=password() if name in PEOPLE else None)
 
 
 def team(entrant: Entrant, challenge: Challenge, people: dict[str, User]) -> Team:

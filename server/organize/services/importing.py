@@ -32,6 +32,8 @@ FIELDS = (
     "visibility",
     "closes_at",
     "join_until",
+    "registration",
+    "allowed_domains",
     "team_max_size",
     "merge_until",
 )

@@ -8,7 +8,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from server.accounts.requests import PersonRequest
-from server.challenges.services import join as join_challenge
+from server.challenges import approval
+from server.challenges.models import JoinRequest
 from server.errors import Refused
 from server.pages import place
 from server.pages.answers import answer
@@ -37,7 +38,7 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return show_rules(request, here, form, Refused("invalid", "Mend what is marked below, then send it again."))
     try:
-        membership = join_challenge(
+        joined = approval.enter(
             user=request.user,
             challenge=here.challenge,
             accept_rules=form.cleaned_data["accept_rules"],
@@ -45,7 +46,10 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
         )
     except Refused as refusal:
         return show_rules(request, here, form, refusal)
-    messages.success(request, f"You take part in {here.challenge.title} as {membership.team.name}.")
+    if isinstance(joined, JoinRequest):
+        messages.success(request, "Your request to join is waiting for approval by an organizer.")
+    else:
+        messages.success(request, f"You take part in {here.challenge.title} as {joined.team.name}.")
     return redirect(page("challenge", here))
 
 

@@ -52,7 +52,7 @@ def show(request: PersonRequest, one: Submission, refusal: Refused | None = None
 def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The part that changes. `seen` is the state the page has announced already."""
     if not request.user.is_authenticated:
-        login = f"{reverse('login')}?{urlencode({'next': reverse('submission', args=[pk])})}"
+        login = f"{reverse('account_login')}?{urlencode({'next': reverse('submission', args=[pk])})}"
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
     one = get_object_or_404(visible_to(request.user), pk=pk)
     known, now = request.GET.get("seen", ""), database_now()

@@ -20,6 +20,7 @@ def test_the_least_bundle_has_the_defaults_of_the_contract(bundle: Any) -> None:
     assert (read.summary, read.description, read.rules, read.data) == ("", "", "", "")
     assert (read.visibility, read.opens_at, read.closes_at, read.join_until) == ("public", None, None, None)
     assert (read.team_max_size, read.merge_until) == (5, None)
+    assert (read.registration, read.allowed_domains) == ("open", "")
     assert (phase.title, phase.public_share, phase.split_seed, phase.finals) == ("Main", 1.0, 0, 2)
     assert (phase.quota_per_day, phase.quota_total, phase.attempts_per_day) == (5, None, 20)
     assert (phase.feedback, phase.feedback_decimals, phase.feedback_classes) == ("exact", None, False)
@@ -41,6 +42,7 @@ def test_every_key_of_the_contract_is_read(bundle: Any) -> None:
         challenge=(
             "summary: One line.\nvisibility: private\nopens_at: 2026-01-01T00:00:00Z\ncloses_at: 2026-06-01\n"
             "join_until: 2026-05-25T02:00:00+02:00\nteams: {max_size: 3, merge_until: 2026-05-01T00:00:00}\n"
+            "registration: approval\nallow: [example.org, Uni.Example.EDU, example.org]\n"
         ),
         phase=(
             "    title: Test\n    parameters: {group_of_weight: 0, expand_hierarchy: false}\n"
@@ -54,6 +56,7 @@ def test_every_key_of_the_contract_is_read(bundle: Any) -> None:
     phase = read.phases[0]
     assert (read.description, read.rules, read.data) == ("# description", "# rules", "# data")
     assert (read.visibility, read.team_max_size) == ("private", 3)
+    assert (read.registration, read.allowed_domains) == ("approval", "example.org uni.example.edu")
     assert read.closes_at == datetime(2026, 6, 1, tzinfo=UTC)
     assert read.join_until == datetime(2026, 5, 25, tzinfo=UTC)
     assert read.merge_until == datetime(2026, 5, 1, tzinfo=UTC)
@@ -101,6 +104,11 @@ def test_a_numeric_title_is_a_title(bundle: Any) -> None:
         ("opens_at: 0001-01-01T00:00:00+14:00", "bad_value", 3),
         ("opens_at: 2026-06-01\ncloses_at: 2026-06-01", "bad_dates", 4),
         ("join_until: [2026-06-01]", "bad_value", 3),
+        ("registration: closed", "bad_value", 3),
+        ("allow: example.org", "bad_value", 3),
+        ("allow: ['@example.org']", "bad_value", 3),
+        ("allow: [example]", "bad_value", 3),
+        ("allow: [[example.org]]", "bad_value", 3),
         ("teams: 5", "bad_value", 3),
         ("teams: {max_size: 0}", "bad_value", 3),
         ("teams: {max_size: 2.5}", "bad_value", 3),

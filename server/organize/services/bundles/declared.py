@@ -81,6 +81,8 @@ class Bundle:
     opens_at: datetime | None
     closes_at: datetime | None
     join_until: datetime | None
+    registration: str
+    allowed_domains: str
     team_max_size: int
     merge_until: datetime | None
     phases: tuple[BundlePhase, ...]

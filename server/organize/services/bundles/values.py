@@ -17,6 +17,7 @@ NULL = "tag:yaml.org,2002:null"
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])")
 SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -88,6 +89,23 @@ def one_of(*words: str) -> Callable[[yaml.Node], str]:
         if value not in words:
             raise Wrong(f"{value!r} is not one of {', '.join(words)}")
         return value
+
+    return convert
+
+
+def mail_domains(most: int) -> Callable[[yaml.Node], str]:
+    """Return a list of domains as one text, each once."""
+
+    def convert(node: yaml.Node) -> str:
+        if not isinstance(node, yaml.SequenceNode):
+            raise Wrong("expected a list of mail domains, such as [example.org]")
+        domains = list(dict.fromkeys(written(part).lower() for part in node.value))
+        for domain in domains:
+            if not DOMAIN.fullmatch(domain):
+                raise Wrong(f"{domain!r} is not a mail domain such as example.org")
+        if len(" ".join(domains)) > most:
+            raise Wrong(f"expected domains of at most {most} characters together")
+        return " ".join(domains)
 
     return convert
 

@@ -1,0 +1,105 @@
+"""The service's own answers to what django-allauth asks: names, addresses of clients, links, limits, audit entries."""
+
+import logging
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+
+from server.accounts.models import User
+from server.accounts.names import BadName, clean_name, same_name
+from server.accounts.requests import address_of, is_local
+from server.accounts.services import record_password
+from server.audit.services import record
+from server.errors import Refused
+
+log = logging.getLogger(__name__)
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    error_messages: ClassVar = {
+        **DefaultAccountAdapter.error_messages,
+        "username_taken": "This name is taken. Choose another one.",
+        "username_password_mismatch": "The username or the password is wrong.",
+    }
+
+    def is_ajax(self, request: HttpRequest) -> bool:
+        """Answer with pages only: there is no JSON variant of these forms."""
+        return False
+
+    def is_safe_url(self, url: str) -> bool:
+        return is_local(url)
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return address_of(request)
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        try:
+            name = clean_name(username)
+        except BadName as error:
+            raise ValidationError(str(error)) from None
+        cleaned: str = super().clean_username(name, shallow=shallow)
+        return cleaned
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Count wrong passwords by name and address. By the name alone, a stranger could lock its owner out."""
+        return f"{address_of(request)} {same_name(credentials.get('username', ''))}"
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count the attempt before the password is checked; too many are answered with 429."""
+        try:
+            super().pre_authenticate(request, **credentials)
+        except ValidationError:
+            raise Refused("rate_limited", "Too many failed attempts to log in. Try again in a minute.") from None
+
+    def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
+        raise Refused("forbidden", "This account was deactivated. Contact the operator of this service.")
+
+    def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse | None:
+        """Let an account without an address in, such as a superuser made by command: it has nothing to confirm."""
+        if user and not user.email:
+            return None
+        sent: HttpResponse = super().respond_email_verification_sent(request, user)
+        return sent
+
+    def set_password(self, user: User, password: str) -> None:
+        with transaction.atomic():
+            super().set_password(user, password)
+            record_password(user=user, by=user)
+
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        with transaction.atomic():
+            confirmed: bool = super().confirm_email(request, email_address)
+            if confirmed:
+                owner = email_address.user
+                record(actor=owner, action="user.email_confirmed", subject=f"user {owner.pk}")
+        return confirmed
+
+    def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
+        """Where another account has confirmed the address, only its mailbox learns so; the pages are the same."""
+        address = emailconfirmation.email_address
+        if address.can_set_verified():
+            super().send_confirmation_mail(request, emailconfirmation, signup)
+        else:
+            self.send_account_already_exists_mail(address.email)
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return "/accounts/"
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail whose links lead to PODIUM_URL; the host of the request is never part of one.
+
+        A mail server that refuses an address must not be seen in the answer: it would tell which accounts exist.
+        """
+        url = settings.PODIUM_URL.rstrip("/")
+        try:
+            super().send_mail(
+                template_prefix, email, {**context, "podium_url": url, "podium_host": urlsplit(url).netloc}
+            )
+        except OSError:
+            log.exception("a mail could not be sent: %s", template_prefix)

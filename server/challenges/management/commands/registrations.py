@@ -1,0 +1,45 @@
+"""`manage.py registrations SLUG`: list who waits to join a challenge; approve or decline them."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from server.accounts.models import User
+from server.challenges import approval
+from server.challenges.models import Challenge, JoinRequest
+from server.errors import Refused
+
+
+class Command(BaseCommand):
+    help = "List the requests to join a challenge whose organizers approve its members; approve or decline some."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("--approve", nargs="+", default=[], metavar="USERNAME")
+        parser.add_argument("--decline", nargs="+", default=[], metavar="USERNAME")
+        parser.add_argument("--as", dest="by", metavar="USERNAME", help="the organizer who decides, for the audit log")
+
+    def handle(self, *, slug: str, approve: list[str], decline: list[str], by: str | None, **options: Any) -> None:
+        challenge = Challenge.objects.filter(slug=slug).first()
+        if challenge is None:
+            raise CommandError(f"There is no challenge {slug}.")
+        organizer = User.objects.filter(username__iexact=by, is_active=True).first() if by else None
+        if by and organizer is None:
+            raise CommandError(f"There is no active account named {by}.")
+        try:
+            for name in approve:
+                approval.approve(request=self.request(challenge, name), by=organizer)
+            for name in decline:
+                approval.decline(request=self.request(challenge, name), by=organizer)
+        except Refused as refusal:
+            raise CommandError(refusal.detail) from None
+        for request in challenge.join_requests.select_related("user"):
+            name = f"  team {request.team_name}" if request.team_name else ""
+            self.stdout.write(f"{request.user}  {request.status}  {request.requested_at:%Y-%m-%d %H:%M} UTC{name}")
+
+    def request(self, challenge: Challenge, name: str) -> JoinRequest:
+        found = challenge.join_requests.filter(user__username__iexact=name).first()
+        if found is None:
+            raise CommandError(f"{name} has not requested to join {challenge.slug}.")
+        return found

@@ -1,0 +1,155 @@
+"""Signing up: what is taken, how often, and that the answer never tells whether an address has an account."""
+
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.test import Client
+
+from server.accounts.models import User
+from server.accounts.services import vouch_for
+from server.audit.models import Entry
+from tests.server.page import Page
+
+PASSWORD = "long enough 7"
+NEW = {"username": "ada", "email": "ada@example.org", "password1": PASSWORD}
+SIGNUP = "/accounts/signup"
+
+
+def sign_up(number: int = 0, *, client: Client | None = None, headers: dict[str, str] | None = None, **to: Any) -> Any:
+    form = {"username": f"new{number}", "email": f"new{number}@example.org", "password1": PASSWORD}
+    return (client or Client()).post(SIGNUP, {**form, **to}, headers=headers)
+
+
+@pytest.fixture
+def confirming(settings: Any) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+
+
+def test_signing_up_logs_in_and_leads_on(client: Client, db: None) -> None:
+    response = client.post(SIGNUP, {**NEW, "next": "/accounts/"}, follow=True)
+    assert response.redirect_chain == [("/accounts/", 302)]
+    assert "You are logged in as ada." in Page(response).words
+    assert Entry.objects.get(action="account.created").actor_name == "ada"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("username", "ADA"),  # taken in another letter case
+        ("username", "\u202eadm\u202c"),  # turns the text around
+        ("username", "a\u200bb"),  # holds nothing one could see
+        ("username", "\u3164"),  # a letter that shows nothing
+        ("username", "a\x00b"),
+        ("username", "..."),
+        ("username", "two words"),
+        ("email", "nobody"),
+        ("password1", "short7"),
+        ("password1", "ada@example.org"),
+        ("password1", "8456271039"),
+    ],
+)
+def test_signing_up_refuses(field: str, value: str, make: Any, client: Client) -> None:
+    make.user(username="ada", email="other@example.org")
+    start = {"username": "new", "email": "ada@example.org", "password1": PASSWORD}
+    page = Page(client.post(SIGNUP, {**start, field: value}))
+    assert page.all("p", class_="wrong")
+    assert User.objects.count() == 1
+
+
+def test_what_was_typed_is_kept_but_not_the_password(client: Client, db: None) -> None:
+    page = Page(client.post(SIGNUP, {**NEW, "email": "wrong"}))
+    assert page.all("input", name="username")[0]["value"] == "ada"
+    assert "value" not in page.all("input", name="password1")[0]
+    assert page.all("input", name="email")[0]["aria-invalid"] == "true"
+
+
+def test_names_are_normalized(client: Client, db: None) -> None:
+    client.post(SIGNUP, {**NEW, "username": "\uff21da"})
+    assert User.objects.get().username == "Ada"
+
+
+def test_a_name_that_is_taken_meanwhile_is_no_crash(make: Any, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("allauth.account.internal.userkit.filter_users_by_username", lambda *_: User.objects.none())
+    make.user(username="ada")
+    assert client.post(SIGNUP, NEW).status_code == 422
+    assert not Entry.objects.filter(action="account.created").exists()
+
+
+# How often
+
+
+def test_one_address_gets_twenty_accounts_a_day(db: None, settings: Any) -> None:
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "signup": "1000/m/ip"}
+    answers = [sign_up(number) for number in range(21)]
+    assert [answer.status_code for answer in answers] == [302] * 20 + [429]
+    assert answers[-1]["Retry-After"] == "86400"
+    assert User.objects.count() == 20
+
+
+def test_attempts_to_sign_up_are_limited_by_the_minute(db: None) -> None:
+    assert [sign_up(email="wrong").status_code for _ in range(21)] == [200] * 20 + [429]
+
+
+def test_the_limit_of_sign_ups_is_by_ipv6_network_and_not_by_a_forged_header(db: None, settings: Any) -> None:
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "signed_up": "1/d/ip"}
+    forged = [sign_up(number, headers={"X-Forwarded-For": f"203.0.113.{number}"}) for number in range(2)]
+    assert [answer.status_code for answer in forged] == [302, 429]
+    settings.PROXIES = 1
+    network = [sign_up(number, headers={"X-Forwarded-For": f"2001:db8::{number}"}) for number in range(2, 4)]
+    assert [answer.status_code for answer in network] == [302, 429]
+
+
+# Nobody learns which addresses have accounts
+
+
+def everything_seen(name: str, address: str) -> list[Any]:
+    """What somebody sees who signs up, signs up again under the name, and logs in with the password."""
+    client = Client()
+    answers = [
+        sign_up(client=client, username=name, email=address),
+        client.get("/accounts/"),
+        sign_up(username=name, email="other@example.org"),
+        Client().post("/accounts/login", {"login": name, "password": PASSWORD}),
+        Client().post("/accounts/password/forgotten", {"email": address}),
+    ]
+    shown = [Page(answer).words.replace(name, "NAME").replace(address.lower(), "ADDRESS") for answer in answers]
+    return [(answer.status_code, answer.headers.get("Location")) for answer in answers] + shown
+
+
+@pytest.mark.parametrize("confirmation", ["mandatory", "none"])
+@pytest.mark.parametrize("known", ["grace@example.org", "GRACE@example.org"])
+def test_whoever_signs_up_sees_the_same_for_a_known_address(
+    confirmation: str, known: str, make: Any, settings: Any
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = confirmation
+    vouch_for(make.user(username="grace", email="grace@example.org"))
+    assert everything_seen("one", known) == everything_seen("two", "unknown@example.org")
+
+
+def test_only_the_mailbox_of_a_known_address_learns_that_it_has_an_account(make: Any, confirming: None) -> None:
+    vouch_for(make.user(email="grace@example.org"))
+    sign_up(1, email="grace@example.org")
+    sign_up(2, email="unknown@example.org")
+    known, unknown = mail.outbox
+    assert (known.to, unknown.to) == (["grace@example.org"], ["unknown@example.org"])
+    assert "/accounts/confirm/" not in known.body
+    assert "/accounts/confirm/" in unknown.body
+
+
+def test_a_known_address_costs_the_time_of_an_account(make: Any, confirming: None, monkeypatch: Any) -> None:
+    vouch_for(make.user(email="grace@example.org"))
+    hashed: list[str] = []
+    monkeypatch.setattr(User, "set_password", lambda self, password: hashed.append(self.email))
+    sign_up(1, email="grace@example.org")
+    sign_up(2, email="unknown@example.org")
+    assert hashed == ["grace@example.org", "unknown@example.org"]
+
+
+def test_whoever_signs_up_with_another_s_address_gets_nothing_of_theirs(make: Any, client: Client) -> None:
+    vouch_for(owner := make.user(username="grace", email="grace@example.org"))
+    sign_up(1, email="grace@example.org")
+    client.post("/accounts/password/forgotten", {"email": "grace@example.org"})
+    assert [message.body.splitlines()[0] for message in mail.outbox] == ["Hello grace,"]
+    assert list(EmailAddress.objects.filter(verified=True).values_list("user", flat=True)) == [owner.pk]

@@ -1,0 +1,257 @@
+"""Registration by approval: whoever asks to join is nobody's member until an organizer approves."""
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from server.accounts.services import vouch_for
+from server.audit.models import Entry
+from server.challenges import approval
+from server.challenges.models import Challenge, JoinRequest, Membership, Team
+from server.challenges.services import join, join_team
+from server.errors import Refused
+from tests.server.page import Page
+
+SUBMISSIONS = "/api/v1/challenges/c/phases/main/submissions"
+JOIN = "/api/v1/challenges/c/join"
+REQUESTS = "/api/v1/challenges/c/join-requests"
+ORGANIZING = {"scope": "organize"}
+FILE = b"ImageId,PredictionString\nimage1,\n"
+
+
+@pytest.fixture
+def challenge(make: Any, inline_queue: Any) -> Challenge:
+    challenge: Challenge = make.challenge(slug="c", registration="approval")
+    make.phase(challenge, slug="main")
+    return challenge
+
+
+@pytest.fixture
+def ada(make: Any) -> Any:
+    return make.user(username="ada")
+
+
+@pytest.fixture
+def organizer(make: Any, challenge: Challenge) -> Any:
+    challenge.organizers.add(user := make.user(username="olga"))
+    return user
+
+
+@pytest.fixture
+def waiting(ada: Any, challenge: Challenge) -> JoinRequest:
+    request = approval.enter(user=ada, challenge=challenge, accept_rules=True, team_name="Aurora")
+    assert isinstance(request, JoinRequest)
+    return request
+
+
+def code(service: Any, **asked: Any) -> str:
+    with pytest.raises(Refused) as caught:
+        service(**asked)
+    return caught.value.code
+
+
+def as_(user: Any) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+# Waiting
+
+
+def test_whoever_asks_is_no_member_and_has_no_team(waiting: JoinRequest, ada: Any, challenge: Challenge) -> None:
+    assert not Membership.objects.exists()
+    assert not Team.objects.exists()
+    assert Entry.objects.get(action="registration.requested").actor_name == "ada"
+
+
+def test_asking_again_changes_nothing(waiting: JoinRequest, ada: Any, challenge: Challenge) -> None:
+    assert approval.enter(user=ada, challenge=challenge, accept_rules=False, team_name="Basalt") == waiting
+    assert JoinRequest.objects.get().team_name == "Aurora"
+
+
+def test_nobody_joins_past_the_organizers(ada: Any, challenge: Challenge) -> None:
+    assert code(join, user=ada, challenge=challenge, accept_rules=True) == "awaiting_approval"
+    assert not Membership.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [({"accept_rules": False}, "rules_not_accepted"), ({"accept_rules": True, "team_name": "..."}, "invalid")],
+)
+def test_a_request_keeps_the_rules_of_joining(asked: Any, expected: str, ada: Any, challenge: Challenge) -> None:
+    assert code(approval.enter, user=ada, challenge=challenge, **asked) == expected
+    assert not JoinRequest.objects.exists()
+
+
+def test_a_page_says_waiting_for_approval(waiting: JoinRequest, ada: Any) -> None:
+    client = as_(ada)
+    for page in ("", "rules"):
+        assert "Waiting for approval" in Page(client.get(f"/challenges/c/{page}")).words
+    for page in ("submit", "team", "submissions"):
+        answer = client.get(f"/challenges/c/{page}")
+        assert answer.status_code == 403
+        assert "awaiting_approval" in Page(answer).words
+
+
+def test_a_page_takes_a_request(challenge: Challenge, ada: Any) -> None:
+    client = as_(ada)
+    assert "Request to join" in Page(client.get("/challenges/c/rules")).words
+    page = Page(client.post("/challenges/c/join", {"accept_rules": "on"}, follow=True))
+    assert "Your request to join is waiting for approval" in page.words
+
+
+def test_submitting_is_refused_until_approval(waiting: JoinRequest, ada: Any, organizer: Any, api: Any) -> None:
+    refused = api.upload(SUBMISSIONS, file=FILE, user=ada)
+    assert (refused.status_code, refused.json()["code"]) == (403, "awaiting_approval")
+    approval.approve(request=waiting, by=organizer)
+    assert api.upload(SUBMISSIONS, file=FILE, user=ada).status_code == 201
+
+
+def test_a_waiting_person_is_on_no_board_and_sees_no_more_than_a_stranger(
+    waiting: JoinRequest, ada: Any, make: Any, api: Any
+) -> None:
+    board = "/api/v1/challenges/c/phases/main/leaderboard"
+    seen = [api.get(board, user=user).json() for user in (ada, make.user())]
+    assert seen[0]["results"] == seen[1]["results"] == []
+    assert seen[0]["me"] is seen[1]["me"] is None
+    assert "Aurora" not in Page(as_(make.user()).get("/challenges/c/leaderboard")).words
+
+
+def test_waiting_opens_no_private_challenge(waiting: JoinRequest, ada: Any, challenge: Challenge) -> None:
+    Challenge.objects.update(visibility="private")
+    assert as_(ada).get("/challenges/c/").status_code == 404
+
+
+# Deciding
+
+
+def test_approval_makes_a_member_with_the_wished_team(waiting: JoinRequest, organizer: Any) -> None:
+    member = approval.approve(request=waiting, by=organizer)
+    assert (member.user.username, member.team.name, member.is_captain) == ("ada", "Aurora", True)
+    assert not JoinRequest.objects.exists()
+    actions = {entry.action: entry.actor_name for entry in Entry.objects.all()}
+    assert actions["registration.approved"] == "olga"
+    assert actions["challenge.joined"] == "ada"
+
+
+def test_a_name_taken_meanwhile_gets_a_number(waiting: JoinRequest, make: Any, challenge: Challenge) -> None:
+    make.team(challenge, name="aurora")
+    assert approval.approve(request=waiting, by=None).team.name == "Aurora 2"
+
+
+def test_a_declined_person_cannot_simply_ask_again(waiting: JoinRequest, ada: Any, challenge: Challenge) -> None:
+    approval.decline(request=waiting, by=None)
+    assert code(approval.enter, user=ada, challenge=challenge, accept_rules=True) == "not_a_member"
+    assert "declined your request" in Page(as_(ada).get("/challenges/c/rules")).words
+    assert as_(ada).get("/challenges/c/submit").status_code == 403
+
+
+def test_a_declined_person_can_still_be_approved(waiting: JoinRequest) -> None:
+    approval.decline(request=waiting, by=None)
+    assert approval.approve(request=waiting, by=None).user.username == "ada"
+
+
+def test_a_request_is_approved_once(waiting: JoinRequest) -> None:
+    approval.approve(request=waiting, by=None)
+    assert code(approval.approve, request=waiting, by=None) == "not_found"
+    assert Membership.objects.count() == 1
+
+
+@pytest.mark.parametrize("decide", [approval.approve, approval.decline])
+def test_only_organizers_decide(decide: Any, waiting: JoinRequest, ada: Any, make: Any) -> None:
+    for user in (ada, make.user()):
+        assert code(decide, request=waiting, by=user) == "forbidden"
+    assert JoinRequest.objects.get().status == "waiting"
+
+
+def test_when_registration_opens_a_waiting_person_just_joins(
+    waiting: JoinRequest, ada: Any, challenge: Challenge
+) -> None:
+    Challenge.objects.update(registration="open")
+    assert isinstance(approval.enter(user=ada, challenge=challenge, accept_rules=True), Membership)
+    assert not JoinRequest.objects.exists()
+
+
+def test_an_approved_team_takes_its_members_itself(waiting: JoinRequest, make: Any) -> None:
+    team = approval.approve(request=waiting, by=None).team
+    assert join_team(user=make.user(), team=team, accept_rules=True).team == team
+
+
+# Doors
+
+
+def test_the_api_tells_who_waits_and_takes_the_decision(ada: Any, organizer: Any, api: Any) -> None:
+    asked = api.post(JOIN, {"accept_rules": True, "team": "Aurora"}, user=ada)
+    assert (asked.status_code, asked.json()["status"]) == (202, "waiting")
+    (found,) = api.get(REQUESTS, user=organizer, **ORGANIZING).json()["results"]
+    assert (found["user"], found["team"]) == ("ada", "Aurora")
+    assert api.post(f"{REQUESTS}/{found['id']}", {"approve": False}, user=organizer, **ORGANIZING).status_code == 200
+    assert api.post(JOIN, {"accept_rules": True}, user=ada).status_code == 403
+    assert api.post(f"{REQUESTS}/{found['id']}", {"approve": True}, user=organizer, **ORGANIZING).status_code == 200
+    assert api.post(JOIN, {"accept_rules": True}, user=ada).json()["team"] == "Aurora"
+
+
+def test_a_request_of_another_challenge_is_not_there(waiting: JoinRequest, make: Any, api: Any) -> None:
+    make.challenge(slug="other").organizers.add(user := make.user())
+    path = f"/api/v1/challenges/other/join-requests/{waiting.pk}"
+    assert api.post(path, {"approve": True}, user=user, **ORGANIZING).status_code == 404
+
+
+def test_staff_decide_in_the_admin(waiting: JoinRequest, make: Any) -> None:
+    client = as_(make.user(username="root", is_staff=True, is_superuser=True))
+    chosen = {"_selected_action": [waiting.pk]}
+    client.post("/admin/challenges/joinrequest/", {**chosen, "action": "decline"})
+    assert JoinRequest.objects.get().status == "declined"
+    client.post("/admin/challenges/joinrequest/", {**chosen, "action": "approve"})
+    assert Membership.objects.get().user.username == "ada"
+    assert Entry.objects.get(action="registration.approved").actor_name == "root"
+
+
+def run(*words: str) -> str:
+    call_command("registrations", "c", *words, stdout=(out := StringIO()))
+    return out.getvalue()
+
+
+def test_a_command_lists_and_decides(waiting: JoinRequest, organizer: Any) -> None:
+    assert run().startswith("ada  waiting")
+    assert run("--decline", "ada").startswith("ada  declined")
+    assert run("--approve", "ADA", "--as", "olga") == ""
+    assert Entry.objects.get(action="registration.approved").actor_name == "olga"
+
+
+@pytest.mark.parametrize("words", [("--approve", "nobody"), ("--approve", "ada", "--as", "ada"), ("--as", "nobody")])
+def test_a_command_refuses_what_makes_no_sense(words: tuple[str, ...], waiting: JoinRequest) -> None:
+    with pytest.raises(CommandError):
+        run(*words)
+    assert JoinRequest.objects.get().status == "waiting"
+
+
+# Mail domains
+
+
+@pytest.mark.parametrize(
+    ("email", "confirmed", "allowed"),
+    [
+        ("ada@example.org", True, True),
+        ("ada@EXAMPLE.org", True, True),
+        ("ada@example.org", False, False),
+        ("ada@sub.example.org", True, False),
+        ("ada@example.org.evil.example", True, False),
+        ("ada@other.example", True, False),
+    ],
+)
+def test_only_confirmed_addresses_of_the_allowed_domains_join(
+    email: str, confirmed: bool, allowed: bool, make: Any
+) -> None:
+    challenge, user = make.challenge(allowed_domains="other.org example.org"), make.user(email=email)
+    vouch_for(user)
+    EmailAddress.objects.update(verified=confirmed)
+    if allowed:
+        assert join(user=user, challenge=challenge, accept_rules=True)
+    else:
+        assert code(join, user=user, challenge=challenge, accept_rules=True) == "forbidden"
