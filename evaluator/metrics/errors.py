@@ -177,11 +177,11 @@ class Evidence:
         )
 
     def gain_without_misses(self) -> float:
-        """Return what the mean average precision would gain if only what was found were asked for: TIDE's sum of all misses.
+        """Return what the mean average precision would gain if no object were missed: TIDE's sum of all misses.
 
-        All false positives stay.
+        The objects that were not found are removed from the truth. All false positives stay.
         """
-        found = np.bincount(self.curves, self.weights, len(self.truths))
+        found = np.bincount(self.curves, self.weights, len(self.truths)).astype(np.float64)
         return self._gain(average_precisions(self.curves, self.confidences, self.weights, found))
 
     def _gain(self, fixed: Numbers) -> float:

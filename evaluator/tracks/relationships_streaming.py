@@ -48,6 +48,7 @@ def stream(truth: Truth, submission: Streaming, parameters: Mapping[str, Any], f
         on_every_split(truth, lambda split: fold(truth, curves, split, parameters["weights"])),
         partial(entries.sample, truth, curves.recalled, parameters["weights"]),
         partial(entries.curves, truth),
+        trials=lambda metric: truth.arrays["images"],
     )
 
 
