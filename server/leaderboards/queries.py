@@ -10,6 +10,7 @@ from django.db.models import F, Max, Q
 
 from evaluator.digits import Interval
 from server.challenges.models import Phase
+from server.challenges.revealed import ladder_margin
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.field import Field, read_field
@@ -25,8 +26,8 @@ UNSCORED = {
     Status.CANCELLED: "It was cancelled. Submit the file again to have it scored.",
 }
 UNCLEAR = (
-    "It does not beat your team's best by more than the standard error of the difference, so that one's score is shown "
-    "in its place."
+    "It does not beat your team's best by more than {margin} of the difference, so that one's score is shown in its "
+    "place."
 )
 COMPARING = "It is being compared with your team's best. Its score is shown if it clearly beats that."
 INCOMPARABLE = "It could not be compared with your team's best, so it shows no score. Write to the organizers."
@@ -146,7 +147,7 @@ def public_ranks(phases: Iterable[Phase], *, now: datetime) -> dict[tuple[int, i
 def _why_unshown(submission: Submission) -> str:
     evaluation = current_evaluation(submission)
     if evaluation is not None and evaluation.published_id is not None:
-        return UNCLEAR
+        return UNCLEAR.format(margin=ladder_margin(submission.phase))
     return COMPARING if submission.stage else INCOMPARABLE
 
 
