@@ -1,4 +1,4 @@
-"""How numbers with an interval are written: ends are rounded outward, digits follow the width, zero has no sign."""
+"""How numbers with an interval are written: ends are rounded outward, digits follow the width, no zero is negative."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
@@ -47,13 +47,12 @@ def supported_decimals(interval: Interval) -> int | None:
 
 
 def written(value: float, decimals: int, *, sign: bool = False) -> str:
-    """Write a number with so many decimals; what rounds to zero has no sign.
+    """Write a number with so many decimals, and with a sign where it is positive; no zero is negative.
 
     >>> written(-0.000001, 5), written(0.25, 2, sign=True), written(-0.000001, 5, sign=True)
-    ('0.00000', '+0.25', '0.00000')
+    ('0.00000', '+0.25', '+0.00000')
     """
-    text = f"{value:{'+' if sign else ''}.{decimals}f}"
-    return text if text.strip("+-0.") else text.lstrip("+-")
+    return f"{value:{'+' if sign else ''}z.{decimals}f}"
 
 
 def _width(interval: Interval) -> Decimal:

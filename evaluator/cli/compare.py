@@ -101,7 +101,7 @@ def _print(splits: dict[str, SplitComparison], arguments: Namespace, signature: 
             if found.difference is None or found.interval is None or found.verdict is None:
                 print(f"{metric:<{wide}}  undefined")
                 continue
-            text = f"{metric:<{wide}}  {found.a:.5f}  {found.b:.5f}  {signed(found.difference):>8}  "
+            text = f"{metric:<{wide}}  {found.a:.5f}  {found.b:.5f}  {signed(found.difference)}  "
             text += "[{}, {}]".format(*map(signed, outward(found.interval, DECIMALS)))
             text += f"  {VERDICTS[found.verdict]}"
             print(ink.bold(text) if metric == part.headline else text)
@@ -122,5 +122,5 @@ def _print_classes(part: SplitComparison) -> None:
 
 
 def signed(difference: float) -> str:
-    """Return a difference with its sign; what rounds to zero has none."""
+    """Return a difference with its sign; what rounds to zero is not negative."""
     return written(difference, DECIMALS, sign=True)
