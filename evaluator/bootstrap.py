@@ -9,8 +9,10 @@ from typing import cast
 
 import numpy as np
 
+from evaluator.catalog import TRACKS
 from evaluator.draws import Draws, blocks_of
-from evaluator.metrics.bootstrap import Numbers, recentred_interval
+from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
+from evaluator.metrics.share_intervals import Trials, share_interval
 from evaluator.metrics.steps import places_of
 from evaluator.problems import InvalidParameters
 from evaluator.report import SplitReport
@@ -63,7 +65,10 @@ def with_intervals(truth: Truth, outcome: Outcome, bootstrap: Bootstrap, progres
     for done, name in enumerate(distinct):
         tell = _share_of(progress, done, len(distinct))
         found[name] = _replicates(truth, outcome, name, bootstrap, tell)
-    return {name: _completed(report, found.get(name, found["all"])) for name, report in outcome.splits.items()}
+    return {
+        name: _completed(report, found.get(name, found["all"]), truth, outcome, name)
+        for name, report in outcome.splits.items()
+    }
 
 
 def _replicates(
@@ -88,11 +93,23 @@ def engine() -> Engine:
     return cast(Engine, import_module(KERNELS))
 
 
-def _completed(report: SplitReport, replicates: Mapping[str, Numbers]) -> SplitReport:
+def _completed(
+    report: SplitReport, replicates: Mapping[str, Numbers], truth: Truth, outcome: Outcome, split: str
+) -> SplitReport:
+    kinds = {metric.name: metric.share for metric in TRACKS[truth.track].metrics}
+
+    def interval_of(name: str, observed: float) -> Interval | None:
+        if not kinds[name]:
+            return recentred_interval(replicates[name], observed)
+        images = outcome.trials(name)
+        images = images[truth.splits[split][images]]
+        trials = Trials(len(images), len(np.unique(images)))
+        return share_interval(replicates[name], observed, trials, plain=kinds[name] == "plain")
+
     intervals = {
         name: interval
         for name, observed in report.metrics.items()
-        if observed is not None and (interval := recentred_interval(replicates[name], observed)) is not None
+        if observed is not None and (interval := interval_of(name, observed)) is not None
     }
     return replace(report, intervals=intervals, replicates=replicates)
 

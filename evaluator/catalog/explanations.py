@@ -19,17 +19,24 @@ AVERAGES = ReportTable(
 )
 NEAR = "overlaps one of its own class, but not enough"
 TAKEN = "well placed on one that a surer prediction has found already"
+SUMS = {
+    "all_false_positives": "gain if every false positive were removed",
+    "all_misses": "gain if only the objects that were found had to be found",
+}
 
 
-def errors(metric: str, title: str, meanings: dict[str, str]) -> ReportTable:
-    """Return the table of kinds of errors; ``metric`` is what would gain without them."""
+def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTable, ReportTable]:
+    """Return the tables of kinds of errors and of their sums; ``metric`` is what would gain without them."""
     columns = (
         Heading("kind", "Kind", "text"),
         FALSE,
         Heading("misses", "Objects missed", "number"),
         Heading(f"delta_{metric}", f"{title} without it", "gain"),
     )
-    return ReportTable("errors", "Kinds of errors", columns, meanings)
+    return (
+        ReportTable("errors", "Kinds of errors", columns, meanings),
+        ReportTable("error_sums", "All false positives, all misses", columns, SUMS),
+    )
 
 
 ERRORS_OF_DETECTIONS = errors(
@@ -42,7 +49,7 @@ ERRORS_OF_DETECTIONS = errors(
         "duplicate": TAKEN,
         "background": "no object is there",
         "group_of": "partly in a group-of box of its class, but not enough",
-        "missed": "objects that nothing came near",
+        "missed": "objects that were not found, and that no prediction would find with another class or a better box",
     },
 )
 ERRORS_OF_RELATIONSHIPS = errors(
@@ -56,7 +63,10 @@ ERRORS_OF_RELATIONSHIPS = errors(
         "object": "all right but the class of the second box",
         "several": "more than one thing is wrong",
         "background": "near no triplet of the truth",
-        "missed": "triplets that nothing came near",
+        "missed": (
+            "triplets that were not found, and that no prediction would find with better boxes or with one other class "
+            "or relation"
+        ),
     },
 )
 SLICES = ReportTable(
@@ -94,5 +104,5 @@ WRONG_CLASS = ReportTable(
 )
 CONFUSION = ReportTable("confusion", "Confusion matrix", WRONG_CLASS.columns)
 
-OF_DETECTIONS = (ERRORS_OF_DETECTIONS, AVERAGES, SLICES, WRONG_CLASS, CONFUSION, ABLATION)
-OF_RELATIONSHIPS = (ERRORS_OF_RELATIONSHIPS, AVERAGES)
+OF_DETECTIONS = (*ERRORS_OF_DETECTIONS, AVERAGES, SLICES, WRONG_CLASS, CONFUSION, ABLATION)
+OF_RELATIONSHIPS = (*ERRORS_OF_RELATIONSHIPS, AVERAGES)

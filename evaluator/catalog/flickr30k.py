@@ -46,10 +46,10 @@ GROUNDING = Track(
         Parameter("iou_threshold", 0.5, "overlap from which a box finds its phrase", short="iou", low=1e-9, high=1.0),
     ),
     metrics=(
-        Metric("recall@1", "Recall@1", "share of phrases that the first box of their list finds"),
-        Metric("recall@5", "Recall@5", "share of phrases that one of the first five boxes finds", "R@5"),
-        Metric("recall@10", "Recall@10", "the same among the first ten", "R@10"),
-        Metric("upper_bound", "Upper bound", "share of phrases that any box of their list finds", "Bound"),
+        Metric("recall@1", "Recall@1", "share of phrases that the first box of their list finds", share="plain"),
+        Metric("recall@5", "Recall@5", "share of phrases that one of the first five boxes finds", "R@5", "plain"),
+        Metric("recall@10", "Recall@10", "the same among the first ten", "R@10", "plain"),
+        Metric("upper_bound", "Upper bound", "share of phrases that any box of their list finds", "Bound", "plain"),
     ),
     class_word="phrase type",
     class_columns=(*RECALLS, Heading("upper_bound", "Upper bound"), Heading("truths", "Phrases", "number")),
@@ -90,13 +90,14 @@ RETRIEVAL = Track(
 }""",
     ),
     metrics=(
-        Metric("mean_recall", "Mean recall", "mean of the six recalls below"),
+        Metric("mean_recall", "Mean recall", "mean of the six recalls below", share="mean"),
         *(
             Metric(
                 f"image_to_sentence_recall@{k}",
                 f"Image to sentence, recall@{k}",
                 f"share of images {RIGHT} {k}",
                 f"Sentence R@{k}",
+                "plain",
             )
             for k in (1, 5, 10)
         ),
@@ -106,6 +107,7 @@ RETRIEVAL = Track(
                 f"Sentence to image, recall@{k}",
                 f"share of sentences {RIGHT} {k}",
                 f"Image R@{k}",
+                "plain",
             )
             for k in (1, 5, 10)
         ),

@@ -42,16 +42,21 @@ OBJECTNET = Track(
         Parameter("top_k", GUESSES, "how many guesses count for the second metric", short="top", low=1, high=GUESSES),
     ),
     metrics=(
-        Metric("top1", "Top 1", "share of images whose first guess is right"),
-        Metric("top5", "Top 5", "share of images with a right guess among the first five, or top_k", "Top 5"),
+        Metric("top1", "Top 1", "share of images whose first guess is right", share="plain"),
+        Metric("top5", "Top 5", "share of images with a right guess among the first five, or top_k", "Top 5", "plain"),
         Metric(
             "mean_class_top1",
             "Top 1, mean of classes",
             "the share in each class; then the mean over classes",
             "Top 1 by class",
+            "mean",
         ),
         Metric(
-            "mean_class_top5", "Top 5, mean of classes", "the same among the first five, or top_k", "Top 5 by class"
+            "mean_class_top5",
+            "Top 5, mean of classes",
+            "the same among the first five, or top_k",
+            "Top 5 by class",
+            "mean",
         ),
     ),
     class_columns=(TOP1, TOP5, IMAGES),

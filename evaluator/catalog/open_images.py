@@ -256,8 +256,10 @@ RELATIONSHIPS = Track(
             "mAP rel.",
         ),
         Metric("mAP_phrases", "mAP phrases", "the same for the one box around both", "mAP phr."),
-        Metric("recall@50", "Recall@50", "share of pairs found among the 50 most confident of each image", "R@50"),
-        Metric("recall@100", "Recall@100", "the same among 100"),
+        Metric(
+            "recall@50", "Recall@50", "share of pairs found among the 50 most confident of each image", "R@50", "plain"
+        ),
+        Metric("recall@100", "Recall@100", "the same among 100", share="plain"),
         Metric("weighted_ap_relationships", "AP relationships, pooled", "one average precision over all relations"),
         Metric("weighted_ap_phrases", "AP phrases, pooled", "the same for phrases"),
     ),

@@ -147,13 +147,15 @@ class Parameter:
 class Metric:
     """One number of a report; larger is better in every track so far.
 
-    ``brief`` is its heading on a board beside the headline; without one it is on no board.
+    ``brief`` is its heading on a board beside the headline; without one it is on no board. ``share`` says how its
+    interval is made near 0 and 1: ``plain`` is hits / trials, ``mean`` a mean of such shares; anything else is neither.
     """
 
     name: str
     title: str
     meaning: str
     brief: str = ""
+    share: Literal["", "plain", "mean"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.exits import Exit
-from evaluator.cli.output import Ink, printable, write_json
+from evaluator.cli.output import DECIMALS, Ink, printable, write_json
 from evaluator.cli.progress import progress
 from evaluator.cli.usage import (
     Parser,
@@ -23,6 +23,7 @@ from evaluator.cli.usage import (
     split,
 )
 from evaluator.comparison import A_BETTER, B_BETTER, TIED, SplitComparison, as_dict, compare
+from evaluator.digits import outward, written
 from evaluator.report import Report
 from evaluator.scoring import score
 
@@ -100,8 +101,8 @@ def _print(splits: dict[str, SplitComparison], arguments: Namespace, signature: 
             if found.difference is None or found.interval is None or found.verdict is None:
                 print(f"{metric:<{wide}}  undefined")
                 continue
-            low, high = found.interval
-            text = f"{metric:<{wide}}  {found.a:.5f}  {found.b:.5f}  {found.difference:+.5f}  [{low:+.5f}, {high:+.5f}]"
+            text = f"{metric:<{wide}}  {found.a:.5f}  {found.b:.5f}  {signed(found.difference)}  "
+            text += "[{}, {}]".format(*map(signed, outward(found.interval, DECIMALS)))
             text += f"  {VERDICTS[found.verdict]}"
             print(ink.bold(text) if metric == part.headline else text)
         if TRACKS[arguments.track].class_columns:
@@ -117,4 +118,9 @@ def _print_classes(part: SplitComparison) -> None:
     lost = [pair for pair in named[-SHOWN:] if pair[0] < 0][::-1]
     for word, pairs in (("most gained", gained), ("most lost", lost)):
         if pairs:
-            print(f"  {word}: " + ", ".join(f"{name} {difference:+.5f}" for difference, name in pairs))
+            print(f"  {word}: " + ", ".join(f"{name} {signed(difference)}" for difference, name in pairs))
+
+
+def signed(difference: float) -> str:
+    """Return a difference with its sign; what rounds to zero is not negative."""
+    return written(difference, DECIMALS, sign=True)

@@ -10,6 +10,8 @@ from typing import Any, TextIO
 
 from evaluator.cli.usage import STDOUT
 
+DECIMALS = 5  # of a number in a table; --json has them all
+
 
 def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
     """Write ``answer`` where --json says.

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.defects import print_notices
-from evaluator.cli.output import Ink, printable
+from evaluator.cli.output import DECIMALS, Ink, printable
+from evaluator.digits import outward, written
 from evaluator.report import READABLE, SMALL, STREAMED, ClassRow, Report, SplitReport
 
 ROWS_SHOWN = 12
@@ -58,7 +59,7 @@ def _cell(value: str | float | None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.5f}" if abs(value) <= 1 else f"{value:g}"
+        return written(value, DECIMALS) if abs(value) <= 1 else f"{value:g}"
     return printable(str(value))
 
 
@@ -75,7 +76,10 @@ def _score(part: SplitReport, name: str) -> str:
     value, interval = part.metrics[name], part.intervals.get(name)
     if value is None:
         return "–"
-    return f"{value:.5f} [{interval[0]:.5f}, {interval[1]:.5f}]" if interval else f"{value:.5f}"
+    if interval is None:
+        return written(value, DECIMALS)
+    low, high = (written(end, DECIMALS) for end in outward(interval, DECIMALS))
+    return f"{written(value, DECIMALS)} [{low}, {high}]"
 
 
 def _classes(part: SplitReport, column: str) -> str:

@@ -110,7 +110,7 @@ def relationship_kinds(
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The entries of C curves with what is wrong, and the objects that nothing came near.
+    """The entries of C curves with what is wrong, and the objects that no entry would find if it were fixed.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Evidence:
         Curve in which a false positive would be the hit of a free object if its one error were mended; -1 where it
         would be nothing.
     lost, lost_kinds : int64 arrays of shape (M,)
-        Curve and kind of each object that was not found and that no entry would be mended to.
+        Curve and kind of each object that was not found and that no entry would be the hit of if it were fixed.
     lost_weights : float64 array of shape (M,)
     truths : float64 array of shape (C,)
         Weight of all objects.
@@ -143,33 +143,52 @@ class Evidence:
         """Return how many entries are wrong in this way."""
         return int(np.count_nonzero(self.kinds == kind))
 
-    def misses(self, kind: int) -> int:
-        """Return how many objects were not found for this reason."""
-        return int(np.count_nonzero((self.kinds == kind) & (self.mended >= 0)) + np.sum(self.lost_kinds == kind))
+    def misses(self, kind: int) -> float:
+        """Return the weight of the objects that were not found for this reason."""
+        fixable = np.count_nonzero((self.kinds == kind) & (self.mended >= 0))
+        return float(fixable + self.lost_weights[self.lost_kinds == kind].sum())
 
-    @property
-    def mean_average_precision(self) -> float:
-        """Mean over the curves that have objects; NaN where none has."""
-        return mean_defined(average_precisions(self.curves, self.confidences, self.weights, self.truths))
+    def gain_without(self, kind: int) -> float:
+        """Return what the mean average precision would gain if all errors of a kind were fixed.
 
-    def without(self, kind: int) -> "Evidence":
-        """Return what would be there if all errors of a kind were mended.
-
-        A false positive becomes a hit where that is possible, else it goes; an object that nothing came near is not
-        asked for. As TIDE does it, so the gains of all kinds do not add up to what is missing to 1.
+        A false positive becomes a hit where that is possible and is removed otherwise. An object that no entry would
+        find is removed from the truth. As in TIDE, so the gains of all kinds do not add up to what is missing to 1.
         """
         wrong = self.kinds == kind
         hits, kept = wrong & (self.mended >= 0), ~wrong | (self.mended >= 0)
         gone = self.lost_kinds == kind
-        weight = np.bincount(self.lost[gone], self.lost_weights[gone], minlength=len(self.truths))
-        return Evidence(
-            curves=np.where(hits, self.mended, self.curves)[kept],
-            confidences=self.confidences[kept],
-            weights=np.where(hits, 1.0, self.weights)[kept],
-            kinds=np.where(hits, RIGHT, self.kinds)[kept],
-            mended=np.where(hits, -1, self.mended)[kept],
-            lost=self.lost[~gone],
-            lost_kinds=self.lost_kinds[~gone],
-            lost_weights=self.lost_weights[~gone],
-            truths=self.truths - weight,
+        removed = np.bincount(self.lost[gone], self.lost_weights[gone], minlength=len(self.truths))
+        fixed = average_precisions(
+            np.where(hits, self.mended, self.curves)[kept],
+            self.confidences[kept],
+            np.where(hits, 1.0, self.weights)[kept],
+            self.truths - removed,
         )
+        return self._gain(fixed)
+
+    def gain_without_false_positives(self) -> float:
+        """Return what the mean average precision would gain if no entry were wrong: TIDE's sum of all false positives.
+
+        Nothing else would be found, so the average precision of each curve becomes its recall.
+        """
+        true = self.kinds == RIGHT
+        return self._gain(
+            average_precisions(self.curves[true], self.confidences[true], self.weights[true], self.truths)
+        )
+
+    def gain_without_misses(self) -> float:
+        """Return what the mean average precision would gain if no object were missed: TIDE's sum of all misses.
+
+        The objects that were not found are removed from the truth. All false positives stay.
+        """
+        found = np.bincount(self.curves, self.weights, len(self.truths)).astype(np.float64)
+        return self._gain(average_precisions(self.curves, self.confidences, self.weights, found))
+
+    def _gain(self, fixed: Numbers) -> float:
+        """Return how much more the mean would be with other average precisions, of shape (C,).
+
+        A curve that has no objects any more keeps the average precision that it had. It would leave the mean otherwise,
+        and raise it although nothing was found.
+        """
+        now = average_precisions(self.curves, self.confidences, self.weights, self.truths)
+        return mean_defined(np.where(np.isnan(fixed), now, fixed)) - mean_defined(now)

@@ -76,6 +76,11 @@ def no_sample(places: Places) -> Sample:
     raise RuntimeError("images were not kept")
 
 
+def no_trials(metric: str) -> NDArray[np.integer[Any]]:
+    """Stand for the trials of a track that declares no shares."""
+    raise RuntimeError(f"{metric} is no share of trials")
+
+
 def no_curves(split: str) -> list[CurveRow]:
     """Stand for the curves where there are none."""
     return []
@@ -100,12 +105,15 @@ class Outcome:
         Gives the precision/recall curves of a split; none where images were not kept, or where a track has none.
     matches : MatchTable
         What became of each prediction, where an explanation was asked for.
+    trials : callable
+        Gives the image of each trial of a metric that is declared as a share, int array of shape (trials,).
     """
 
     splits: Splits
     sample: Callable[[Places], Sample] = no_sample
     curves: Callable[[str], list[CurveRow]] = no_curves
     matches: MatchTable = field(default_factory=MatchTable)
+    trials: Callable[[str], NDArray[np.integer[Any]]] = no_trials
 
 
 @dataclass(frozen=True, slots=True)

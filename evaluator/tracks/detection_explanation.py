@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.submission import Table
-from evaluator.metrics.errors import CLASS, DETECTION_KINDS
+from evaluator.metrics.errors import CLASS, DETECTION_KINDS, RIGHT
 from evaluator.report import ClassRow, MatchTable, SplitReport
 from evaluator.tracks.contest import Outcome
 from evaluator.tracks.detection_ablation import ablation
@@ -21,7 +21,7 @@ from evaluator.tracks.detection_slices import slices
 from evaluator.tracks.detection_tables import with_rates
 from evaluator.tracks.detections import predicted
 from evaluator.tracks.openimages_detection import CORNERS, matched
-from evaluator.tracks.report_tables import by_class, by_kind, with_columns
+from evaluator.tracks.report_tables import by_class, by_kind, error_sums, with_columns
 from evaluator.truth import Truth
 
 
@@ -39,9 +39,10 @@ class Evaluated:
 def explained(truth: Truth, table: Table, parameters: Mapping[str, Any], outcome: Outcome) -> Outcome:
     """Return the outcome with tables that explain it, and with what became of every box.
 
-    Class rows get precision, recall, F1 and support, what was ignored, absorbed and missed, and false positives by
-    kind (``fp_…``). The tables: ``averages``, ``errors``, ``class_errors`` (which class was taken for which),
-    ``slices``, and by the official protocol ``ablation``.
+    Class rows get precision, recall, F1 and support, how many detections were ignored, found a group or were absorbed,
+    what was missed, and false positives by kind (``fp_…``). The tables: ``averages``, ``errors`` and their
+    ``error_sums``, ``class_errors`` (which class was taken for which), ``slices``, and by the official protocol
+    ``ablation``.
     """
     everything = predicted(truth, table, table.numbers(*CORNERS), parameters)
     everything = everything[everything.labels >= 0]
@@ -69,27 +70,40 @@ def _explained(found: Evaluated, report: SplitReport, split: str) -> SplitReport
     tables = {
         **report.tables,
         "errors": by_kind(evidence, DETECTION_KINDS, "mAP"),
+        "error_sums": error_sums(evidence, DETECTION_KINDS, "mAP"),
         "class_errors": _class_errors(found, in_split),
         "slices": slices(truth, matches, verdicts, in_split),
     }
     return replace(report, classes=with_columns(report.classes, labels, columns), tables=tables)
 
 
-def _became(found: Evaluated, in_split: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
-    """Return how many detections of each class were ignored and absorbed, how many objects were missed."""
+def _became(found: Evaluated, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Return how many detections of each class were ignored, found a group or were absorbed, and what was missed.
+
+    No detection is in two of these. What was missed is what there was to find less the true positives, so a group
+    counts by its weight in all three.
+    """
     arrays, labels = found.truth.arrays, len(found.truth.texts["labels"])
     ignored = np.ones(len(found.everything), bool)
     ignored[found.matches.found.places] = False
     ignored &= in_split[found.everything.images]
-    absorbed = found.matches.absorbed & in_split[found.matches.found.images]
-    missed = np.concatenate(
-        [arrays["box_keys"][found.verdicts.box_kinds >= 0], arrays["group_keys"][found.verdicts.group_kinds >= 0]]
-    )
-    images, classes = np.divmod(missed, max(labels, 1))
+    inside = in_split[found.matches.found.images]
+    group_found = found.matches.group_found
+    missed = [
+        arrays["box_keys"][found.verdicts.box_kinds != RIGHT],
+        arrays["group_keys"][found.verdicts.group_kinds != RIGHT],
+    ]
+    images, classes = np.divmod(np.concatenate(missed), max(labels, 1))
+    weights = np.repeat([1.0, found.weight], list(map(len, missed)))
+
+    def number_of(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.bincount(found.matches.found.labels[chosen & inside], minlength=labels)
+
     return {
         "ignored": np.bincount(found.everything.labels[ignored], minlength=labels),
-        "absorbed": np.bincount(found.matches.found.labels[absorbed], minlength=labels),
-        "missed": np.bincount(classes[in_split[images]], minlength=labels),
+        "group_found": number_of(group_found),
+        "absorbed": number_of(found.matches.absorbed & ~group_found),
+        "missed": np.bincount(classes, weights * in_split[images], labels),
     }
 
 

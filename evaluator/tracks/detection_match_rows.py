@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.metrics.errors import DETECTION_KINDS, RIGHT
-from evaluator.metrics.matching import takers
 from evaluator.tracks.contest import contains
 from evaluator.tracks.detection_errors import Verdicts
-from evaluator.tracks.detection_matches import NOT_REACHED, Detections, Matches
+from evaluator.tracks.detection_matches import Detections, Matches
 from evaluator.tracks.detections import sound
 from evaluator.truth import USAGES, Truth
 
@@ -51,12 +50,9 @@ def match_rows(truth: Truth, everything: Detections, matches: Matches, verdicts:
 def _outcomes(truth: Truth, everything: Detections, matches: Matches, verdicts: Verdicts) -> tuple[Codes, Codes]:
     """Return what became of each detection, and why, as codes of shape (N,)."""
     places = matches.found.places
-    in_group = np.where(matches.absorbed, np.append(matches.reached, NOT_REACHED)[matches.groups] > NOT_REACHED, False)
-    surest = takers(
-        np.where(in_group, matches.groups, -1), matches.found.confidences, matches.shares, matches.found.corners
-    )
     outcomes = np.full(len(everything), IGNORED)
-    outcomes[places] = np.select([matches.hits, surest, matches.absorbed], [HIT, GROUP_FOUND, ABSORBED], FALSE)
+    known = [matches.hits, matches.group_found, matches.absorbed]
+    outcomes[places] = np.select(known, [HIT, GROUP_FOUND, ABSORBED], FALSE)
     verified = contains(truth.arrays["verified"], everything.keys(truth))
     reasons = np.select([~sound(everything), ~verified], [UNSOUND, UNVERIFIED], CAPPED)
     reasons[places] = verdicts.kinds  # RIGHT is the last of the reasons, which is none

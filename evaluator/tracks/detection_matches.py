@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.metrics.matching import takers
 from evaluator.tracks.detection_sample import BOXES, Entries
 from evaluator.truth import Truth
 
@@ -76,7 +77,8 @@ class Matches:
     shares : float64 array of shape (N,)
         IoA with it.
     absorbed : bool array of shape (N,)
-        Whether it is off the list, by that group or by an object that has a box only.
+        Whether it is off the list, by that group or by an object that has a box only. The surest detection in a group
+        is among them; see :attr:`group_found`.
     reached : float64 array of shape (G,)
         Confidence at which a group is found, minus infinity where it is not.
     curves : int64 array of shape (N,)
@@ -97,6 +99,13 @@ class Matches:
         """Return what became of some of the detections; the groups stay as they are found."""
         kept = {one.name: getattr(self, one.name)[chosen] for one in fields(self) if one.name != "reached"}
         return Matches(**kept, reached=self.reached)
+
+    @property
+    def group_found(self) -> NDArray[np.bool_]:
+        """Whether a detection is the surest one in its group, and so the one that found it; shape (N,)."""
+        reached = np.append(self.reached, NOT_REACHED)[self.groups] > NOT_REACHED
+        suitors = np.where(self.absorbed & reached, self.groups, -1)
+        return takers(suitors, self.found.confidences, self.shares, self.found.corners)
 
     def entries(self, truth: Truth, weight: float, objects: tuple[str, str] = BOXES) -> Entries:
         """Return what goes into the curves: detections that are not absorbed, and the groups that are found.

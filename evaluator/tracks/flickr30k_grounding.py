@@ -107,7 +107,7 @@ def evaluate(truth: Truth, ranked: Ranked, parameters: Mapping[str, Any], progre
     trials = Trials(truth.arrays["images"], found)
     progress("scoring", 0.0)
     splits = on_every_split(truth, lambda split: fold(truth, trials, truth.splits[split].astype(np.float64)))
-    return Outcome(splits, partial(sample, trials))
+    return Outcome(splits, partial(sample, trials), trials=lambda metric: trials.images)
 
 
 def fold(truth: Truth, trials: Trials, image_weights: NDArray[np.float64]) -> SplitReport:

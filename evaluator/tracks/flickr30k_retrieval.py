@@ -194,7 +194,7 @@ def evaluate(truth: Truth, ranked: Mapping[str, Queries], parameters: Mapping[st
     """Score the lists on every split; the gallery is always the whole one."""
     progress("scoring", 0.0)
     splits = on_every_split(truth, lambda split: fold(ranked, truth.splits[split].astype(np.float64)))
-    return Outcome(splits, partial(sample, ranked))
+    return Outcome(splits, partial(sample, ranked), trials=partial(images_tried, ranked))
 
 
 def fold(ranked: Mapping[str, Queries], image_weights: NDArray[np.float64]) -> SplitReport:
@@ -225,6 +225,12 @@ def fold(ranked: Mapping[str, Queries], image_weights: NDArray[np.float64]) -> S
         )
     metrics = {RETRIEVAL.headline: sum(recalls.values()) / len(recalls), **recalls}
     return SplitReport(RETRIEVAL.headline, {name: finite(value) for name, value in metrics.items()}, rows)
+
+
+def images_tried(ranked: Mapping[str, Queries], metric: str) -> NDArray[np.int64]:
+    """Return the image of each query of a metric: those of its way, or of both for their mean."""
+    ways = [way for way in WAYS if metric.startswith(f"{way}_")] or WAYS
+    return np.concatenate([ranked[way].images for way in ways])
 
 
 def sample(ranked: Mapping[str, Queries], places: Places) -> ShareSample:

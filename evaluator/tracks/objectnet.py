@@ -124,7 +124,7 @@ def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress
     progress("scoring", 0.0)
     trials = tried(truth, table, parameters["top_k"])
     splits = on_every_split(truth, lambda split: fold(truth, trials, truth.splits[split].astype(np.float64)))
-    return Outcome(splits, partial(sample, trials))
+    return Outcome(splits, partial(sample, trials), trials=lambda metric: trials.images)
 
 
 def tried(truth: Truth, table: Table, top: int) -> Trials:

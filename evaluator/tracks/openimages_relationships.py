@@ -91,7 +91,12 @@ def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress
     )
     entries = PairEntries(pairs.images, pairs.relations, pairs.confidences, [~related, ~phrases])
     found = [pairs.images[hits] for hits in recalled]
-    return Outcome(reports, partial(entries.sample, truth, found, weights), partial(entries.curves, truth))
+    return Outcome(
+        reports,
+        partial(entries.sample, truth, found, weights),
+        partial(entries.curves, truth),
+        trials=lambda metric: truth.arrays["images"],
+    )
 
 
 def evaluated(truth: Truth, table: Table) -> Pairs:

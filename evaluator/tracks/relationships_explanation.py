@@ -14,7 +14,7 @@ from evaluator.report import MatchTable, SplitReport
 from evaluator.tracks.contest import Outcome
 from evaluator.tracks.openimages_relationships import Pairs, evaluated, match_phrases, match_relationships
 from evaluator.tracks.relationships_errors import Verdicts, judged
-from evaluator.tracks.report_tables import by_class, by_kind, with_columns, with_rates
+from evaluator.tracks.report_tables import by_class, by_kind, error_sums, with_columns, with_rates
 from evaluator.tracks.triplets import FIRST, SECOND, classes_of
 from evaluator.truth import USAGES, Truth
 
@@ -31,7 +31,7 @@ def explained(truth: Truth, table: Table, parameters: Mapping[str, Any], outcome
     """Return the outcome with tables that explain it, and with what became of every pair.
 
     Class rows get precision, recall, F1 and support of relationships, what was ignored and missed, and false positives
-    by kind (``fp_…``). The tables: ``averages`` and ``errors``.
+    by kind (``fp_…``). The tables: ``averages``, ``errors`` and their ``error_sums``.
     """
     pairs, threshold = evaluated(truth, table), parameters["iou_threshold"]
     hits, phrases = match_relationships(truth, pairs, threshold), match_phrases(truth, pairs, threshold)
@@ -66,7 +66,11 @@ def _explained(
         "missed": np.bincount(truth.arrays["relations"][missed], minlength=relations),
         **by_class(evidence, RELATIONSHIP_KINDS),
     }
-    tables = {**report.tables, "errors": by_kind(evidence, RELATIONSHIP_KINDS, "mAP_relationships")}
+    tables = {
+        **report.tables,
+        "errors": by_kind(evidence, RELATIONSHIP_KINDS, "mAP_relationships"),
+        "error_sums": error_sums(evidence, RELATIONSHIP_KINDS, "mAP_relationships"),
+    }
     return replace(report, classes=with_columns(report.classes, truth.texts["relations"], columns), tables=tables)
 
 

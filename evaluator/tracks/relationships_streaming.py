@@ -48,6 +48,7 @@ def stream(truth: Truth, submission: Streaming, parameters: Mapping[str, Any], f
         on_every_split(truth, lambda split: fold(truth, curves, split, parameters["weights"])),
         lambda places: entries.counted(kinds).sample(truth, curves.recalled, parameters["weights"], places),
         lambda split: entries.counted(kinds).curves(truth, split),
+        trials=lambda metric: truth.arrays["images"],
     )
 
 

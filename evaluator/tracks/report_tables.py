@@ -42,18 +42,46 @@ def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Co
 def by_kind(evidence: Evidence, kinds: Sequence[str], metric: str) -> list[ClassRow]:
     """Return for each kind how many false positives and misses it explains, and what the metric would gain without.
 
-    The false positives of all kinds together are those of the score, the misses are the objects that were not found.
+    The false positives of all kinds together are those of the score, the misses are the objects that were not found, a
+    group by its weight.
     """
-    score = evidence.mean_average_precision
     return [
         {
             "kind": kind,
             "false_positives": evidence.false_positives(code),
-            "misses": evidence.misses(code),
-            f"delta_{metric}": finite(evidence.without(code).mean_average_precision - score),
+            "misses": plain(evidence.misses(code)),
+            f"delta_{metric}": finite(evidence.gain_without(code)),
         }
         for code, kind in enumerate(kinds)
     ]
+
+
+def error_sums(evidence: Evidence, kinds: Sequence[str], metric: str) -> list[ClassRow]:
+    """Return what the metric would gain without any false positive, and what without any miss."""
+    codes = range(len(kinds))
+    return [
+        {
+            "kind": "all_false_positives",
+            "false_positives": sum(map(evidence.false_positives, codes)),
+            "misses": 0,
+            f"delta_{metric}": finite(evidence.gain_without_false_positives()),
+        },
+        {
+            "kind": "all_misses",
+            "false_positives": 0,
+            "misses": plain(sum(map(evidence.misses, codes))),
+            f"delta_{metric}": finite(evidence.gain_without_misses()),
+        },
+    ]
+
+
+def plain(count: float) -> float | int:
+    """Return a count as a whole number where it is one; with groups of weight 0.3 it may be none.
+
+    >>> plain(2.0), plain(1.3)
+    (2, 1.3)
+    """
+    return int(count) if count == int(count) else count
 
 
 def by_class(evidence: Evidence, kinds: Sequence[str]) -> dict[str, NDArray[np.int64]]:
@@ -67,10 +95,11 @@ def by_class(evidence: Evidence, kinds: Sequence[str]) -> dict[str, NDArray[np.i
 
 
 def with_columns(
-    classes: Sequence[ClassRow], labels: Sequence[str], columns: Mapping[str, NDArray[np.integer[Any]]]
+    classes: Sequence[ClassRow], labels: Sequence[str], columns: Mapping[str, NDArray[Any]]
 ) -> list[ClassRow]:
     """Return class rows with further columns, given as arrays of shape (labels,)."""
     codes = {label: code for code, label in enumerate(labels)}
     return [
-        {**row, **{name: int(counts[codes[str(row["label"])]]) for name, counts in columns.items()}} for row in classes
+        {**row, **{name: plain(float(counts[codes[str(row["label"])]])) for name, counts in columns.items()}}
+        for row in classes
     ]

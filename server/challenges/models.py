@@ -14,6 +14,9 @@ from django.db.models.functions import Lower
 from evaluator.catalog import TRACKS, Track
 from server.clock import is_over
 
+LADDER_STANDARD_ERRORS = 2.0
+LADDER_MOST = 10
+
 
 def truth_storage() -> FileSystemStorage:
     """Return where truths lie: apart from uploads, never served."""
@@ -123,6 +126,11 @@ class Phase(models.Model):
     feedback = models.CharField(max_length=10, choices=Feedback, default=Feedback.EXACT)
     feedback_decimals = models.PositiveSmallIntegerField(null=True, blank=True)
     feedback_classes = models.BooleanField(default=False)
+    ladder_standard_errors = models.FloatField(
+        default=LADDER_STANDARD_ERRORS,
+        blank=True,
+        help_text=f"by how many a score must beat the team's best to be shown; empty: {LADDER_STANDARD_ERRORS:g}",
+    )
     signature = models.CharField(max_length=400, blank=True, help_text="the one kind of score its boards show")
     sample_submission = models.FileField(upload_to="samples/", blank=True)
     candidates = models.FileField(
@@ -146,10 +154,20 @@ class Phase(models.Model):
                 condition=~Q(feedback="ladder", feedback_classes=True),
                 violation_error_message="Results per class would show what the ladder hides. Turn one of them off.",
             ),
+            models.CheckConstraint(
+                name="phase_ladder_margin_is_positive",
+                condition=Q(ladder_standard_errors__gt=0, ladder_standard_errors__lte=LADDER_MOST),
+                violation_error_message=f"A ladder's margin is above 0 and at most {LADDER_MOST} standard errors.",
+            ),
         )
 
     def __str__(self) -> str:
         return f"{self.challenge.slug}/{self.slug}"
+
+    def clean(self) -> None:
+        """Take an empty field of a form for the default."""
+        if self.ladder_standard_errors is None:
+            self.ladder_standard_errors = LADDER_STANDARD_ERRORS
 
     @property
     def declared_track(self) -> Track:

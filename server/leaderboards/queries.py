@@ -8,12 +8,14 @@ from uuid import UUID
 
 from django.db.models import F, Max, Q
 
+from evaluator.digits import Interval
 from server.challenges.models import Phase
+from server.challenges.revealed import ladder_margin
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.field import Field, read_field
 from server.leaderboards.ranking import Candidate, competition_ranks
-from server.submissions.feedback import Interval, Sight, current_evaluation, sight
+from server.submissions.feedback import Sight, current_evaluation, sight
 from server.submissions.models import Score, Status, Submission
 
 UNSCORED = {
@@ -24,11 +26,13 @@ UNSCORED = {
     Status.CANCELLED: "It was cancelled. Submit the file again to have it scored.",
 }
 UNCLEAR = (
-    "It does not beat your team's best by more than the standard error of the difference, so that one's score is shown "
-    "in its place."
+    "It does not beat your team's best by more than {margin} of the difference, so that one's score is shown in its "
+    "place."
 )
 COMPARING = "It is being compared with your team's best. Its score is shown if it clearly beats that."
 INCOMPARABLE = "It could not be compared with your team's best, so it shows no score. Write to the organizers."
+
+NOTHING = Sight(frozenset(), None, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ class Row:
     baseline: bool
     submission_id: UUID
     evaluation_id: int
-    tied: bool = False  # with the row before, where `ties` was asked
+    tied: bool | None = None  # with the next team above; None: not known, or `ties` was not asked
+    joined: bool = False  # to the row above, by the bracket of a tie
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class Board:
     signature: str
     at: datetime
     rows: list[Row]
+    seen: Sight = NOTHING
 
     def place_of(self, team_id: int | None) -> int | None:
         """Where a team's line is, from 0."""
@@ -82,7 +88,7 @@ def board(phase: Phase, *, split: str, at: datetime | None = None, viewer: Any) 
     field = read_field(phase, split=split, at=at, ladder=seen.ladder)
     metrics = _all_metrics([entry.evaluation_id for _, entry in field.standings], split)
     rows = [_row(rank, entry, field=field, metrics=metrics, seen=seen) for rank, entry in field.standings]
-    return Board(split, phase.signature, at or now, rows)
+    return Board(split, phase.signature, at or now, rows, seen)
 
 
 def standing(submission: Submission, *, now: datetime) -> Standing:
@@ -141,7 +147,7 @@ def public_ranks(phases: Iterable[Phase], *, now: datetime) -> dict[tuple[int, i
 def _why_unshown(submission: Submission) -> str:
     evaluation = current_evaluation(submission)
     if evaluation is not None and evaluation.published_id is not None:
-        return UNCLEAR
+        return UNCLEAR.format(margin=ladder_margin(submission.phase))
     return COMPARING if submission.stage else INCOMPARABLE
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from math import floor, isnan
 from operator import sub
 
+from evaluator.digits import Interval
 from server.leaderboards.queries import Board, Row
-from server.submissions.feedback import Interval
+from server.submissions.feedback import Sight
 from server.submissions.models import Replicates
 
 TAIL = 0.025  # left out at each end of a 95 % interval
@@ -16,16 +16,42 @@ Vector = tuple[int, Sequence[float]]  # the seed of the draws, and the headline 
 
 
 def with_ties(board: Board, start: int, stop: int) -> list[Row]:
-    """Return the rows from `start` to before `stop`, each told whether it is tied with the one before it.
+    """Return the rows from `start` to before `stop`, each told whether its team is tied with the next team above.
 
-    One query, whatever the number of rows. Without replicates of equal draws on both sides nothing is said: no tie.
+    One query, whatever the number of rows. A baseline has no rank, so it takes no part: a tie reaches past it. Under a
+    ladder nothing is compared. What cannot be compared, for want of replicates of equal draws, is not known: None.
     """
-    above = max(start - 1, 0)
-    rows = board.rows[above:stop]
-    vectors = vectors_of((row.evaluation_id for row in rows), split=board.split)
-    ties = [cannot_be_told_apart(*(vectors.get(row.evaluation_id) for row in pair)) for pair in pairwise(rows)]
-    told = [replace(row, tied=tied) for row, tied in zip(rows, [False, *ties], strict=False)]
-    return told[start - above :]
+    if board.seen.ladder:
+        return board.rows[start:stop]
+    start = max(start, 0)
+    teams = [place for place, row in enumerate(board.rows) if not row.baseline]
+    first = max((place for place in teams if place < start), default=start)
+    last = min((place for place in teams if place >= stop - 1), default=stop)
+    told = tied_teams(board, board.rows[first : last + 1])
+    return through_baselines(told)[start - first : stop - first]
+
+
+def tied_teams(board: Board, rows: Sequence[Row]) -> list[Row]:
+    """Tell each team of consecutive rows whether it is tied with the team before it; the first has nobody before it."""
+    vectors = vectors_of((row.evaluation_id for row in rows if not row.baseline), split=board.split)
+    told: list[Row] = []
+    above: Row | None = None
+    for row in rows:
+        if not row.baseline:
+            pair = (vectors.get(one.evaluation_id) for one in (above, row) if one)
+            row, above = replace(row, tied=are_tied(*pair, seen=board.seen) if above else False), row
+        told.append(row)
+    return told
+
+
+def through_baselines(rows: Iterable[Row]) -> list[Row]:
+    """Have the bracket of a tie drawn through the baselines between its two teams."""
+    joined: list[Row] = []
+    is_joined = False
+    for row in reversed(list(rows)):
+        is_joined = is_joined if row.baseline else bool(row.tied)
+        joined.append(replace(row, joined=is_joined))
+    return joined[::-1]
 
 
 def vectors_of(evaluations: Iterable[int], *, split: str) -> dict[int, Vector]:
@@ -33,12 +59,18 @@ def vectors_of(evaluations: Iterable[int], *, split: str) -> dict[int, Vector]:
     return {one.evaluation_id: (one.seed, one.vector) for one in kept}
 
 
-def cannot_be_told_apart(one: Vector | None, other: Vector | None) -> bool:
-    """Tell whether the 95 % interval of the paired differences holds zero."""
+def are_tied(one: Vector | None, other: Vector | None, *, seen: Sight) -> bool | None:
+    """Tell whether the 95 % interval of the paired differences, as it is seen, holds zero; None: not known."""
+    exact = difference_between(one, other)
+    shown = seen.interval(*exact) if exact else None
+    return None if shown is None else shown[0] <= 0 <= shown[1]
+
+
+def difference_between(one: Vector | None, other: Vector | None) -> Interval | None:
+    """Return the exact interval of `one` - `other`; None without replicates of equal draws on both sides."""
     if one is None or other is None or (one[0], len(one[1])) != (other[0], len(other[1])):
-        return False
-    ends = paired_interval(one[1], other[1])
-    return ends is not None and ends[0] <= 0 <= ends[1]
+        return None
+    return paired_interval(one[1], other[1])
 
 
 def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | None:

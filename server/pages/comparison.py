@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from server.leaderboards.ties import paired_interval, vectors_of
-from server.pages.drawing import Band, Interval, band
+from evaluator.digits import Interval
+from server.leaderboards.ties import difference_between, vectors_of
+from server.pages.drawing import Band, band
 from server.pages.results import SPLITS, result_of
 from server.submissions.feedback import Sight, current_evaluation, intervals_in, scores_in
 from server.submissions.models import Evaluation, Submission
@@ -77,7 +78,7 @@ def on_split(
         b_interval=ends[1],
         difference=difference,
         interval=interval,
-        verdict=verdict_of(exact) if known else Verdict.UNKNOWN,
+        verdict=verdict_of(interval),
         drawn=drawn(difference, interval),
         classes=classes_of(scored, split, seen, track.class_columns[0].name) if track.class_columns else None,
     )
@@ -87,9 +88,7 @@ def interval_of(scored: tuple[Evaluation, Evaluation], split: str) -> Interval |
     """Return the 95 % interval of B - A from the replicates kept; None without such of equal draws on both sides."""
     kept = vectors_of((one.pk for one in scored), split=split)
     ours, theirs = (kept.get(one.pk) for one in scored)
-    if ours is None or theirs is None or (ours[0], len(ours[1])) != (theirs[0], len(theirs[1])):
-        return None
-    return paired_interval(theirs[1], ours[1])
+    return difference_between(theirs, ours)
 
 
 def verdict_of(interval: Interval | None) -> Verdict:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-Interval = tuple[float, float]
+from evaluator.digits import Interval
 
 
 @dataclass(frozen=True, slots=True)

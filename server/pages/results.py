@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from evaluator.catalog import Metric
-from server.pages.drawing import Interval
+from evaluator.digits import Interval
 from server.submissions import feedback
 from server.submissions.models import Submission
 

@@ -6,10 +6,9 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
+from evaluator.digits import Interval, published
 from server.challenges.models import Phase
 from server.submissions.models import Evaluation, Score, Submission
-
-Interval = tuple[float, float]
 
 SPLITS = ("public", "private", "all")
 
@@ -19,13 +18,14 @@ class Sight:
     """One person's view of one phase at one instant.
 
     `decimals` is None where numbers are shown as they are. With a `ladder`, a file is shown with the scores of the
-    evaluation that its own names as published.
+    evaluation that its own names as published. `exact_ends`: whether intervals are shown with the ends that are stored.
     """
 
     splits: frozenset[str]
     decimals: int | None
     classes: bool
     ladder: bool = False
+    exact_ends: bool = False
 
     def rounded(self, value: float) -> float:
         """Return the value as this person sees it; a board is ordered before this, never after."""
@@ -35,7 +35,13 @@ class Sight:
         return None if value is None else self.rounded(value)
 
     def interval(self, low: float | None, high: float | None) -> Interval | None:
-        return None if low is None or high is None else (self.rounded(low), self.rounded(high))
+        """Return the ends as this person sees them: every interval that leaves the server goes through here.
+
+        Exact ends would tell which images a file is right on, to whoever can guess the draws.
+        """
+        if low is None or high is None:
+            return None
+        return (low, high) if self.exact_ends else published((low, high), decimals=self.decimals)
 
 
 def sight(phase: Phase, *, viewer: Any, now: datetime) -> Sight:
@@ -44,7 +50,7 @@ def sight(phase: Phase, *, viewer: Any, now: datetime) -> Sight:
     `all` stays hidden as long as `private`: with the public score it would give the private one away.
     """
     if phase.challenge.is_organized_by(viewer):
-        return Sight(frozenset(SPLITS), None, True)
+        return Sight(frozenset(SPLITS), None, True, exact_ends=True)
     splits = frozenset(SPLITS) if phase.has_closed(now) else frozenset({"public"})
     return Sight(splits, phase.feedback_decimals, phase.feedback_classes, phase.has_ladder(now))
 

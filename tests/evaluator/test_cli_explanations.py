@@ -21,7 +21,7 @@ def scored(capsys: pytest.CaptureFixture[str], tiny: Any, *words: object) -> str
 def test_an_explained_answer_has_the_plain_one_in_it(tiny: Any, capsys: Any) -> None:
     plain = json.loads(scored(capsys, tiny, "--json"))["splits"]["all"]
     told = json.loads(scored(capsys, tiny, "--json", "--explain"))["splits"]["all"]
-    assert {"averages", "errors", "class_errors", "slices", "ablation"} == set(told) - set(plain)
+    assert {"averages", "errors", "error_sums", "class_errors", "slices", "ablation"} == set(told) - set(plain)
     assert {name: told[name] for name in plain if name != "classes"} == {
         name: plain[name] for name in plain if name != "classes"
     }

@@ -57,13 +57,14 @@ def in_split(rows: list[dict[str, Any]], split: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["Usage"] in usages]
 
 
-def check_errors(split: SplitReport, rows: list[dict[str, Any]], *, label: str) -> None:
-    """Kinds of errors partition the false positives and the misses, of a split and of each class."""
+def check_errors(split: SplitReport, rows: list[dict[str, Any]], *, label: str, weight: float = 1.0) -> None:
+    """Kinds of errors partition the false positives and the misses, of a split and of each class; groups by weight."""
     errors = {row["kind"]: row for row in split.tables["errors"]}
     false = Counter(row["Reason"] for row in rows if row["Outcome"] == "false_positive")
     missed = Counter(row["Reason"] for row in rows if row["Outcome"] == "missed")
     assert {kind: row["false_positives"] for kind, row in errors.items()} == {kind: false[kind] for kind in errors}
-    assert {kind: row["misses"] for kind, row in errors.items()} == {kind: missed[kind] for kind in errors}
+    groups = {kind: missed[kind] * (weight if kind == "group_of" else 1) for kind in errors}
+    assert {kind: row["misses"] for kind, row in errors.items()} == pytest.approx(groups)
     assert set(false) | set(missed) <= set(errors)
     for row in split.classes:
         mine = [match for match in rows if match[label] == row["label"]]
@@ -71,7 +72,9 @@ def check_errors(split: SplitReport, rows: list[dict[str, Any]], *, label: str) 
         kinds = Counter(match["Reason"] for match in mine if match["Outcome"] == "false_positive")
         assert sum(value for name, value in row.items() if name.startswith("fp_")) == outcomes["false_positive"]
         assert all(row[f"fp_{kind}"] == kinds[kind] for kind in errors if kind != "missed")
-        assert (row["ignored"], row["missed"]) == (outcomes["ignored"], outcomes["missed"])
+        groups_missed = sum(match["Outcome"] == "missed" and match["Reason"] == "group_of" for match in mine)
+        assert row["ignored"] == outcomes["ignored"]
+        assert row["missed"] == pytest.approx(outcomes["missed"] - (1 - weight) * groups_missed)
     gains = [row[next(name for name in row if name.startswith("delta_"))] for row in errors.values()]
     assert all(gain is None or gain >= -1e-12 for gain in gains)
 
@@ -97,7 +100,7 @@ def test_detection_is_explained_without_remainder(seed: int, parameters: dict[st
     for name, split in report.splits.items():
         rows = in_split(everything, name)
         assert split.metrics == plain.splits[name].metrics
-        check_errors(split, rows, label="LabelName")
+        check_errors(split, rows, label="LabelName", weight=weight)
         for row, before in zip(split.classes, plain.splits[name].classes, strict=True):
             assert {column: row[column] for column in before} == before
             mine = [match for match in rows if match["LabelName"] == row["label"]]
@@ -105,6 +108,8 @@ def test_detection_is_explained_without_remainder(seed: int, parameters: dict[st
             found = outcomes["true_positive"] + weight * outcomes["group_found"]
             assert row["true_positives"] == pytest.approx(found)
             assert row["false_positives"] == outcomes["false_positive"]
+            assert row["missed"] == pytest.approx(row["truths"] - row["true_positives"])
+            assert (row["group_found"], row["absorbed"]) == (outcomes["group_found"], outcomes["absorbed"])
             assert recomputed(mine, weight, row["truths"]) == row["ap"]
         check_slices(split, rows)
         check_ablation(split, weight, hierarchy=parameters.get("expand_hierarchy", True))

@@ -77,7 +77,7 @@ def test_scores_are_rounded_for_participants_and_exact_for_organizers(make: Any,
     phase.challenge.organizers.add(organizer)
     submission = scored(phase, 0.123456, interval=(0.1111111, 0.2222222))
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.123}}
-    assert intervals_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": (0.111, 0.222)}}
+    assert intervals_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": (0.111, 0.223)}}
     assert scores_seen(submission, viewer=organizer, now=NOW)["public"] == {"mAP": 0.123456}
 
 

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.db import IntegrityError, transaction
 from django.test import Client
 
+from server.challenges import revealed
+from server.challenges.models import Phase
 from server.leaderboards.queries import board, standing
 from server.submissions.feedback import intervals_in, scores_in, sight
 from server.submissions.models import Submission
@@ -152,6 +155,39 @@ def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(phase: Any, viewe
     assert rows[1].submission_id == best.pk
     exact = board(phase, split="public", viewer=make.user(is_staff=True)).rows
     assert [row.team == "Other" for row in exact] == [False, True]
+
+
+@pytest.mark.parametrize(("margin", "is_shown"), [(1, True), (2, False), (1.5, False), (1.2, True)])
+def test_the_margin_is_a_parameter_of_the_phase(
+    margin: float, is_shown: bool, send: Send, phase: Any, viewer: Any
+) -> None:
+    """Better by 0.025, and the differences have a standard error of about 0.018: between one and two."""
+    phase.ladder_standard_errors = margin
+    send([0.5, 0.5, 0.5])
+    assert (shown(send([0.505, 0.53, 0.54]), viewer) == pytest.approx(0.525)) == is_shown
+
+
+def test_a_new_phase_has_two_standard_errors(phase: Any) -> None:
+    assert phase.ladder_standard_errors == 2
+    assert "more than 2 standard errors of the difference" in revealed.shown(phase)
+
+
+@pytest.mark.parametrize("margin", [0, -1, 11])
+def test_a_margin_that_makes_no_sense_is_refused(margin: float, phase: Any) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Phase.objects.update(ladder_standard_errors=margin)
+
+
+def test_a_file_that_is_not_shown_says_by_how_much_it_would_have_to_be_better(send: Send, phase: Any) -> None:
+    phase.ladder_standard_errors = 1.5
+    send(HIGHER)
+    unclear = send(NO_CLEARER)
+    assert "by more than 1.5 standard errors of the difference" in standing(unclear, now=NOW).why_not
+
+
+def test_the_data_page_says_what_the_ladder_presumes(phase: Any, client: Client) -> None:
+    words = Page(client.get(f"/challenges/{phase.challenge.slug}/data")).words
+    assert "presumes that registration is controlled: every new account sees the exact score of its first file" in words
 
 
 def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase: Any, client: Client) -> None:

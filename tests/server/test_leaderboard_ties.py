@@ -1,14 +1,18 @@
 """Neighbours are tied where the interval of their paired differences holds zero, and only there."""
 
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.db.models import F
 
+from server.challenges.models import Phase
 from server.leaderboards.queries import board
 from server.leaderboards.ties import paired_interval, with_ties
+from server.submissions.models import Evaluation
 
 NOBODY = AnonymousUser()
 NAN = float("nan")
@@ -19,7 +23,7 @@ def phase(make: Any) -> Any:
     return make.phase()
 
 
-def ties(phase: Any, start: int = 0, stop: int = 100) -> list[bool]:
+def ties(phase: Any, start: int = 0, stop: int = 100) -> list[bool | None]:
     return [row.tied for row in with_ties(board(phase, split="public", viewer=NOBODY), start, stop)]
 
 
@@ -67,17 +71,79 @@ def test_equal_files_are_tied(phase: Any, replicated: Any) -> None:
     assert ties(phase) == [False, True]
 
 
-def test_without_replicates_nothing_is_said(phase: Any, scored: Any, replicated: Any) -> None:
+def test_without_replicates_it_is_not_known(phase: Any, scored: Any, replicated: Any) -> None:
+    """Not told apart, and not tied either: nobody has compared them."""
     replicated(phase, [0.25, 0.5])
     scored(phase, 0.375)
-    assert ties(phase) == [False, False]
+    assert ties(phase) == [False, None]
+    replicated(phase, [0.2, 0.3])
+    assert ties(phase) == [False, None, None]
+
+
+def test_a_baseline_between_two_tied_teams_does_not_hide_their_tie(phase: Any, make: Any, replicated: Any) -> None:
+    nobody = make.team(phase.challenge, is_baseline=True)
+    replicated(phase, around(0.52, spread=0.1, seed=1))
+    replicated(phase, [0.51, 0.51], team=nobody)
+    replicated(phase, around(0.5, spread=0.1, seed=2))
+    rows = with_ties(board(phase, split="public", viewer=NOBODY), 0, 3)
+    assert [row.baseline for row in rows] == [False, True, False]
+    assert [row.tied for row in rows] == [False, None, True]
+    assert [row.joined for row in rows] == [False, True, True]
+
+
+def test_a_baseline_between_two_teams_that_are_told_apart_joins_nobody(phase: Any, make: Any, replicated: Any) -> None:
+    nobody = make.team(phase.challenge, is_baseline=True)
+    lower = around(0.3, spread=0.01, seed=1)
+    replicated(phase, [value + 0.3 for value in lower])
+    replicated(phase, [value + 0.1 for value in lower], team=nobody)
+    replicated(phase, lower)
+    rows = with_ties(board(phase, split="public", viewer=NOBODY), 0, 3)
+    assert [row.tied for row in rows] == [False, None, False]
+    assert not any(row.joined for row in rows)
+
+
+def test_a_tie_reaches_past_baselines_from_page_to_page(phase: Any, make: Any, replicated: Any) -> None:
+    """Team, two baselines, team: wherever a page begins and ends."""
+    replicated(phase, [0.25, 0.75])
+    for value in (0.49, 0.48):
+        replicated(phase, [value, value], team=make.team(phase.challenge, is_baseline=True))
+    replicated(phase, [0.75, 0.19])
+    whole = with_ties(board(phase, split="public", viewer=NOBODY), 0, 4)
+    assert [row.joined for row in whole] == [False, True, True, True]
+    for start in range(4):
+        for stop in range(start + 1, 5):
+            part = with_ties(board(phase, split="public", viewer=NOBODY), start, stop)
+            assert part == whole[start:stop], (start, stop)
+
+
+def test_under_a_ladder_no_teams_are_compared_until_the_end(make: Any, replicated: Any) -> None:
+    now = datetime.now(UTC)
+    phase = make.phase(feedback="ladder", closes_at=now + timedelta(days=1))
+    for values in ([0.25, 0.5], [0.3, 0.44]):
+        submission = replicated(phase, values)
+        Evaluation.objects.filter(submission=submission).update(published=F("pk"))
+    assert ties(phase) == [None, None]
+    organizer = with_ties(board(phase, split="public", viewer=make.user(is_staff=True)), 0, 2)
+    assert [row.tied for row in organizer] == [False, True]
+    Phase.objects.update(closes_at=now - timedelta(seconds=1))
+    phase.refresh_from_db()
+    assert ties(phase) == [False, True]
+
+
+def test_a_tie_follows_the_interval_as_it_is_shown(phase: Any, make: Any, replicated: Any) -> None:
+    """The difference is from 0.0001 to 0.2: rounded outward it holds zero, and no more than that is told."""
+    replicated(phase, [0.5001, 0.7] * 100)
+    replicated(phase, [0.5, 0.5] * 100)
+    assert ties(phase) == [False, True]
+    organizer = with_ties(board(phase, split="public", viewer=make.user(is_staff=True)), 0, 2)
+    assert [row.tied for row in organizer] == [False, False]
 
 
 @pytest.mark.parametrize("other", [{"seed": 1}, {"values": [0.5, 0.25, 0.375]}])
 def test_other_draws_cannot_be_paired(phase: Any, replicated: Any, other: dict[str, Any]) -> None:
     replicated(phase, [0.25, 0.5])
     replicated(phase, **{"values": [0.5, 0.25], **other})
-    assert ties(phase) == [False, False]
+    assert ties(phase) == [False, None]
 
 
 def test_one_query_serves_any_number_of_rows(phase: Any, replicated: Any, django_assert_num_queries: Any) -> None:

@@ -18,7 +18,7 @@ def test_it_asks_on_until_the_interval_is_there(make: Any, scored: Any, client: 
     Submission.objects.update(stage="")
     Score.objects.update(low=0.4512, high=0.5512)
     panel = Page(client.get(f"/submissions/{submission.pk}/panel?seen=scored-bootstrapping"))
-    assert "95 %: 0.45 to 0.55" in panel.words
+    assert "95 %: 0.451 to 0.552" in panel.words
     assert "hx-get" not in panel.all("div", id="panel")[0]
 
 

@@ -75,7 +75,7 @@ def test_a_tie_is_a_bracket_and_words(phase: Any, make: Any, replicated: Any) ->
     replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
     page = visit()
     assert len(page.all("tr", class_="tied")) == 1
-    assert "2 , not told apart from the row above B" in page.words
+    assert "2 , not told apart from the team above B" in page.words
     assert "whom a paired test over resampled images cannot tell apart" in page.words
 
 

@@ -113,7 +113,7 @@ def test_a_scored_one_says_score_place_and_signature(scored: Any, phase: Any, te
 
 def test_digits_beyond_the_interval_are_faint(scored: Any, phase: Any, team: Any, client: Client) -> None:
     submission = scored(phase, 0.60312, team=team, interval=(0.60012, 0.60612))
-    assert b"0.603<i>12</i></span>" in client.get(f"/submissions/{submission.pk}/").content
+    assert b"0.60<i>312</i></span>" in client.get(f"/submissions/{submission.pk}/").content
 
 
 def test_one_that_is_not_the_best_says_why_it_has_no_place(scored: Any, phase: Any, team: Any, client: Client) -> None:

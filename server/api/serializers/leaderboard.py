@@ -24,7 +24,9 @@ class RowSerializer(serializers.Serializer[Any]):
     entries = serializers.IntegerField(help_text="scored submissions of the team")
     submitted_at = serializers.DateTimeField()
     baseline = serializers.BooleanField()
-    tied = serializers.BooleanField(help_text="a paired test cannot tell it from the line before")
+    tied = serializers.BooleanField(
+        allow_null=True, help_text="a paired test cannot tell it from the next team above; null: not compared"
+    )
 
 
 class BoardSerializer(serializers.Serializer[Any]):

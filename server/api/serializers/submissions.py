@@ -7,11 +7,12 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from evaluator.digits import Interval
 from server.api.serializers.fields import NullWhereEmpty
 from server.api.serializers.inputs import Flag, Input, Text
 from server.leaderboards.queries import Standing
 from server.pages.defects import ADVICE
-from server.submissions.feedback import Interval, Sight, current_evaluation, intervals_in, scores_in, shown_evaluation
+from server.submissions.feedback import Sight, current_evaluation, intervals_in, scores_in, shown_evaluation
 from server.submissions.models import BOOTSTRAPPING, STAGES, Failure, Fault, Status, Submission
 from server.submissions.reports import State
 from server.submissions.services.keeping import removal_of

@@ -61,6 +61,7 @@ def write_phase(
         )
         return []
     fields = {name: getattr(declared, name) for name in FIELDS}
+    fields["ladder_standard_errors"] = declared.ladder_standard_errors or phase.ladder_standard_errors
     names = differing(phase, {**fields, "position": position})
     signature = compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), prepared.sha256)
     wants_truth = bool(settled) or (phase.signature != signature and not has_entries(phase))

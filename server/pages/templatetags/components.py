@@ -7,6 +7,7 @@ from uuid import uuid4
 from django import template
 from django.utils import timezone
 
+from evaluator.digits import Interval
 from server.clock import is_over
 from server.pages import defects, digits, drawing, statuses, times
 from server.submissions.models import STAGES, Submission
@@ -19,7 +20,7 @@ DECIMALS = 3  # of what explains a score
 
 @register.inclusion_tag("components/honest_score.html")
 def honest_score(
-    value: float | None, interval: drawing.Interval | None = None, decimals: int | None = None, kind: str = ""
+    value: float | None, interval: Interval | None = None, decimals: int | None = None, kind: str = ""
 ) -> Context:
     """A score whose digits beyond its interval are faint."""
     shown = None if value is None else digits.honest(value, interval, decimals=decimals)
@@ -33,22 +34,24 @@ def share(value: float, decimals: int | None = None) -> Context:
 
 
 @register.inclusion_tag("components/honest_score.html")
-def gain(value: float, ends: drawing.Interval | None = None, decimals: int | None = None) -> Context:
+def gain(value: float, ends: Interval | None = None, decimals: int | None = None) -> Context:
     """A difference of two scores, with its sign; of three digits where no interval says how many hold."""
     shown = DECIMALS if ends is None and decimals is None else decimals
     return {"digits": digits.signed(digits.honest(value, ends, decimals=shown)), "interval": ends}
 
 
 @register.simple_tag
-def interval_ends(ends: drawing.Interval, decimals: int | None = None) -> str:
+def interval_ends(ends: Interval, decimals: int | None = None) -> str:
     """An interval in words."""
     return digits.ends(ends, decimals=decimals)
 
 
 @register.inclusion_tag("components/interval.html")
-def interval(value: float, ends: drawing.Interval | None, within: drawing.Interval | None) -> Context:
+def interval(value: float, ends: Interval | None, within: Interval | None) -> Context:
     """A band on a track, where there is an interval."""
-    return {"ends": ends, "value": value, "band": drawing.band(value, ends, within) if ends and within else None}
+    if ends is None or within is None:
+        return {"band": None}
+    return {"ends": ends, "words": digits.ends(ends), "value": value, "band": drawing.band(value, ends, within)}
 
 
 @register.inclusion_tag("components/time.html", takes_context=True)

@@ -9,13 +9,12 @@ from django.views.decorators.http import require_safe
 
 from server.accounts.requests import PersonRequest
 from server.challenges.models import Phase
+from server.challenges.revealed import COMPARED
 from server.pages import comparison, place
 from server.pages.answers import answer
 from server.submissions import feedback
 from server.submissions.feedback import Sight
 from server.submissions.models import Status, Submission
-
-CHOICES = 200  # the newest ones stand in the lists
 
 
 @require_safe
@@ -26,7 +25,7 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
     team, phase = here.own_team(), here.open_phase()
     seen = feedback.sight(phase, viewer=request.user, now=here.now)
     own = feedback.with_scores(Submission.objects.filter(team=team, phase=phase, status=Status.SCORED))
-    entries = list(own[:CHOICES])
+    entries = list(own[:COMPARED])
     a, b = (None, None) if seen.ladder else chosen(request, entries, phase, seen)
     context: dict[str, Any] = {
         "place": here,

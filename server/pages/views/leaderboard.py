@@ -50,6 +50,8 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     board = queries.board(phase, split=wish.split, at=wish.at, viewer=request.user)
     pages: Page[Any] = Paginator(board.rows, PER_PAGE).get_page(wish.page)
     rows = with_ties(board, pages.start_index() - 1, pages.end_index())
+    intervals = drawing.range_of(row.interval for row in rows if not row.baseline)
+    compared = intervals is not None and not sight.ladder
     context = {
         "place": here,
         "now": here.now,
@@ -60,7 +62,9 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "pages": pages,
         "rows": rows,
         "ties": any(row.tied for row in rows),
-        "range": drawing.range_of(row.interval for row in rows if not row.baseline),
+        "compared": compared,
+        "untested": compared and any(row.tied is None for row in rows if not row.baseline),
+        "range": intervals,
         "decimals": sight.decimals,
         "teams": sum(not row.baseline for row in board.rows),
         **own_row(here, wish, board, pages),

@@ -12,6 +12,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from evaluator.digits import Interval
 from server.accounts.requests import PersonRequest
 from server.challenges.models import Phase
 from server.errors import Refused
@@ -32,7 +33,7 @@ class Line:
 
     submission: Submission
     score: float | None
-    interval: drawing.Interval | None
+    interval: Interval | None
     best: bool
     shown: str  # "own", or, with a ladder, "best" where its team's best's stands in, "" where none does yet
 

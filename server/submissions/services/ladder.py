@@ -1,7 +1,8 @@
 """The Ladder (Blum and Hardt, 2015): whose public scores a team is shown for a file, decided with its replicates.
 
-Its own only where they beat the team's best by more than the paired standard error of the difference; otherwise the
-best's again. So what cannot be told from chance tells nothing. Decided once and in the order in which replicates come.
+Its own only where they beat the team's best by more than so many paired standard errors of the difference as the phase
+says; otherwise the best's again. So what cannot be told from chance tells nothing. Decided once and in the order in
+which replicates come.
 """
 
 from collections.abc import Sequence
@@ -45,7 +46,8 @@ def is_shown(evaluation: Evaluation, best: Score) -> bool:
     own = headlines().filter(evaluation=evaluation, metric=best.metric).first()
     if own is None or own.value is None or best.value is None or evaluation.submission.team.is_baseline:
         return True
-    return beats(own.value, best.value, vector_of(evaluation), vector_of(best.evaluation))
+    margin = evaluation.submission.phase.ladder_standard_errors
+    return beats(own.value, best.value, vector_of(evaluation), vector_of(best.evaluation), standard_errors=margin)
 
 
 def vector_of(evaluation: Evaluation) -> Sequence[float]:
@@ -53,13 +55,21 @@ def vector_of(evaluation: Evaluation) -> Sequence[float]:
     return kept.vector if kept else ()
 
 
-def beats(score: float, best: float, replicates: Sequence[float], of_best: Sequence[float]) -> bool:
-    """Tell whether `score` is above `best` by more than the standard error that paired replicates give the difference.
+def beats(
+    score: float,
+    best: float,
+    replicates: Sequence[float],
+    of_best: Sequence[float],
+    *,
+    standard_errors: float = 1.0,
+) -> bool:
+    """Tell whether `score` beats `best` by more than so many standard errors, which paired replicates give.
 
     Replicates of other draws are no pairs; then this is the larger, unpaired error. Without any it is False.
 
-    >>> beats(0.52, 0.5, [0.5, 0.52, 0.54], [0.49, 0.5, 0.51]), beats(0.505, 0.5, [0.5, 0.52, 0.54], [0.49, 0.5, 0.51])
-    (True, False)
+    >>> replicates, of_best = [0.5, 0.52, 0.54], [0.49, 0.5, 0.51]
+    >>> [beats(score, 0.5, replicates, of_best, standard_errors=2) for score in (0.515, 0.525)]
+    [False, True]
     """
     differences = [one for one in map(sub, replicates, of_best) if not isnan(one)]
-    return len(differences) > 1 and score - best > stdev(differences)
+    return len(differences) > 1 and score - best > standard_errors * stdev(differences)

@@ -104,6 +104,18 @@ def test_texts_dates_and_quota_may_change_while_teams_submit(make: Any, bundle: 
     assert Phase.objects.get().truths.count() == 1
 
 
+def test_a_new_ladder_has_two_standard_errors_and_one_that_exists_keeps_its_margin(bundle: Any, run: Import) -> None:
+    bundle.sheet(phase="    feedback: {scores: ladder}\n")
+    run()
+    assert Phase.objects.get().ladder_standard_errors == 2
+    Phase.objects.update(ladder_standard_errors=1)  # as the migration leaves those that exist
+    assert run() == ["nothing changed"]
+    assert Phase.objects.get().ladder_standard_errors == 1
+    bundle.sheet(phase="    feedback: {scores: ladder}\n    ladder: {standard_errors: 2.5}\n")
+    assert run() == ["phase main: ladder_standard_errors changed"]
+    assert Phase.objects.get().ladder_standard_errors == 2.5
+
+
 @pytest.mark.parametrize(
     "lines",
     ["parameters: {iou_threshold: 0.6}", "split: {public: 0.5, seed: 1}", "truth", "track"],

@@ -1,13 +1,23 @@
 """Organizers are told what feedback gives away: in the admin, and when a bundle turns on results per class."""
 
+from math import floor, log10
+from random import Random
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from evaluator.digits import published
 from server.challenges.models import Phase
-from server.challenges.revealed import PER_CLASS, bits_a_day, in_words
+from server.challenges.revealed import (
+    END_STEPS,
+    PER_CLASS,
+    bits_a_day,
+    bits_of_a_class,
+    bits_of_a_number,
+    in_words,
+)
 
 
 def phase(**fields: Any) -> Phase:
@@ -27,7 +37,35 @@ def test_less_feedback_reveals_fewer_bits(less: dict[str, Any], more: dict[str, 
 
 
 def test_a_number_of_one_decimal_has_eleven_values() -> None:
-    assert 2 ** (bits_a_day(phase(quota_per_day=1, feedback_decimals=1))) == pytest.approx(11)
+    assert 2 ** bits_of_a_number(phase(feedback_decimals=1)) == pytest.approx(11)
+
+
+def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
+    """Of one file in one decimal: its number, two ends of eleven values, a rank of 10,000, two ties, one difference."""
+    counted = phase(quota_per_day=1, quota_total=2, feedback_decimals=1)
+    values = 11 * 11**2 * 10_000 * 3**2 * 11**2
+    assert 2 ** bits_a_day(counted) == pytest.approx(values)
+
+
+def test_a_published_interval_has_no_more_values_than_are_counted() -> None:
+    """Whatever the ends: they are at most 200 steps from the score, which lies between them."""
+    random = Random(1)
+    for _ in range(2_000):
+        score, half = random.random(), 10 ** random.uniform(-8, -0.31)
+        interval = max(0.0, score - half * random.uniform(0.1, 1.9)), min(1.0, score + half * random.uniform(0.1, 1.9))
+        step = 10.0 ** (floor(log10((interval[1] - interval[0]) / 2)) - 1)
+        for end in published(interval):
+            assert abs(end - score) / step < END_STEPS
+
+
+def test_a_ladder_tells_no_ties_and_no_differences() -> None:
+    assert bits_a_day(phase(feedback="ladder")) < bits_a_day(phase())
+    assert "control who registers" in in_words(phase(feedback="ladder"))
+
+
+def test_results_per_class_are_counted_with_their_charts() -> None:
+    assert bits_of_a_class(phase()) > 50 * 3 * 20
+    assert f"{bits_of_a_class(phase()):,.0f} bits, its charts included" in in_words(phase(feedback_classes=True))
 
 
 @pytest.mark.parametrize("shown", [True, False])

@@ -40,6 +40,7 @@ class BundlePhase:
     feedback: str
     feedback_decimals: int | None
     feedback_classes: bool
+    ladder_standard_errors: float | None
     baselines: tuple[Baseline, ...]
     folder: Path
     line: int

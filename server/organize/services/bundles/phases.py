@@ -7,11 +7,13 @@ from django.conf import settings
 
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidParameters
+from server.challenges.models import LADDER_MOST
 from server.organize.services.bundles.declared import Baseline, BundlePhase
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.bundles.section import Section
 from server.organize.services.bundles.values import (
     moment,
+    number,
     one_of,
     parameter,
     share,
@@ -127,7 +129,16 @@ def _read_feedback(phase: Section, track: str) -> dict[str, Any]:
             "feedback": scores,
             "feedback_decimals": decimals,
             "feedback_classes": classes,
+            "ladder_standard_errors": _read_ladder(phase, scores),
         }
+
+
+def _read_ladder(phase: Section, scores: str) -> float | None:
+    """Return by how many standard errors a score must improve to be shown; None where it is left to the server."""
+    if phase.has("ladder") and scores != "ladder":
+        phase.wrong("ladder", "bad_value", "goes with `feedback: {scores: ladder}` only; remove it")
+    with phase.section("ladder") as section:
+        return section.take("standard_errors", number(above=0, most=LADDER_MOST), None)
 
 
 def _read_baselines(parent: Section, home: Path, *, phase: str) -> tuple[Baseline, ...]:

@@ -66,6 +66,16 @@ def share(node: yaml.Node) -> float:
     return float(value)
 
 
+def number(*, above: float, most: float) -> Callable[[yaml.Node], float]:
+    def convert(node: yaml.Node) -> float:
+        value = written(node)
+        if not NUMBER.fullmatch(value) or not above < float(value) <= most:
+            raise Wrong(f"{value!r} is not a number above {above:g} and up to {most:g}")
+        return float(value)
+
+    return convert
+
+
 def switch(node: yaml.Node) -> bool:
     value = written(node).lower()
     if value not in SWITCHES:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.management.base import BaseCommand, CommandError
 
+from evaluator.digits import outward
 from server.challenges.models import Challenge
 from server.leaderboards.queries import board
 from server.organize.demo import people, uploads
@@ -69,7 +70,7 @@ class Command(BaseCommand):
         phase = challenge.phases.get()
         self.say(f"\n{challenge.title} ({phase.declared_track.headline}, public)")
         for row in board(phase, split="public", viewer=AnonymousUser()).rows[:SHOWN_ROWS]:
-            interval = "  (95 %: {:.3f} to {:.3f})".format(*row.interval) if row.interval else ""
+            interval = "  (95 %: {:.3f} to {:.3f})".format(*outward(row.interval, 3)) if row.interval else ""
             self.say(f"  {row.rank or '–':>2}  {row.team:<20} {row.score:.4f}{interval}")
 
     def say_part(self, part: str, what: str) -> None:

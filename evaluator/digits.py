@@ -1,0 +1,65 @@
+"""How numbers with an interval are written: ends are rounded outward, digits follow the width, no zero is negative."""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+Interval = tuple[float, float]
+
+SIGNIFICANT = 2  # digits of the half-width that a published interval keeps
+
+
+def published(interval: Interval, *, decimals: int | None = None) -> Interval:
+    """Return an interval as people who must not know its exact ends are shown it.
+
+    Both ends are rounded outward to two significant digits of the half-width, and to no more than ``decimals``.
+
+    >>> published((0.600124, 0.606131)), published((0.600124, 0.606131), decimals=3)
+    ((0.6001, 0.6062), (0.6, 0.607))
+    """
+    half = _width(interval) / 2
+    if half:
+        kept = SIGNIFICANT - 1 - half.adjusted()
+        decimals = kept if decimals is None else min(kept, decimals)
+    return interval if decimals is None else outward(interval, decimals)
+
+
+def outward(interval: Interval, decimals: int) -> Interval:
+    """Return an interval with its low end rounded down and its high end rounded up.
+
+    >>> outward((0.60019, 0.60611), 4), outward((-0.00019, -0.00011), 4)
+    ((0.6001, 0.6062), (-0.0002, -0.0001))
+    """
+    step = Decimal(1).scaleb(-decimals)
+    low, high = map(_decimal, interval)
+    return float(low.quantize(step, ROUND_FLOOR)), float(high.quantize(step, ROUND_CEILING))
+
+
+def supported_decimals(interval: Interval) -> int | None:
+    """Return how many decimals of a score its interval supports: floor(−log10(width)); None where it has no width.
+
+    >>> [supported_decimals((0.5 - half, 0.5 + half)) for half in (0.2, 0.05, 0.003, 0.0005)]
+    [0, 1, 2, 3]
+    """
+    width = _width(interval)
+    if not width:
+        return None
+    is_power_of_ten = width == Decimal(1).scaleb(width.adjusted())
+    return max(0, -width.adjusted() - (not is_power_of_ten))
+
+
+def written(value: float, decimals: int, *, sign: bool = False) -> str:
+    """Write a number with so many decimals, and with a sign where it is positive; no zero is negative.
+
+    >>> written(-0.000001, 5), written(0.25, 2, sign=True), written(-0.000001, 5, sign=True)
+    ('0.00000', '+0.25', '+0.00000')
+    """
+    return f"{value:{'+' if sign else ''}z.{decimals}f}"
+
+
+def _width(interval: Interval) -> Decimal:
+    low, high = map(_decimal, interval)
+    return high - low
+
+
+def _decimal(value: float) -> Decimal:
+    """Return the shortest decimal that reads back as this number: 0.3 is three tenths, whatever its last bit."""
+    return Decimal(repr(float(value)))

@@ -1,0 +1,17 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    """Phases that exist keep the margin that their ladder had: one standard error."""
+
+    dependencies = [
+        ("challenges", "0002_phase_ladder_shows_no_classes"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="phase",
+            name="ladder_standard_errors",
+            field=models.FloatField(blank=True, default=1.0),
+        ),
+    ]

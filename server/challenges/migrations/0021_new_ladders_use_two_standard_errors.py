@@ -1,0 +1,21 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    """A new phase gets two standard errors."""
+
+    dependencies = [
+        ("challenges", "0020_phase_ladder_standard_errors"),
+    ]
+
+    operations = [
+        migrations.AlterField(
+            model_name="phase",
+            name="ladder_standard_errors",
+            field=models.FloatField(
+                blank=True,
+                default=2.0,
+                help_text="by how many a score must beat the team's best to be shown; empty: 2",
+            ),
+        ),
+    ]

@@ -1,0 +1,104 @@
+"""Printed intervals hold the exact ones, no zero is negative, and digits end where the interval says."""
+
+from decimal import Decimal
+from math import floor, log10
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluator.cli import compare, scoreboard
+from evaluator.comparison import Difference, SplitComparison
+from evaluator.digits import Interval, outward, published, supported_decimals, written
+from evaluator.report import SplitReport
+
+ends = st.floats(-1, 1, allow_nan=False)
+intervals = st.tuples(ends, ends).map(lambda pair: (min(pair), max(pair)))
+
+
+@given(intervals)
+def test_a_published_interval_holds_the_exact_one_and_is_hardly_wider(exact: Interval) -> None:
+    low, high = published(exact)
+    assert low <= exact[0] <= exact[1] <= high
+    width = Decimal(repr(exact[1])) - Decimal(repr(exact[0]))
+    step = width / 2 / 10  # two digits of the half-width: a step is at most a tenth of it
+    assert Decimal(repr(high)) - Decimal(repr(low)) <= width + 2 * step
+
+
+@given(intervals)
+def test_a_published_interval_has_two_digits_of_the_half_width(exact: Interval) -> None:
+    """So that intervals which differ by less are published alike."""
+    half = (Decimal(repr(exact[1])) - Decimal(repr(exact[0]))) / 2
+    if half:
+        for end in published(exact):
+            assert Decimal(repr(end)) % Decimal(1).scaleb(half.adjusted() - 1) == 0
+
+
+@given(intervals, st.integers(1, 10))
+def test_where_scores_are_rounded_ends_have_no_more_decimals(exact: Interval, decimals: int) -> None:
+    low, high = published(exact, decimals=decimals)
+    assert low <= exact[0] <= exact[1] <= high
+    assert all(Decimal(repr(end)) % Decimal(1).scaleb(-decimals) == 0 for end in (low, high))
+
+
+@pytest.mark.parametrize(
+    ("exact", "shown"),
+    [
+        ((0.1, 0.3), (0.1, 0.3)),  # 0.1 and 0.3 are no binary fractions, and stay all the same
+        ((0.600124, 0.606131), (0.6001, 0.6062)),
+        ((0.98765, 1.0), (0.9876, 1.0)),
+        ((-0.0123, -0.0001), (-0.0123, -0.0001)),
+        ((0.5, 0.5), (0.5, 0.5)),
+    ],
+)
+def test_published_ends(exact: Interval, shown: Interval) -> None:
+    assert published(exact) == shown
+
+
+def test_ends_of_numpy_are_numbers_too() -> None:
+    low, high = np.array([0.123456, 0.223456]).tolist()
+    assert published((np.float64(low), np.float64(high))) == published((low, high))
+
+
+@pytest.mark.parametrize(("half", "decimals"), [(0.4, 0), (0.05, 1), (0.0499, 1), (0.003, 2), (0.0005, 3), (6e-5, 3)])
+def test_as_many_decimals_hold_as_twice_the_half_width_says(half: float, decimals: int) -> None:
+    assert supported_decimals((0.5 - half, 0.5 + half)) == decimals
+    assert half in (0.05, 0.0005) or decimals == floor(-log10(2 * half))  # whose logarithms are not exact
+
+
+@given(st.floats(-2, 2), st.integers(0, 8), st.booleans())
+def test_no_zero_is_negative(value: float, decimals: int, sign: bool) -> None:
+    text = written(value, decimals, sign=sign)
+    assert float(text) == round(float(f"{value:.{decimals}f}"), decimals)
+    assert text[0] != "-" or float(text) != 0
+
+
+def test_the_score_table_rounds_outward() -> None:
+    part = SplitReport("mAP", {"mAP": 0.5}, intervals={"mAP": (0.400009, 0.600001)})
+    assert scoreboard._score(part, "mAP") == "0.50000 [0.40000, 0.60001]"
+
+
+def test_the_table_of_a_comparison_rounds_outward_and_has_no_negative_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    found = Difference(0.5, 0.5 - 1e-9, -1e-9, (-0.000019, -1e-9), "a_better")
+    splits = {"all": SplitComparison("mAP", {"mAP": found}, [], won=0, lost=0, even=0)}
+    compare._print(splits, compare_arguments(), "signature")
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("mAP")]
+    assert line.split() == ["mAP", "0.50000", "0.50000", "+0.00000", "[-0.00002,", "+0.00000]", "A", "is", "better"]
+
+
+def compare_arguments() -> compare.Namespace:
+    return compare.Namespace(first="a.csv", second="b.csv", track="objectnet")
+
+
+def test_a_difference_that_rounds_to_zero_is_zero() -> None:
+    assert (compare.signed(-1e-9), compare.signed(-0.00002), compare.signed(0.25)) == (
+        "+0.00000",
+        "-0.00002",
+        "+0.25000",
+    )
+    assert scoreboard._cell(-1e-9) == "0.00000"
+
+
+def test_outward_goes_down_below_zero() -> None:
+    assert outward((-0.00019, -0.00011), 4) == (-0.0002, -0.0001)
