@@ -1,10 +1,8 @@
 """Who sends a request: a person who is logged in, for views behind `login_required`; and from which address."""
 
-from ipaddress import IPv4Address, ip_address, ip_network
-
-from django.conf import settings
 from django.http import HttpRequest
 
+from server.accounts.addresses import sender_of
 from server.accounts.models import User
 
 READ_AND_SEND = ("GET", "HEAD", "POST")  # what an address with a form takes
@@ -17,29 +15,3 @@ class PersonRequest(HttpRequest):
 def address_of(request: HttpRequest) -> str:
     """The sender's address, for limits and logs."""
     return sender_of(request.META.get("REMOTE_ADDR", ""), request.META.get("HTTP_X_FORWARDED_FOR", ""))
-
-
-def sender_of(peer: str, forwarded_for: str) -> str:
-    """What the outermost of our own proxies (PROXIES) saw. A header of the sender proves nothing.
-
-    The list grows at its end, so what stands further left than our proxies wrote was sent along by anybody.
-    """
-    forwarded = forwarded_for.split(",")[-settings.PROXIES :] if settings.PROXIES else []
-    return next(iter(forwarded), "").strip() or peer
-
-
-def network_of(address: str) -> str:
-    """Return what counts as one client: an IPv4 address, or the /64 network that one IPv6 client chooses from.
-
-    >>> network_of("2001:db8::1:2:3:4") == network_of("2001:db8::5")
-    True
-    >>> network_of("::ffff:192.0.2.1")
-    '192.0.2.1'
-    """
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(found, IPv4Address):
-        return str(found)
-    return str(found.ipv4_mapped or ip_network((int(found), 64), strict=False))

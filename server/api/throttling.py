@@ -10,7 +10,8 @@ from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from server.accounts.requests import address_of, network_of
+from server.accounts.addresses import network_of
+from server.accounts.requests import address_of
 
 MINUTE = 60
 

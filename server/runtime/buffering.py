@@ -22,13 +22,14 @@ from gunicorn.http.body import LengthReader
 from gunicorn.http.errors import NoMoreData
 from gunicorn.workers.gthread import ThreadWorker
 
-from server.accounts.requests import network_of, sender_of
+from server.accounts.addresses import network_of, sender_of
 from server.runtime.connections import RECEIVE_BYTES, Connection, Next, address_before_head
 from server.runtime.shares import Shares
 from server.runtime.spools import MEMORY_BYTES, BodyMissing, Room
 from server.submissions.upload_slots import awaiting
 
 NO_FILE_LEFT = (EMFILE, ENFILE)
+ACCEPTED_AT_ONCE = 64
 ROOM_UPLOADS = 4  # the largest allowed, for all clients of a process together, in either direction
 PATIENCE_SECONDS = 20.0
 # After the last answer: what the client still sends is thrown away for a while, or it might not read that answer.
@@ -60,15 +61,20 @@ class BufferingWorker(ThreadWorker):
         super().init_process()
 
     def accept(self, listener: socket) -> None:
-        try:
-            client_socket, client = listener.accept()
-        except (BlockingIOError, ConnectionAbortedError):
-            return
-        except OSError as error:
-            if error.errno not in NO_FILE_LEFT:
-                raise
-            self.lacks_files = True
-            return
+        """Accept several at once: whoever waits behind a flood of connections waits for all of them."""
+        for _ in range(min(ACCEPTED_AT_ONCE, self.worker_connections - self.nr_conns)):
+            try:
+                client_socket, client = listener.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                if error.errno not in NO_FILE_LEFT:
+                    raise
+                self.lacks_files = True
+                return
+            self.enter(client_socket, client, listener)
+
+    def enter(self, client_socket: socket, client: Any, listener: socket) -> None:
         client_socket.setblocking(False)
         self.nr_conns += 1
         rooms = {"incoming": self.incoming, "outgoing": self.outgoing}

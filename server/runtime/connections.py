@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
-from server.accounts.requests import network_of
+from server.accounts.addresses import network_of
 from server.runtime.shares import UNKNOWN
 from server.runtime.spools import Inbox, Outbox, Room
 from server.submissions.upload_slots import Upload
