@@ -258,6 +258,8 @@ SPECTACULAR_SETTINGS = {
 # Limits of a submission, told before the first byte
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # of a form without a file, and of any body where no file is taken
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=2 * 2**30)
+ACCOUNT_MAX_UPLOADS = env.int("ACCOUNT_MAX_UPLOADS", default=8)  # of more than 1 MiB, on their way at the same time
+ADDRESS_MAX_CONNECTIONS = env.int("ADDRESS_MAX_CONNECTIONS", default=1200)  # of a web process, and at most 3 in 5
 DECOMPRESSED_MAX_BYTES = env.int("DECOMPRESSED_MAX_BYTES", default=8 * 2**30)
 DECOMPRESSED_MAX_RATIO = env.int("DECOMPRESSED_MAX_RATIO", default=200)
 LINE_MAX_BYTES = env.int("LINE_MAX_BYTES", default=64 * 2**20)

@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from server.accounts.addresses import network_of
 from server.accounts.requests import address_of
 
 MINUTE = 60
@@ -26,7 +27,7 @@ class PerMinute(BaseThrottle):
         if request.user.is_authenticated:
             who, allowed = f"person {request.user.pk}", settings.API_REQUESTS_PER_MINUTE
         else:
-            who, allowed = f"address {address_of(request)}", settings.API_ANONYMOUS_REQUESTS_PER_MINUTE
+            who, allowed = f"address {network_of(address_of(request))}", settings.API_ANONYMOUS_REQUESTS_PER_MINUTE
         key = f"api {who} {int(time() // MINUTE)}".replace(" ", ":")
         try:
             cache.add(key, 0, timeout=2 * MINUTE)

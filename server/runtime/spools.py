@@ -4,6 +4,7 @@ No crash leaves such a file behind, and all of them together have a limit.
 """
 
 import os
+from collections import Counter
 from errno import EDQUOT
 from io import FileIO
 from socket import socket
@@ -13,9 +14,16 @@ from threading import Lock
 from django.conf import settings
 from gunicorn.http.errors import LimitRequestHeaders
 
+from server.errors import Refused
+
 MEMORY_BYTES = 2**16  # a request's head must fit
 SEND_BYTES = 2**18
 END_OF_HEAD = b"\r\n\r\n"
+SHARE_USED = (
+    "Uploads from your address or of your account take as much room as they may. Wait until one of them has arrived, "
+    "then submit this file again."
+)
+RETRY_SECONDS = 30
 
 
 class BodyMissing(BaseException):
@@ -26,32 +34,54 @@ class NoRoom(Exception):
     """The body could not be kept; its cause says why. Not an OSError: Django takes that for a client that left."""
 
 
-class Room:
-    """How many bytes the files of several spools may hold together; asked by several threads.
+class ShareUsed(OSError):
+    """There is room, but not for this owner."""
 
-    What lies in memory does not count: a small request, or the answer to it, finds room whatever else is under way.
+
+class Room:
+    """How many bytes the files of several spools may hold together; used by several threads.
+
+    An owner (an address, an account) never holds more than what is left for all others: one that takes all it can gets
+    half, the next one a quarter, and some room is always left. What lies in memory does not count: a small request, or
+    the answer to it, finds room whatever else is under way.
     """
 
     def __init__(self, size: int) -> None:
         self.left = size
+        self.held: Counter[str] = Counter()
         self.lock = Lock()
 
-    def take(self, count: int) -> None:
+    def take(self, count: int, owners: tuple[str, ...] = ()) -> None:
         with self.lock:
             if count > self.left:
                 raise OSError(EDQUOT, "no room for what clients send or are sent")
-            self.left -= count
+            if any(self.held[owner] + count > self.left - count for owner in owners):
+                raise ShareUsed(EDQUOT, "no room for more from this address or account")
+            self._move(count, owners)
 
-    def give_back(self, count: int) -> None:
+    def give_back(self, count: int, owners: tuple[str, ...] = ()) -> None:
         with self.lock:
-            self.left += count
+            self._move(-count, owners)
+
+    def pass_on(self, count: int, owners: tuple[str, ...], heirs: tuple[str, ...]) -> None:
+        """Count bytes that are held already for others."""
+        with self.lock:
+            self._move(-count, owners)
+            self._move(count, heirs)
+
+    def _move(self, count: int, owners: tuple[str, ...]) -> None:
+        self.left -= count
+        for owner in owners:
+            self.held[owner] += count
+            if not self.held[owner]:
+                del self.held[owner]
 
 
 class Spool:
     """Bytes in the order in which they came; `position` is where reading has come to."""
 
-    def __init__(self, room: Room) -> None:
-        self.room = room
+    def __init__(self, room: Room, owners: tuple[str, ...] = ()) -> None:
+        self.room, self.owners = room, tuple(filter(None, owners))
         self.start = bytearray()
         self.file: FileIO | None = None
         self.size = self.taken = self.position = 0
@@ -67,7 +97,7 @@ class Spool:
     def _add_to_file(self, data: memoryview) -> None:
         if self.file is None:
             self.file = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR, buffering=0)  # noqa: SIM115
-        self.room.take(len(data))
+        self.room.take(len(data), self.owners)
         self.taken += len(data)
         while data:
             data = data[self.file.write(data) :]
@@ -79,8 +109,14 @@ class Spool:
         beyond = self.position - len(self.start)
         return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
 
+    def belongs_to(self, *owners: str) -> None:
+        """Count what is and will be kept for these owners."""
+        heirs = tuple(filter(None, owners))
+        self.room.pass_on(self.taken, self.owners, heirs)
+        self.owners = heirs
+
     def discard(self) -> None:
-        self.room.give_back(self.taken)
+        self.room.give_back(self.taken, self.owners)
         self.start, self.size, self.taken = bytearray(), 0, 0
         if self.file is not None:
             self.file.close()
@@ -90,8 +126,8 @@ class Spool:
 class Inbox(Spool):
     """What a client has sent; gunicorn's parser reads it like a socket, but one that never waits."""
 
-    def __init__(self, room: Room) -> None:
-        super().__init__(room)
+    def __init__(self, room: Room, owners: tuple[str, ...] = ()) -> None:
+        super().__init__(room, owners)
         self.fault: OSError | None = None
         self.head_is_there = self.head_is_parsed = False
         self.request_bytes: int | None = None  # of head and body; known once the head was parsed
@@ -122,6 +158,8 @@ class Inbox(Spool):
     def recv(self, count: int) -> bytes:
         """Return what comes next. Of a body nothing is given before all of it is here: no half file is begun."""
         if self.head_is_parsed and self.request_bytes and not self.is_whole:
+            if isinstance(self.fault, ShareUsed):
+                raise Refused("rate_limited", SHARE_USED, retry_after=RETRY_SECONDS)
             if self.fault is not None:
                 raise NoRoom from self.fault
             raise BodyMissing
@@ -135,8 +173,8 @@ class Inbox(Spool):
 class Outbox(Spool):
     """Takes all that gunicorn writes, like a socket; what the client does not take at once is kept for it."""
 
-    def __init__(self, room: Room, client: socket) -> None:
-        super().__init__(room)
+    def __init__(self, room: Room, client: socket, owners: tuple[str, ...] = ()) -> None:
+        super().__init__(room, owners)
         self.client = client
 
     @property

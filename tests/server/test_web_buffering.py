@@ -1,47 +1,15 @@
 """No client holds a thread of the web process, however slowly it sends or takes."""
 
-import os
 import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from threading import Thread
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
-from gunicorn.config import Config
-from gunicorn.glogging import Logger
-from gunicorn.workers.base import Worker
 
-from server.runtime import buffering, spools
-from server.runtime.buffering import BufferingWorker
+from server.runtime import buffering, connections, spools
+from tests.server.serving import LARGE, THREADS, Application, answer, connect, request, serving
 
 pytestmark = pytest.mark.enable_socket
-
-THREADS = 2
-LARGE = 3 * 2**20
-
-
-class Application:
-    """Answers with what it read, or before it reads; counts how often it is asked."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
-        self.asked += 1
-        status, body = "200 OK", b""
-        if environ["PATH_INFO"] == "/refuse":
-            status = "403 Forbidden"
-        elif environ["PATH_INFO"] == "/large":
-            body = b"x" * LARGE
-        else:
-            try:
-                body = b"%d " % len(environ["wsgi.input"].read()) + environ["REQUEST_METHOD"].encode()
-            except spools.NoRoom:
-                status = "507 Insufficient Storage"
-        start_response(status, [("Content-Length", str(len(body)))])
-        return [body]
 
 
 @pytest.fixture
@@ -51,45 +19,8 @@ def application() -> Application:
 
 @pytest.fixture
 def port(application: Application, monkeypatch: pytest.MonkeyPatch, own_folders: None) -> Iterator[int]:
-    """A worker with few threads, that runs here instead of in a process of its own."""
-    monkeypatch.setattr(Worker, "init_process", lambda worker: None)
-    configuration = Config()
-    configuration.set("threads", THREADS)
-    configuration.set("sendfile", False)
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        worker = BufferingWorker(0, os.getppid(), [listener], None, 30, configuration, Logger(configuration))
-        worker.init_process()
-        worker.wsgi = application
-        loop = Thread(target=worker.run)
-        loop.start()
-        yield listener.getsockname()[1]
-        worker.handle_exit(0, None)
-        loop.join(20)
-        worker.tmp.close()
-    assert not loop.is_alive()
-
-
-def connect(port: int) -> Any:
-    return closing(socket.create_connection(("127.0.0.1", port), timeout=10))
-
-
-def request(path: str = "/", length: int = 0, *headers: str) -> bytes:
-    lines = [f"POST {path} HTTP/1.1", "Host: localhost", f"Content-Length: {length}", *headers]
-    return "\r\n".join([*lines, "", ""]).encode()
-
-
-def answer(client: socket.socket) -> tuple[int, bytes]:
-    """Read one whole answer: its status and its body."""
-    head = b""
-    while b"\r\n\r\n" not in head:
-        data = client.recv(1)
-        assert data, "closed without an answer"
-        head += data
-    found = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
-    length, body = int(found[0].split()[1]) if found else 0, b""
-    while len(body) < length:
-        body += client.recv(length - len(body))
-    return int(head.split()[1]), body
+    with serving(application, monkeypatch) as port:
+        yield port
 
 
 def test_a_body_that_comes_later_is_waited_for_without_a_thread(port, application):
@@ -163,7 +94,7 @@ def test_a_client_that_takes_slowly_holds_no_thread(port):
 
 
 def test_more_than_there_is_room_for_is_said_to_the_one_that_sends_it(port, monkeypatch):
-    def full(room: spools.Room, count: int) -> None:
+    def full(room: spools.Room, count: int, owners: tuple[str, ...]) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(spools.Room, "take", full)
@@ -198,12 +129,12 @@ def test_who_is_too_slow_is_told_and_who_says_nothing_is_dropped(port, monkeypat
 
 
 def test_bytes_buy_time_but_never_much_of_it(monkeypatch):
-    connection = buffering.Connection(None, None, None, incoming=None, outgoing=None)
+    connection = connections.Connection(None, None, None, incoming=None, outgoing=None)
     connection.until = time.monotonic() + 10
-    connection.moved(buffering.BYTES_PER_SECOND)
+    connection.moved(connections.BYTES_PER_SECOND)
     assert connection.until == pytest.approx(time.monotonic() + 11, abs=0.5)
     connection.moved(2**30)
-    assert connection.until == pytest.approx(time.monotonic() + buffering.STALL_SECONDS, abs=0.5)
+    assert connection.until == pytest.approx(time.monotonic() + connections.STALL_SECONDS, abs=0.5)
 
 
 def test_what_the_client_still_sends_after_its_answer_is_not_held_against_it(port):

@@ -32,6 +32,7 @@ from server.errors import Refused
 from server.organize.models import Rescoring
 from server.organize.services import rescoring, truths
 from server.organize.services.bundles import InvalidBundle
+from server.submissions.services import admission
 
 READING = refusals("not_found", *COUNTED)
 APPLYING = refusals("not_found", "rescoring_unfinished", "rescoring_loses", *COUNTED, *WITH_A_BODY)
@@ -79,6 +80,7 @@ class Truths(APIView):
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Add a version of the truth. It is checked now, and not used before a rescoring with it is applied."""
         found = organized_phase_at(request, slug, phase)
+        admission.take_account_slot(request.user)
         file = given(TruthInput, request)["file"]
         warnings: list[Problem] = []
         try:

@@ -33,6 +33,7 @@ SUBMITTING = (
     "phase_not_open",
     "quota_exhausted",
     "storage_exhausted",
+    "rate_limited",
     "no_space",
 )
 
@@ -80,7 +81,9 @@ class OwnSubmissions(APIView):
         """Send a file. It is taken whatever it holds, and then scored or rejected: follow it at its own address."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
-        admission.refuse_unread(team=team, phase=found, now=database_now())
+        now = database_now()
+        admission.refuse_unread(team=team, phase=found, now=now)
+        admission.take_upload_slots(user=request.user, team=team, phase=found, now=now)
         given = UploadInput(data=request.data)
         given.is_valid(raise_exception=True)
         file, note = given.validated_data["file"], given.validated_data["note"]

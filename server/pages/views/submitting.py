@@ -25,7 +25,10 @@ def submit(request: PersonRequest, slug: str) -> HttpResponse:
     not_now = why_not_now(here, team=here.own_team(), phase=here.open_phase())
     if request.method != "POST":
         return show(request, here, SubmitForm(), not_now=not_now)
-    return show(request, here, SubmitForm(), not_now) if not_now else take(request, here)
+    if not_now:
+        return show(request, here, SubmitForm(), not_now)
+    admission.take_upload_slots(user=request.user, team=here.own_team(), phase=here.open_phase(), now=here.now)
+    return take(request, here)
 
 
 def why_not_now(here: place.Place, *, team: Team, phase: Phase) -> Refused | None:

@@ -10,11 +10,13 @@ from django.db.models import Q
 from server.accounts.models import User
 from server.challenges.models import Membership, Phase, Team
 from server.errors import Refused
+from server.submissions import upload_slots
 from server.submissions.models import Status, Submission
 from server.submissions.services import keeping, quota
 
 DAY = timedelta(days=1)
 # A rejected, failed or cancelled file may come again as it is; one that waits, runs or has its scores may not.
+RETRY_SECONDS = 30
 STANDING = (Status.QUEUED, Status.RUNNING, Status.SCORED)
 
 
@@ -103,6 +105,25 @@ def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None
         next_allowed_at=share.frees_at,
         retry_after=max(1, ceil(((share.frees_at or now + DAY) - now).total_seconds())),
     )
+
+
+def take_upload_slots(*, user: User, team: Team, phase: Phase, now: datetime) -> None:
+    """Take the slots of a file that is still to come: no more are on their way than the quota has left."""
+    left = quota.state(team=team, phase=phase, now=now).may_submit
+    if upload_slots.take(f"team {team.pk} phase {phase.pk}", left):
+        return take_account_slot(user)
+    raise too_many_uploads(f"Your team is uploading as many files as it has submissions left in this phase ({left}).")
+
+
+def take_account_slot(user: User) -> None:
+    """Take the slot of a file that is still to come, whatever it is for."""
+    most = settings.ACCOUNT_MAX_UPLOADS
+    if not upload_slots.take(f"user {user.pk}", most):
+        raise too_many_uploads(f"Your account is uploading {most} files, which is the limit.")
+
+
+def too_many_uploads(what: str) -> Refused:
+    return Refused("rate_limited", f"{what} Wait until one has arrived, then try again.", retry_after=RETRY_SECONDS)
 
 
 def refuse_unread(*, team: Team, phase: Phase, now: datetime) -> None:

@@ -28,6 +28,13 @@ class Quota:
     next_allowed_at: datetime | None
     reason: str
 
+    @property
+    def may_submit(self) -> int:
+        """How many files the team may submit now."""
+        if self.reason:
+            return 0
+        return min(self.left, self.attempts_left, self.left if self.total_left is None else self.total_left)
+
 
 def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
     """Count the ledger. A day is a UTC day; what was given back counts for the day it was charged on."""

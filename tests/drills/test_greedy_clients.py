@@ -1,0 +1,148 @@
+"""One address that takes whatever it can get: the others never notice."""
+
+import itertools
+import os
+import resource
+import selectors
+import socket
+import threading
+import time
+from contextlib import closing, suppress
+from http.client import HTTPConnection
+from statistics import median, quantiles
+
+import pytest
+
+from tests.drills.slow import form, upload_head
+from tests.drills.test_clients import MEGABYTE, PAGES, seconds_of
+
+pytestmark = pytest.mark.processes
+
+ATTACKER, OTHER = "127.0.0.2", "127.0.0.3"
+HEADS, STALLED, UPLOADS = 4200, 12, 10
+UPLOAD_MAX_BYTES = 4 * MEGABYTE  # of the service; its room is four times that in each of two processes
+SECONDS = 12.0
+AGAIN_PER_SECOND = 100
+
+HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
+CHUNKED = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx"
+IDLE = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+SMALL = b"POST /accounts/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n"
+ANNOUNCED = upload_head("podium_nobody", "multipart/form-data; boundary=x", 4 * MEGABYTE)
+SENT = {
+    "half heads": [HEAD],
+    "every kind": [b"", b"G", HEAD, CHUNKED, IDLE, SMALL, ANNOUNCED],
+}
+
+
+class Greedy(threading.Thread):
+    """Opens so many connections from one address, sends a byte a second on each, and opens again what was closed."""
+
+    def __init__(self, port: int, sent: list[bytes], count: int) -> None:
+        super().__init__(daemon=True)
+        self.port, self.sent, self.count = port, itertools.cycle(sent), count
+        self.over, self.full = threading.Event(), threading.Event()
+        self.opened = 0
+
+    def __enter__(self) -> "Greedy":
+        self.start()
+        assert self.full.wait(60)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.over.set()
+        self.join()
+
+    def run(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            for _ in range(self.count):
+                self.open(selector)
+            self.full.set()
+            while not self.over.wait(1):
+                self.trickle(selector)
+                for _ in range(min(AGAIN_PER_SECOND, self.count - len(selector.get_map()))):
+                    self.open(selector)
+            for key in list(selector.get_map().values()):
+                key.fileobj.close()
+
+    def open(self, selector: selectors.BaseSelector) -> None:
+        self.opened += 1
+        client = socket.create_connection(("127.0.0.1", self.port), source_address=(ATTACKER, 0))
+        client.setblocking(False)
+        selector.register(client, selectors.EVENT_READ)
+        with suppress(OSError):
+            client.send(next(self.sent))
+
+    def trickle(self, selector: selectors.BaseSelector) -> None:
+        for key in list(selector.get_map().values()):
+            try:
+                key.fileobj.send(b"x")
+                if key.fileobj.recv(2**16):
+                    continue
+            except BlockingIOError:
+                continue
+            except OSError:
+                pass
+            selector.unregister(key.fileobj)
+            key.fileobj.close()
+
+
+def stalled(port: int, token: str, address: str) -> socket.socket:
+    """Upload all but the last byte of the largest file that is allowed."""
+    kind, body = form(os.urandom(UPLOAD_MAX_BYTES))
+    client = socket.create_connection(("127.0.0.1", port), source_address=(address, 0))
+    client.settimeout(10)
+    with suppress(OSError):  # refused on the way
+        client.sendall(upload_head(token, kind, len(body)) + body[:-1])
+    return client
+
+
+def uploaded(port: int, token: str, address: str) -> int:
+    """Upload a file from this address; return the status."""
+    kind, body = form(os.urandom(3 * MEGABYTE))
+    headers = {"Content-Type": kind, "Authorization": f"Bearer {token}"}
+    with closing(HTTPConnection("127.0.0.1", port, timeout=60, source_address=(address, 0))) as connection:
+        connection.request("POST", "/api/v1/challenges/flows/phases/main/submissions", body, headers)
+        return connection.getresponse().status
+
+
+def answered(client: socket.socket) -> bytes:
+    client.settimeout(0.5)
+    with suppress(OSError):
+        return client.recv(12)[9:]
+    return b""
+
+
+@pytest.fixture
+def many_files() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2 * HEADS:
+        pytest.skip(f"NOT RUN: a process may open {hard} files here; it takes {2 * HEADS}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * HEADS), hard))
+
+
+@pytest.mark.drill(26)
+@pytest.mark.parametrize("kind", SENT)
+def test_one_address_that_takes_all_it_can_keeps_nobody_out(opened, figures, many_files, kind):
+    service = opened(people=("ada", "bob"), WEB_PROCESSES=2, UPLOAD_MAX_BYTES=UPLOAD_MAX_BYTES)
+    idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
+    clients = [stalled(service.port, service.tokens[0], ATTACKER) for _ in range(STALLED)]
+    busy: list[float] = []
+    with Greedy(service.port, SENT[kind], HEADS) as greedy:
+        statuses = [uploaded(service.port, service.tokens[1], OTHER) for _ in range(UPLOADS)]
+        began = time.monotonic()
+        while time.monotonic() < began + SECONDS:
+            busy.append(seconds_of(service.port, PAGES[len(busy) % len(PAGES)]))
+    refused = [answer for client in clients if (answer := answered(client))]
+    for client in clients:
+        client.close()
+    p99, usual = quantiles(busy, n=100)[98], median(idle)
+    figures(
+        f"{greedy.opened} connections ({kind}), {HEADS} at a time, {STALLED} stalled uploads: {len(refused)} of these "
+        f"refused; {len(busy)} pages, p99 {p99 * 1000:.0f} ms = {p99 / usual:.1f} x the idle median; "
+        f"{statuses.count(201)} of {UPLOADS} other uploads taken"
+    )
+    assert statuses == [201] * UPLOADS
+    assert set(refused) <= {b"429", b"408"}
+    assert len(refused) >= STALLED - 8
+    assert p99 < 20 * usual
