@@ -6,7 +6,7 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from server.api.serializers.fields import NullWhereEmpty
+from server.api.serializers.fields import NullWhereEmpty, WholeSeconds
 from server.api.serializers.inputs import Flag, Input, Text
 from server.leaderboards.queries import Standing
 from server.pages.defects import ADVICE
@@ -67,7 +67,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     file_name = serializers.CharField()
     sha256 = serializers.CharField()
     received_at = serializers.DateTimeField()
-    scored_at = serializers.DateTimeField(allow_null=True)
+    scored_at = WholeSeconds(allow_null=True)
     attempts = serializers.IntegerField(help_text="how often scoring was begun")
     signature = serializers.SerializerMethodField(help_text="how the score was made; null: not scored")
     scores = serializers.SerializerMethodField(help_text="by split and metric; null: undefined")
