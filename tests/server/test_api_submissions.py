@@ -147,6 +147,23 @@ class TestRead:
         assert (shape["on_board"], shape["why_not"], shape["board"], shape["rank"]) == (True, None, "public", 1)
         assert shape["signature"] == phase.signature
 
+    def test_when_it_was_scored_is_told_in_whole_seconds(
+        self, api: Any, user: Any, phase: Any, team: Any, scored: Any
+    ) -> None:
+        """How long a scoring took depends a little on the hidden truth."""
+        submission = scored(phase, 0.5, team=team, at=datetime(2026, 5, 4, 3, 2, 1, 987_654, tzinfo=UTC))
+        assert api.get(f"submissions/{submission.pk}", user=user).json()["scored_at"] == "2026-05-04T03:02:01Z"
+
+    def test_what_scoring_it_cost_is_told_to_nobody_of_its_team(
+        self, api: Any, user: Any, phase: Any, team: Any, scored: Any
+    ) -> None:
+        submission = scored(phase, 0.5, team=team)
+        submission.evaluations.update(cpu_seconds=98.7654321)
+        for path in (f"submissions/{submission.pk}", f"submissions/{submission.pk}/report", PATH):
+            content = api.get(path, user=user).content
+            assert b"98.765" not in content
+            assert b"cpu" not in content
+
     def test_private_appears_after_the_end(self, api: Any, user: Any, phase: Any, team: Any, scored: Any) -> None:
         submission = scored(phase, 0.5, team=team, private=0.1)
         type(phase).objects.update(closes_at=NOW - DAY)

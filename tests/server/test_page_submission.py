@@ -134,6 +134,18 @@ def test_an_undefined_score_is_called_so(scored: Any, phase: Any, team: Any, cli
     assert "mAP undefined" in page_of(client, scored(phase, None, team=team)).words
 
 
+def test_times_are_told_in_whole_seconds_and_cost_not_at_all(
+    scored: Any, phase: Any, team: Any, client: Client
+) -> None:
+    submission = scored(phase, 0.5, team=team, at=datetime(2026, 5, 4, 3, 2, 1, 987_654, tzinfo=UTC))
+    submission.evaluations.update(cpu_seconds=98.7654321)
+    for path in ("/", "/panel"):
+        content = client.get(f"/submissions/{submission.pk}{path}").content
+        assert b"2026-05-04T03:02:01+00:00" in content
+        assert b"987" not in content
+        assert b"98.765" not in content
+
+
 def test_private_numbers_stay_hidden_before_the_end(scored: Any, phase: Any, team: Any, client: Client) -> None:
     submission = scored(phase, 0.5, private=0.12345, team=team)
     assert b"0.12345" not in client.get(f"/submissions/{submission.pk}/").content

@@ -15,6 +15,13 @@ class NullWhereEmpty(serializers.CharField):
         return str(value) if value else None
 
 
+class WholeSeconds(serializers.DateTimeField):
+    """When something that depends on the hidden truth was done: fractions of a second could tell how long it took."""
+
+    def to_representation(self, value: Any) -> Any:
+        return super().to_representation(value and value.replace(microsecond=0))
+
+
 class Moment(serializers.DateTimeField):
     """A time in an address, where an unescaped plus sign has become a space."""
 

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from evaluator.digits import Interval
-from server.api.serializers.fields import NullWhereEmpty
+from server.api.serializers.fields import NullWhereEmpty, WholeSeconds
 from server.api.serializers.inputs import Flag, Input, Text
 from server.leaderboards.queries import Standing
 from server.pages.defects import ADVICE
@@ -73,7 +73,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     file_name = serializers.CharField()
     sha256 = serializers.CharField()
     received_at = serializers.DateTimeField()
-    scored_at = serializers.DateTimeField(allow_null=True)
+    scored_at = WholeSeconds(allow_null=True)
     attempts = serializers.IntegerField(help_text="how often scoring was begun")
     file_kept = serializers.BooleanField(source="file", help_text="false: it was not scored, and was removed")
     file_removed_at = serializers.SerializerMethodField(help_text="when it will be removed; null: it stays, or is gone")

@@ -56,9 +56,10 @@ def interval(value: float, ends: Interval | None, within: Interval | None) -> Co
 
 @register.inclusion_tag("components/time.html", takes_context=True)
 def when(context: Context, moment: datetime | None, style: str = "relative") -> Context:
-    """A moment: relative words or UTC, exact on hover."""
+    """A moment: relative words or UTC, to the second on hover."""
     if moment is None:
         return {}
+    moment = moment.replace(microsecond=0)
     now = context.get("now") or timezone.now()
     words = times.relative(moment, now) if style == "relative" else times.absolute(moment)
     return {"moment": moment, "style": style, "words": words, "exact": times.exact(moment)}

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from evaluator.scoring import prepare
 from tests.evaluator.kernels import cases, overfull
 
 IMAGES, LABELS = ["one", "two", "three"], ["cat", "dog", "owl"]
@@ -119,7 +120,7 @@ def labels(chance: random.Random) -> list[str]:
 def detections(chance: random.Random) -> list[list[str]]:
     """Draw predictions: image, label, confidence, XMin, YMin, XMax, YMax."""
     names = [*IMAGES, "elsewhere"] if chance.random() < 0.1 else IMAGES
-    if chance.random() < 0.4:
+    if chance.random() < 0.3:
         return overfull.rows(chance, names, labels(chance))
     known = labels(chance)
     return [
@@ -183,8 +184,8 @@ def file(track: str, chance: random.Random) -> bytes:
 
 
 def neighbours(track: str, listed_by: str, folder: Path) -> Iterator[Path]:
-    """Write the truths that differ from the first of them in one fact, the first included."""
+    """Prepare the truths that differ from the first of them in one fact, the first included."""
     folder.mkdir()
-    yield written(track, listed_by, folder / "as it is")
-    for name, fact in facts(track, listed_by).items():
-        yield written(track, listed_by, folder / name, fact)
+    for name, fact in [("as it is", None), *facts(track, listed_by).items()]:
+        prepare(track, written(track, listed_by, folder / f"folder of {name}", fact), folder / name)
+        yield folder / name
