@@ -1,0 +1,96 @@
+"""What the Ladder hides changes nothing that is served: two hidden scores, one answer, whoever asks, on every route."""
+
+import re
+import struct
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from server.submissions.models import Replicates, Score, Submission
+from server.submissions.services import ladder
+from tests.server.documented import Api
+
+NOW = datetime.now(UTC)
+# Tokens, the number of a request, ids of elements, and what follows the clock
+VARYING = re.compile(
+    rb'csrfmiddlewaretoken" value="\w+"|X-CSRFToken[^}]*|\b[0-9a-f]{12}\b|\be[0-9a-f]{8}\b'
+    rb'|"at":"[^"]*"|<time.*?</time>|\d+ s(econds)? ago|just now'
+)
+VALIDATORS = {"ETag", "Last-Modified"}
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    return make.phase(make.challenge(slug="c"), feedback="ladder", closes_at=NOW + timedelta(days=1))
+
+
+@pytest.fixture
+def entries(phase: Any, make: Any, replicated: Any) -> list[Submission]:
+    """A rival's, the team's best, and one that is hidden."""
+    rival, team = make.team(phase.challenge, name="Rivals"), make.team(phase.challenge, name="Owls")
+    found = [
+        replicated(phase, [0.6, 0.66, 0.72], team=rival),
+        replicated(phase, [0.52, 0.6, 0.68], team=team),
+        replicated(phase, [0.4, 0.61, 0.85], team=team),
+    ]
+    for one in found:
+        ladder.publish(one.evaluations.get())
+    return found
+
+
+def rescored(hidden: Submission, values: list[float]) -> None:
+    """Give the hidden evaluation another score, interval and replicates."""
+    evaluation = hidden.evaluations.get()
+    Score.objects.filter(evaluation=evaluation).update(value=sum(values) / 3, low=min(values), high=max(values))
+    Replicates.objects.filter(evaluation=evaluation).update(values=struct.pack("<3d", *values))
+
+
+def served(client: Client, api: Api, user: Any, entries: list[Submission]) -> dict[str, tuple[bytes, dict[str, str]]]:
+    best, hidden = entries[1:]
+    addresses = [
+        "/",
+        *(f"/challenges/c/{page}" for page in ("", "submissions", "leaderboard", "leaderboard.csv", "compare")),
+    ]
+    addresses += [f"/challenges/c/compare?a={best.pk}&b={hidden.pk}"]
+    addresses += [
+        f"/submissions/{hidden.pk}/{part}" for part in ("", "panel", "report.json", "classes.csv", "curves.csv")
+    ]
+    of_phase = f"/api/v1/challenges/c/phases/{hidden.phase.slug}"
+    asked = [f"{of_phase}/{name}" for name in ("leaderboard", "leaderboard?format=csv", "submissions", "quota")]
+    asked += [f"/api/v1/submissions/{hidden.pk}{part}" for part in ("", "/report")]
+    if user is not None:
+        client.force_login(user)
+    answers = {address: client.get(address) for address in addresses}
+    answers |= {address: api.get(address, user=user) for address in asked}
+    return {
+        address: (
+            VARYING.sub(b"", answer.content),
+            {name: answer.headers[name] for name in set(answer.headers) & VALIDATORS},
+        )
+        for address, answer in answers.items()
+    }
+
+
+@pytest.mark.parametrize("who", ["author", "rival", "nobody"])
+def test_whatever_is_hidden_the_answers_are_the_same(
+    who: str, entries: list[Submission], client: Client, api: Api
+) -> None:
+    rival, best, hidden = entries
+    user = {"author": best.user, "rival": rival.user, "nobody": None}[who]
+    before = served(client, api, user, entries)
+    rescored(hidden, [0.1, 0.2, 0.3])
+    after = served(client, api, user, entries)
+    assert [address for address in before if before[address] != after[address]] == []
+
+
+def test_organizers_see_the_difference(entries: list[Submission], make: Any, client: Client, api: Api) -> None:
+    """So the test above can tell."""
+    organizer = make.user(is_staff=True)
+    before = served(client, api, organizer, entries)
+    rescored(entries[2], [0.1, 0.2, 0.3])
+    after = served(client, api, organizer, entries)
+    changed = [address for address in before if before[address] != after[address]]
+    assert f"/api/v1/submissions/{entries[2].pk}" in changed
+    assert "/challenges/c/leaderboard" in changed
