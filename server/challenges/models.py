@@ -108,6 +108,9 @@ class Phase(models.Model):
     feedback_classes = models.BooleanField(default=False)
     signature = models.CharField(max_length=400, blank=True, help_text="the one kind of score its boards show")
     sample_submission = models.FileField(upload_to="samples/", blank=True)
+    revealed_at = models.DateTimeField(
+        null=True, blank=True, help_text="when others could first read its private scores; it cannot reopen since"
+    )
 
     class Meta:
         ordering = ("position", "slug")

@@ -76,10 +76,10 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 def run(bundle: Any, django_capture_on_commit_callbacks: Any) -> Callable[..., list[str]]:
     """Import the bundle as it stands and return what was said."""
 
-    def run(*, by: Any = None) -> list[str]:
+    def run(*, by: Any = None, **more: Any) -> list[str]:
         said: list[str] = []
         with django_capture_on_commit_callbacks(execute=True):
-            importing.import_bundle(path=bundle.path, by=by, say=said.append)
+            importing.import_bundle(path=bundle.path, by=by, say=said.append, **more)
         return said
 
     return run

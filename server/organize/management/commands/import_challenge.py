@@ -12,6 +12,7 @@ from evaluator.problems import Problem
 from server.accounts.models import User
 from server.errors import Refused
 from server.organize.services.bundles import InvalidBundle
+from server.organize.services.consent import Consent
 from server.organize.services.importing import import_bundle
 
 BUNDLE_AT_FAULT, TRUTH_AT_FAULT, BASELINE_REFUSED = 1, 3, 4
@@ -31,6 +32,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="folder or zip file with challenge.yaml")
         parser.add_argument("--strict", action="store_true", help="treat every warning as a mistake")
+        parser.add_argument(
+            "--reveal", action="store_true", help="allow it to end a phase or to show private scores to everybody"
+        )
+        parser.add_argument("--force", action="store_true", help="allow it to undo edits made on the server")
         parser.add_argument("--organizer", metavar="USERNAME", help="who organizes the challenge from now on")
 
     def handle(self, *, path: Path, organizer: str | None, strict: bool, **options: Any) -> None:
@@ -40,7 +45,10 @@ class Command(BaseCommand):
         if not path.exists():
             raise CommandError(f"There is no file or folder {path}.")
         try:
-            challenge = import_bundle(path=path, by=by, say=self.stdout.write, warn=self.warn, strict=strict)
+            consent = Consent(reveal=options["reveal"], force=options["force"])
+            challenge = import_bundle(
+                path=path, by=by, say=self.stdout.write, warn=self.warn, strict=strict, consent=consent
+            )
         except InvalidBundle as error:
             for warning in error.warnings:
                 self.warn(warning)
