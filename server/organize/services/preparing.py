@@ -50,6 +50,17 @@ class Prepared:
     sample: Path
     private: bool
     warnings: list[Problem]
+    ceiling: dict[str, dict[str, Any]]
+
+    @property
+    def ceiling_in_words(self) -> str:
+        """The score of the truth as its own prediction, by split, and how many objects cannot be reached."""
+        parts = [
+            f"{name} {'undefined' if one['score'] is None else format(one['score'], '.5f')}"
+            + (f" ({one['unreachable']:g} objects cannot be reached)" if one["unreachable"] else "")
+            for name, one in self.ceiling.items()
+        ]
+        return f"ceiling: {', '.join(parts)}"
 
 
 def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mistakes) -> dict[str, Prepared]:
@@ -69,7 +80,8 @@ def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mist
 def prepare(phase: Source, workspace: Path) -> Prepared:
     kinds = ("podium", "zip", TRACKS[phase.track].form.suffix)
     compiled, source, sample = (workspace / f"{phase.slug}.{kind}" for kind in kinds)
-    made = answer_of("prepare", *arguments(phase), "--out", str(compiled), "--sample", str(sample), phase=phase)
+    files = ("--out", str(compiled), "--sample", str(sample))
+    made = answer_of("prepare", *arguments(phase), *files, "--ceiling", phase=phase)
     if not made["splits"]["public"]:
         told = place("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
         message = "no image is public, so that nobody would see a score before the end; make some public"
@@ -79,7 +91,9 @@ def prepare(phase: Source, workspace: Path) -> Prepared:
     pack(phase, source)
     warnings = located(made["warnings"], made["warning_counts"], partial(place, phase=phase))
     private = "private" in made["splits"]
-    return Prepared(made["sha256"], made["images"], compiled, source, sample, private, warnings)
+    return Prepared(
+        made["sha256"], made["images"], compiled, source, sample, private, warnings, made.get("ceiling", {})
+    )
 
 
 def arguments(phase: Source) -> list[str]:
