@@ -161,8 +161,8 @@ def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(open
     lost = set(at_first.lines) - set(at_last.lines)
     ((lacking,),) = service.rows(LACKING)
     figures(
-        f"there and back in {seconds:.1f} s while {len(uploads.result())} more came: {switches} switches, {mixed} mixed "
-        f"boards, {changed} of {len(first_scores)} first scores changed; {lacking} without a score"
+        f"there and back in {seconds:.0f} s while {len(uploads.result())} more came: {switches} switches, "
+        f"{mixed} mixed boards, {changed} of {len(first_scores)} first scores changed; {lacking} without a score"
     )
     assert (mixed, switches, changed, lacking) == (0, 2, 0, 0)
     assert at_first.signature == at_last.signature != between.signature

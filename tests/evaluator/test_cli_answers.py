@@ -193,7 +193,7 @@ def test_check_knows_a_rule_that_is_set(run: Run, tiny: Any) -> None:
 
 def test_prepare_says_what_it_made(run: Run, tiny: Any, tmp_path: Path) -> None:
     out, sample = tmp_path / "t.podium", tmp_path / "sample.csv"
-    words = ("prepare", tiny.track, "--truth", tiny.truth, "--out", out, "--sample", "--ceiling", sample)
+    words = ("prepare", tiny.track, "--truth", tiny.truth, "--out", out, "--sample", sample)
     answer = json.loads(run(*words, "--json")[1])
     assert (answer["track"], answer["images"]) == (tiny.track, 3)
     assert f"|truth:{answer['sha256'][:12]}|" in answer["signature"]
@@ -263,7 +263,7 @@ FLAGS = {
     "score": "--truth --submission --set --usage --split --seed --bootstrap --threads --json --classes"
     " --explain --curves --matches --tf-csv",
     "compare": "--truth --set --usage --split --seed --bootstrap --threads --json",
-    "prepare": "--truth --set --usage --split --seed --out --sample --json",
+    "prepare": "--truth --set --usage --split --seed --out --sample --ceiling --json",
     "convert": "--to",
     "synthesize": "--out --images --boxes-per-image --seed --quality --submission-seed",
 }
