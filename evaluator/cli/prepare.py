@@ -3,6 +3,7 @@
 from argparse import Namespace
 
 from evaluator.catalog import TRACKS
+from evaluator.cli.ceiling import ceilings, warn_of
 from evaluator.cli.defects import print_warnings
 from evaluator.cli.exits import Exit
 from evaluator.cli.output import write_json
@@ -40,6 +41,9 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--hidden", action="store_true", help="for a contest: also refuse what would reveal answers to participants"
     )
+    parser.add_argument(
+        "--ceiling", action="store_true", help="also score the truth as its own prediction, which takes time"
+    )
     add_json(parser)
 
 
@@ -62,9 +66,16 @@ def run(arguments: Namespace) -> int:
         sample(arguments.track, arguments.out, arguments.sample)
     if arguments.candidates:
         candidates(arguments.track, arguments.out, arguments.candidates)
+    warnings = Findings([Problem(**one) for one in made["warnings"]], made["warning_counts"])
+    if arguments.ceiling:
+        made["ceiling"] = ceilings(arguments.track, arguments.out, parameters(arguments))
+        warn_of(made["ceiling"], warnings)
+        made["warnings"] = [problem.as_dict() for problem in warnings.errors]
     if write_json(made, to=arguments.json):
-        print_warnings(Findings([Problem(**one) for one in made["warnings"]], made["warning_counts"]))
+        print_warnings(warnings)
         print(f"{arguments.out}: {made['images']:,} images")
         print(f"sha256 {made['sha256']}")
         print(made["signature"])
+        for name, found in made.get("ceiling", {}).items():
+            print(f"ceiling {name}: {'undefined' if found['score'] is None else found['score']}")
     return Exit.DONE

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from evaluator.files.faults import Faults
 from evaluator.files.folder import TruthFolder, coded
+from evaluator.tracks.suspicions import warn_boxes
 from evaluator.truth import Truth
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def check_labels(table: "TruthTable", column: str, known: Mapping[str, Any], lis
 
 
 def check_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
-    """Note every inverted box; a box without area may stand, it just cannot be reached."""
+    """Note every inverted box, and warn about those that are probably wrong."""
+    warn_boxes(table, boxes, suffix)
     for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
         inverted = boxes[:, low] > boxes[:, high]
         table.mark(f"{axis}Min{suffix}", inverted, "truth_inverted_box", f"is larger than {axis}Max{suffix}")

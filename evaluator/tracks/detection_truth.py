@@ -13,6 +13,7 @@ from evaluator.kernels.texts import kept_index
 from evaluator.tracks.checking import check_boxes, checked, distinct_keys
 from evaluator.tracks.detection_report import count_objects
 from evaluator.tracks.labelling import Labelling, expanded
+from evaluator.tracks.suspicions import warn_duplicates
 from evaluator.tracks.usage import usage_of
 from evaluator.truth import Truth
 
@@ -96,6 +97,7 @@ def _boxes(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
     boxes = table.numbers(*CORNERS)
     check_boxes(table, boxes)
+    warn_duplicates(table, ("ImageID", "LabelName", *CORNERS), "box")
     groups = table.integers("IsGroupOf") != 0
     return coded(table.texts("ImageID"), images), coded(table.texts("LabelName"), labels), boxes, groups
 

@@ -60,7 +60,22 @@ def phrases_of(folder: TruthFolder) -> list[Phrase]:
         if any(x1 > x2 or y1 > y2 for x1, y1, x2, y2 in phrase.boxes):
             folder.faults.add("truth_inverted_box", phrase.file, "a box has x1 > x2 or y1 > y2", line=phrase.line)
     folder.faults.check()
+    _warn(folder, found)
     return sorted(found, key=lambda phrase: (phrase.image, phrase.sentence, phrase.index))
+
+
+def _warn(folder: TruthFolder, phrases: list[Phrase]) -> None:
+    """Warn about boxes that cannot be meant: without area, before the image, or in fractions."""
+    for phrase in phrases:
+        if any(x1 == x2 or y1 == y2 for x1, y1, x2, y2 in phrase.boxes):
+            message = "a box has no area; it cannot be reached"
+            folder.faults.warn("truth_empty_box", phrase.file, message, line=phrase.line)
+        if any(min(box) < 0 for box in phrase.boxes):
+            message = "a box begins outside the image"
+            folder.faults.warn("truth_outside_image", phrase.file, message, line=phrase.line)
+    if phrases and all(max(box) <= 1 for phrase in phrases for box in phrase.boxes):
+        message = "no coordinate is above 1; boxes are in pixels, not in fractions of the image"
+        folder.faults.warn("truth_fractions", phrases[0].file, message)
 
 
 def _listed(folder: TruthFolder) -> Iterator[Phrase]:

@@ -66,6 +66,9 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         _refuse_revealing(folder, named, captions)
     usage = usage_of(folder, images)
     folder.faults.check()
+    if len(images) <= max(DEPTHS):
+        message = f"has {len(images)} images; from {max(DEPTHS) + 1} on, recall@{max(DEPTHS)} tells submissions apart"
+        folder.faults.warn("truth_small_gallery", GALLERY, message)
     of_captions = np.array([images[image] for image in captions.values()], np.int64)
     texts = {"images": list(images), "captions": list(captions), "sentences": sentences}
     arrays: dict[str, NDArray[Any]] = {"caption_images": of_captions, "usage": usage}

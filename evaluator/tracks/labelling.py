@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.folder import TruthFolder, coded
-from evaluator.hierarchy import Hierarchy
+from evaluator.hierarchy import Hierarchy, HierarchyCycle
 from evaluator.tracks.checking import check_labels, distinct_keys, image_names
+from evaluator.tracks.suspicions import warn_contradictions
 
 if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
@@ -80,6 +81,7 @@ class Labelling:
                 below[ancestor].append(label)
         verified = tables["image_labels.csv"]
         present = verified.integers("Confidence") == 1
+        warn_contradictions(verified)
         codes = coded(verified.texts("ImageID"), images), coded(verified.texts("LabelName"), labels)
         names = [(listed or {}).get(label, label) for label in labels]
         lists = listed is not None, len(known) if hierarchy else None
@@ -137,9 +139,11 @@ def _read_hierarchy(folder: TruthFolder) -> Hierarchy | None:
         return None
     try:
         return Hierarchy.of(folder.json("hierarchy.json"))
+    except HierarchyCycle as error:
+        folder.faults.add("truth_hierarchy_cycle", "hierarchy.json", str(error), column=error.path)
     except ValueError as error:
         folder.faults.add("truth_bad_value", "hierarchy.json", str(error))
-        return None
+    return None
 
 
 def _check_hierarchy(table: "TruthTable", hierarchy: Hierarchy) -> None:

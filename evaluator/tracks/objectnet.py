@@ -90,6 +90,8 @@ def _answers(folder: TruthFolder) -> dict[str, int]:
             folder.faults.add("truth_bad_value", file, f"{image} has two answers, in two folders")
         answers[image] = answer
     folder.faults.check()
+    if len(answers) > 1 and len(set(answers.values())) == 1:
+        folder.faults.warn("truth_one_class", file, f"all {len(answers)} answers are {answers[image]}")
     return answers
 
 

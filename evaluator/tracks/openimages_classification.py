@@ -82,8 +82,18 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         **labelling.listed_arrays,
         "usage": usage,
     }
+    _warn_of_sure_classes(folder, there, absent, count)
     flags = labelling.flags(folder)
     return checked(folder.faults, Truth(folder.track.name, folder.sha256, {}, flags, labelling.texts, arrays))
+
+
+def _warn_of_sure_classes(folder: TruthFolder, there: NDArray[np.int64], absent: NDArray[np.int64], count: int) -> None:
+    """Warn where classes are verified as present only: every ranking of those images is right."""
+    count = max(count, 1)
+    sure = np.setdiff1d(there % count, np.setdiff1d(absent, there) % count)
+    if len(sure):
+        message = f"{len(sure)} classes are nowhere verified as absent: their AP is 1 for every submission"
+        folder.faults.warn("truth_only_present", "image_labels.csv", message)
 
 
 def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> Table:

@@ -10,6 +10,7 @@ from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.tables import TruthTable
 from evaluator.kernels.texts import kept_index
 from evaluator.tracks.checking import check_boxes, check_labels, checked, distinct_keys, image_names
+from evaluator.tracks.suspicions import warn_duplicates
 from evaluator.tracks.triplets import FIRST, LABELS, SECOND, triplet_keys
 from evaluator.tracks.usage import usage_of
 from evaluator.truth import Truth
@@ -71,6 +72,7 @@ def _triplets(
     for number, columns in enumerate((FIRST, SECOND), 1):
         boxes.append(table.numbers(*columns))
         check_boxes(table, boxes[-1], str(number))
+    warn_duplicates(table, ("ImageID", *LABELS, "RelationshipLabel", *FIRST, *SECOND), "triplet")
     codes = coded(table.texts("ImageID"), images)
     relations = coded(
         table.texts("RelationshipLabel"), {relation: code for code, relation in enumerate(texts["relations"])}

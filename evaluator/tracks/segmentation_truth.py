@@ -14,6 +14,7 @@ from evaluator.files.tables import TruthTable
 from evaluator.tracks.checking import check_boxes, checked
 from evaluator.tracks.detection_report import count_objects
 from evaluator.tracks.labelling import Labelling, expanded
+from evaluator.tracks.suspicions import warn_duplicates
 from evaluator.tracks.usage import usage_of
 from evaluator.truth import Truth
 
@@ -73,6 +74,8 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     tables = {name: folder.table(name) for name in ("boxes.csv", "masks.csv", "image_labels.csv")}
     labelling = Labelling.of(folder, tables, expand=parameters["expand_hierarchy"])
     boxed, masked = (Objects.of(tables[name], labelling) for name in ("boxes.csv", "masks.csv"))
+    warn_duplicates(tables["boxes.csv"], ("ImageID", "LabelName", *CORNERS), "box")
+    warn_duplicates(tables["masks.csv"], ("ImageID", "LabelName", *CORNERS, "Mask"), "mask")
     listed = _listed_sizes(folder, labelling.images)
     (widths, heights), masks = _masks(tables["masks.csv"], masked.images, len(labelling.images), listed)
     usage = usage_of(folder, labelling.images)
@@ -149,6 +152,9 @@ def _masks(
     for what in sorted({message for _, message in faults.values()}):
         wrong = np.isin(np.arange(len(masks)), [place for place, (_, message) in faults.items() if message == what])
         table.mark("Mask", wrong, "truth_bad_value", f"is no mask: {what}")
+    empty = masks["area"] == 0
+    empty[list(faults)] = False
+    table.warn("Mask", empty, "truth_empty_mask", "covers no pixel; the object counts as one with a box only")
     return of_images, masks
 
 

@@ -6,18 +6,16 @@ truth's file.
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from server.accounts.models import User
 from server.audit.admin import Audited, ReadOnly
 from server.challenges import approval
+from server.challenges.forms import ChallengeForm, PhaseForm
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team, Truth
 from server.challenges.revealed import PER_CLASS, in_words
-from server.challenges.services import competing
 
 
 class Imported(Audited):
@@ -25,21 +23,6 @@ class Imported(Audited):
 
     def has_add_permission(self, request: object, obj: object = None) -> bool:
         return False
-
-
-class ChallengeForm(forms.ModelForm):
-    """Refuses organizers who take part."""
-
-    def clean_organizers(self) -> QuerySet[User]:
-        people: QuerySet[User] = self.cleaned_data["organizers"]
-        list(Challenge.objects.select_for_update(no_key=True).filter(pk=self.instance.pk))  # whoever joins waits
-        if told := competing(self.instance, people):
-            raise ValidationError(
-                f"Organizers read the private board and do not compete: {'; '.join(told)}. "
-                "Choose accounts that take no part.",
-                code="competes",
-            )
-        return people
 
 
 @admin.register(Challenge)
@@ -54,11 +37,15 @@ class ChallengeAdmin(Imported):
 
 @admin.register(Phase)
 class PhaseAdmin(Imported):
+    form = PhaseForm
     list_display = ("title", "challenge", "track", "opens_at", "closes_at", "quota_per_day", "quota_total", "feedback")
     list_filter = ("track", "feedback", "challenge")
     list_select_related = ("challenge",)
     search_fields = ("title", "slug", "challenge__slug")
-    readonly_fields = ("challenge", "slug", "track", "parameters", "public_share", "split_seed", "signature", "reveals")
+    readonly_fields = (
+        *("challenge", "slug", "track", "parameters", "public_share", "split_seed", "signature", "revealed_at"),
+        "reveals",
+    )
     exclude = ("sample_submission", "candidates", "salt")
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:

@@ -136,6 +136,9 @@ class Phase(models.Model):
     candidates = models.FileField(
         upload_to="samples/", blank=True, help_text="what a submission chooses from, where the track has such a list"
     )
+    revealed_at = models.DateTimeField(
+        null=True, blank=True, help_text="when others could first read its private scores; it cannot reopen since"
+    )
 
     class Meta:
         ordering = ("position", "slug")

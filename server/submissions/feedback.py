@@ -44,6 +44,13 @@ class Sight:
         return (low, high) if self.exact_ends else published((low, high), decimals=self.decimals)
 
 
+def note_revealed(phase: Phase, *, now: datetime) -> None:
+    """Keep when somebody could first read the private scores: the phase cannot be reopened after that."""
+    if phase.revealed_at is None:
+        Phase.objects.filter(pk=phase.pk, revealed_at=None).update(revealed_at=now)
+        phase.revealed_at = now
+
+
 def sight(phase: Phase, *, viewer: Any, now: datetime) -> Sight:
     """Organizers see everything. Others see the public split, and the rest when the phase is over.
 
@@ -51,7 +58,10 @@ def sight(phase: Phase, *, viewer: Any, now: datetime) -> Sight:
     """
     if phase.challenge.is_organized_by(viewer):
         return Sight(frozenset(SPLITS), None, True, exact_ends=True)
-    splits = frozenset(SPLITS) if phase.has_closed(now) else frozenset({"public"})
+    splits = frozenset({"public"})
+    if phase.has_closed(now):
+        splits = frozenset(SPLITS)
+        note_revealed(phase, now=now)
     return Sight(splits, phase.feedback_decimals, phase.feedback_classes, phase.has_ladder(now))
 
 

@@ -1,4 +1,4 @@
-"""A truth is mended while teams submit: a board shows scores of one version, and each submission gets its new score."""
+"""A truth is replaced, and put back, while teams submit: a board shows one version, and every submission is scored."""
 
 import shutil
 import time
@@ -57,7 +57,7 @@ def until(over: Event, deed: Callable[[int], Any]) -> list[Any]:
     return found
 
 
-def rescore(service: Running, truth: Path) -> None:
+def rescore(service: Running, truth: Path | int) -> None:
     """Run the command, again where a team was quicker than its last step."""
     for _ in range(TRIES):
         done = service.run("manage.py", "rescore", "flows", "main", "--truth", str(truth))
@@ -121,3 +121,53 @@ def test_while_a_rescore_is_applied_the_board_shows_one_version_only(opened, sma
     assert (mixed, switches, lacking) == (0, 1, 0)
     assert versions[0] != versions[-1]
     assert uploads.result()
+
+
+APPLIED = """
+SELECT t.version FROM organize_rescoring r JOIN challenges_truth t ON t.id = r.truth_id
+WHERE r.applied_at IS NOT NULL ORDER BY r.started_at
+"""
+ACTIVE = "SELECT version FROM challenges_truth WHERE active"
+
+
+@pytest.mark.drill(25)
+def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(opened, small, figures, tmp_path):
+    service, content = opened(people=PEOPLE, WEB_PROCESSES=2), (small / "predictions.csv").read_bytes()
+    doors = [service.asked_by(number) for number in range(len(PEOPLE))]
+    for number in range(BEFORE):
+        for door in doors:
+            door.submit(half(content, number))
+    all_ended(service, seconds=120)
+    at_first, first_scores = look(service), scores_by_version(service)
+    over = Event()
+    with ThreadPoolExecutor(3) as pool:
+        boards = pool.submit(until, over, lambda number: look(service))
+        uploads = pool.submit(until, over, lambda number: doors[number % len(doors)].submit(half(content, number)))
+        began = time.monotonic()
+        try:
+            rescore(service, mended_truth(small, tmp_path / "mended"))
+            between = look(service)
+            rescore(service, 1)
+            seconds = time.monotonic() - began
+            time.sleep(1)
+        finally:
+            over.set()
+    all_ended(service, seconds=120)
+    seen, scores, at_last = boards.result(), scores_by_version(service), look(service)
+    versions = [board.signature for board in seen]
+    mixed = sum(not board.is_of_one_version(scores) for board in seen)
+    switches = sum(one != other for one, other in pairwise(versions))
+    changed = sum(scores[known] != score for known, score in first_scores.items())
+    lost = set(at_first.lines) - set(at_last.lines)
+    ((lacking,),) = service.rows(LACKING)
+    figures(
+        f"there and back in {seconds:.0f} s while {len(uploads.result())} more came: {switches} switches, "
+        f"{mixed} mixed boards, {changed} of {len(first_scores)} first scores changed; {lacking} without a score"
+    )
+    assert (mixed, switches, changed, lacking) == (0, 2, 0, 0)
+    assert at_first.signature == at_last.signature != between.signature
+    # a line that is gone was outdone by a later file of its team
+    best = {team: score for team, _, score in at_last.lines}
+    assert all(best[team] >= score for team, _, score in lost)
+    assert [version for (version,) in service.rows(APPLIED)] == [2, 1]
+    assert service.rows(ACTIVE) == [(1,)]

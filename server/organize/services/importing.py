@@ -14,11 +14,13 @@ from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
 from server.challenges.revealed import PER_CLASS
 from server.challenges.services import competing
+from server.challenges.terms import stamp
 from server.clock import database_now
 from server.organize.services import baselines, bundles, salts
-from server.organize.services.bundles.dates import check_order, stamp
+from server.organize.services.bundles.dates import check_order
 from server.organize.services.bundles.mistakes import Mistakes, unheard
 from server.organize.services.checking import check_all
+from server.organize.services.consent import NO_CONSENT, Consent, check_consent, state_before
 from server.organize.services.new_files import NewFiles
 from server.organize.services.phases import clear, differing, has_entries, write_phase
 from server.organize.services.preparing import Prepared, prepare_all
@@ -46,13 +48,14 @@ def import_bundle(
     say: Callable[[str], None] = unheard,
     warn: Callable[[Problem], None] = unheard,
     strict: bool = False,
+    consent: Consent = NO_CONSENT,
 ) -> Challenge:
     """Create or change the challenge that a folder or zip describes; the same bundle again changes nothing.
 
     `by` becomes one of its organizers; the caller checks that they may. `say` gets what was done, sentence by sentence;
-    `warn` gets every warning, and `strict` makes warnings mistakes. Raises InvalidBundle with every mistake, and then
-    has changed nothing; and Refused where a baseline could not be submitted (no space on the disk): the challenge
-    stays, and importing the same bundle again submits it.
+    `warn` gets every warning, and `strict` makes warnings mistakes; `consent` allows what would otherwise be refused.
+    Raises InvalidBundle with every mistake, and then has changed nothing; and Refused where a baseline could not be
+    submitted (no space on the disk): the challenge stays, and importing the same bundle again submits it.
     """
     with (
         bundles.opened(path) as folder,
@@ -64,7 +67,9 @@ def import_bundle(
         prepared = prepare_all(bundle.phases, Path(workspace), mistakes)
         check_all(bundle.phases, prepared)
         with transaction.atomic(), NewFiles() as files:
+            before = state_before(bundle.slug)
             challenge, changes, kept = write(bundle, prepared, mistakes, files=files, by=by)
+            check_consent(challenge, before, consent, mistakes)
         for warning in mistakes.warnings:
             warn(warning)
         try:
@@ -102,6 +107,7 @@ def write(
             actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail={"changes": changes}
         )
     said = [f"phase {phase.slug}: kept though the bundle lacks it, because teams have submitted" for phase in kept]
+    said += [f"phase {slug}: {one.ceiling_in_words}" for slug, one in prepared.items() if one.ceiling]
     said += [f"phase {phase.slug}: {PER_CLASS}" for phase in bundle.phases if phase.feedback_classes]
     return challenge, changes, said
 

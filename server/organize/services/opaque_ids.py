@@ -21,7 +21,7 @@ GALLERY, ORIGINAL, MAPPING = "gallery.json", "gallery.original.json", "caption_i
 HEADER = ("CaptionID", "Original")
 
 
-def write_all(folder: Path) -> list[str]:
+def write_opaque_ids(folder: Path) -> list[str]:
     """Give new ids to the captions of every retrieval phase of an unpacked bundle; return what was done, in words.
 
     The first gallery is kept beside the truth folder as `gallery.original.json` and the pairs of ids as

@@ -54,6 +54,17 @@ class Prepared:
     candidates: Path | None
     private: bool
     warnings: list[Problem]
+    ceiling: dict[str, dict[str, Any]]
+
+    @property
+    def ceiling_in_words(self) -> str:
+        """The score of the truth as its own prediction, by split, and how many objects cannot be reached."""
+        parts = [
+            f"{name} {'undefined' if one['score'] is None else format(one['score'], '.5f')}"
+            + (f" ({one['unreachable']:g} objects cannot be reached)" if one["unreachable"] else "")
+            for name, one in self.ceiling.items()
+        ]
+        return f"ceiling: {', '.join(parts)}"
 
 
 def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mistakes) -> dict[str, Prepared]:
@@ -83,7 +94,7 @@ def prepare(phase: Source, workspace: Path) -> Prepared:
     added = added_files(phase, workspace)
     words = [*arguments(phase, added), "--out", str(compiled), "--sample", str(sample)]
     words += ["--candidates", str(candidates)] if candidates else []
-    words += ["--hidden"] if phase.salt else []
+    words += ["--ceiling", *(["--hidden"] if phase.salt else [])]
     made = answer_of("prepare", *words, phase=phase)
     if not made["splits"]["public"]:
         told = place("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
@@ -94,7 +105,8 @@ def prepare(phase: Source, workspace: Path) -> Prepared:
     pack(phase, added, source)
     warnings = located(made["warnings"], made["warning_counts"], partial(place, phase=phase))
     private = "private" in made["splits"]
-    return Prepared(made["sha256"], made["images"], compiled, source, sample, candidates, private, warnings)
+    ceiling = made.get("ceiling", {})
+    return Prepared(made["sha256"], made["images"], compiled, source, sample, candidates, private, warnings, ceiling)
 
 
 def added_files(phase: Source, workspace: Path) -> list[Path]:

@@ -59,8 +59,8 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 
     def run(*words: str, **about: Any) -> dict[str, Any]:
         asked.append(words)
-        valued = [word for word in words if word != "--hidden"]
-        told = dict(zip(valued[2::2], valued[3::2], strict=True))
+        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))  # those without a value
+        told = dict(zip(words[2::2], words[3::2], strict=True))
         Path(told["--out"]).write_bytes(b"prepared")
         Path(told["--sample"]).write_text("ImageId,PredictionString\na,\n")
         files = sorted(Path(told["--truth"]).iterdir()) + [Path(told[name]) for name in told if name == "--usage"]
@@ -77,10 +77,10 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 def run(bundle: Any, django_capture_on_commit_callbacks: Any) -> Callable[..., list[str]]:
     """Import the bundle as it stands and return what was said."""
 
-    def run(*, by: Any = None) -> list[str]:
+    def run(*, by: Any = None, **more: Any) -> list[str]:
         said: list[str] = []
         with django_capture_on_commit_callbacks(execute=True):
-            importing.import_bundle(path=bundle.path, by=by, say=said.append)
+            importing.import_bundle(path=bundle.path, by=by, say=said.append, **more)
         return said
 
     return run

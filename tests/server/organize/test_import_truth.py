@@ -1,6 +1,7 @@
 """With the real `podium prepare` as a child process."""
 
 import gzip
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -187,3 +188,27 @@ def test_a_truth_of_folders_is_kept_whole(tmp_path: Path, make: Any) -> None:
     assert truth is not None
     with ZipFile(truth.source.path) as source:
         assert source.namelist() == ["Annotations/7.xml", "Sentences/7.txt", "salt.txt", "split.txt"]
+
+
+def test_a_duplicated_box_is_warned_about_with_the_ceiling_and_strict_refuses_it(bundle: Any, capsys: Any) -> None:
+    add(bundle, "phases/main/truth/boxes.csv", "a,/m/cat,0.1,0.5,0.1,0.5,0\n")
+    with pytest.raises(CommandError):
+        call_command("import_challenge", bundle.path, strict=True)
+    told = capsys.readouterr().err
+    assert "phases/main/truth/boxes.csv:4: truth_duplicate " in told
+    assert "1 objects cannot be reached" in told
+    assert not Challenge.objects.exists()
+    call_command("import_challenge", bundle.path)
+    said = capsys.readouterr()
+    assert "phases/main/truth/boxes.csv:4: warning: truth_duplicate " in said.err
+    assert "phase main: ceiling: all 0.75000 (1 objects cannot be reached)" in said.out
+
+
+def test_a_cycle_in_the_hierarchy_is_refused_with_its_place(bundle: Any, capsys: Any) -> None:
+    cat = {"LabelName": "/m/cat", "Subcategory": [{"LabelName": "/m/dog", "Subcategory": [{"LabelName": "/m/cat"}]}]}
+    bundle.write("phases/main/truth/hierarchy.json", json.dumps({"LabelName": "root", "Subcategory": [cat]}))
+    with pytest.raises(CommandError) as caught:
+        call_command("import_challenge", bundle.path)
+    assert caught.value.returncode == 3
+    told = capsys.readouterr().err
+    assert told.startswith("phases/main/truth/hierarchy.json: truth_hierarchy_cycle $.Subcategory[0]")

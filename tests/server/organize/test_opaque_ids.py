@@ -10,9 +10,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from server.challenges.models import Phase
-from server.organize.services import opaque_ids
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.importing import import_bundle
+from server.organize.services.opaque_ids import write_opaque_ids
 from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.django_db
@@ -73,16 +73,16 @@ def test_opaque_ids_are_written_with_their_mapping_and_the_baselines_follow(capt
 
 
 def test_a_second_call_changes_nothing(captions: BundleFolder) -> None:
-    opaque_ids.write_all(captions.path)
+    write_opaque_ids(captions.path)
     before = {path: path.read_bytes() for path in captions.path.rglob("*") if path.is_file()}
-    opaque_ids.write_all(captions.path)
+    write_opaque_ids(captions.path)
     assert {path: path.read_bytes() for path in captions.path.rglob("*") if path.is_file()} == before
 
 
 def test_a_damaged_gallery_is_told_and_left_alone(captions: BundleFolder) -> None:
     captions.write("phases/main/truth/gallery.json", '{"images": ["photo0"], "captions": [7]}')
     with pytest.raises(InvalidBundle):
-        opaque_ids.write_all(captions.path)
+        write_opaque_ids(captions.path)
     assert not (captions.path / "phases/main/caption_ids.csv").exists()
 
 
@@ -107,7 +107,7 @@ def test_participants_get_the_candidates_and_nothing_of_the_mapping(captions: Bu
 
 def test_a_phase_of_the_version_before_keeps_its_ids(captions: BundleFolder) -> None:
     """It exists already: the same bundle must not be refused now."""
-    opaque_ids.write_all(captions.path)
+    write_opaque_ids(captions.path)
     import_bundle(path=captions.path, by=None)
     captions.write("phases/main/truth/gallery.json", json.dumps({"images": IMAGES, "captions": CAPTIONS}))
     captions.write("phases/main/perfect.json", json.dumps(PERFECT))

@@ -10,10 +10,12 @@ from django.urls import reverse
 
 from evaluator.problems import Problem
 from server.accounts.models import User
+from server.challenges.models import Challenge
 from server.errors import Refused
-from server.organize.services import opaque_ids as opaque_ids_of
 from server.organize.services.bundles import InvalidBundle
+from server.organize.services.consent import Consent
 from server.organize.services.importing import import_bundle
+from server.organize.services.opaque_ids import write_opaque_ids
 
 BUNDLE_AT_FAULT, TRUTH_AT_FAULT, BASELINE_REFUSED = 1, 3, 4
 UNFINISHED = (
@@ -33,24 +35,24 @@ class Command(BaseCommand):
         parser.add_argument("path", type=Path, help="folder or zip file with challenge.yaml")
         parser.add_argument("--strict", action="store_true", help="treat every warning as a mistake")
         parser.add_argument(
+            "--reveal", action="store_true", help="allow it to end a phase or to show private scores to everybody"
+        )
+        parser.add_argument("--force", action="store_true", help="allow it to undo edits made on the server")
+        parser.add_argument(
             "--opaque-ids",
             action="store_true",
             help="first give captions of retrieval phases new ids, in the bundle's folder, with their mapping",
         )
         parser.add_argument("--organizer", metavar="USERNAME", help="who organizes the challenge from now on")
 
-    def handle(self, *, path: Path, organizer: str | None, strict: bool, opaque_ids: bool, **options: Any) -> None:
+    def handle(self, *, path: Path, organizer: str | None, **options: Any) -> None:
         by = User.objects.filter(username__iexact=organizer).first() if organizer else None
         if organizer and by is None:
             raise CommandError(f"There is no user {organizer}. Sign up first, or leave --organizer out.")
         if not path.exists():
             raise CommandError(f"There is no file or folder {path}.")
-        if opaque_ids and not path.is_dir():
-            raise CommandError("--opaque-ids writes into the bundle: unpack the zip and import its folder.")
         try:
-            for sentence in opaque_ids_of.write_all(path) if opaque_ids else []:
-                self.stdout.write(sentence)
-            challenge = import_bundle(path=path, by=by, say=self.stdout.write, warn=self.warn, strict=strict)
+            challenge = self.imported(path, by, **options)
         except InvalidBundle as error:
             for warning in error.warnings:
                 self.warn(warning)
@@ -62,6 +64,18 @@ class Command(BaseCommand):
             raise CommandError(f"{error.detail}\n{UNFINISHED}", returncode=BASELINE_REFUSED) from error
         address = settings.RUNNING.get("url", settings.PODIUM_URL)
         self.stdout.write(f"{address}{reverse('challenge', args=[challenge.slug])}")
+
+    def imported(
+        self, path: Path, by: User | None, *, strict: bool, reveal: bool, force: bool, opaque_ids: bool, **options: Any
+    ) -> Challenge:
+        """Import the bundle, with new caption ids if they are wanted."""
+        if opaque_ids:
+            if not path.is_dir():
+                raise CommandError("--opaque-ids writes into the bundle: unpack the zip and import its folder.")
+            for sentence in write_opaque_ids(path):
+                self.stdout.write(sentence)
+        consent = Consent(reveal=reveal, force=force)
+        return import_bundle(path=path, by=by, say=self.stdout.write, warn=self.warn, strict=strict, consent=consent)
 
     def warn(self, warning: Problem) -> None:
         self.stderr.write(line(warning, "warning: "))

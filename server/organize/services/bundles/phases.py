@@ -8,6 +8,7 @@ from django.conf import settings
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidParameters
 from server.challenges.models import LADDER_MOST
+from server.challenges.terms import WHOLE, feedback_faults
 from server.organize.services.bundles.declared import Baseline, BundlePhase
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.bundles.section import Section
@@ -24,7 +25,7 @@ from server.organize.services.bundles.values import (
     whole,
 )
 
-MOST = 2**31 - 1
+FEEDBACK = {"feedback": "scores", "feedback_decimals": "decimals", "feedback_classes": "classes"}
 SEED = 2**32 - 1
 ATTEMPTS_PER_DAY = 20
 
@@ -56,7 +57,7 @@ def _read_phase(section: Section, folder: Path, mistakes: Mistakes) -> BundlePha
         parameters=_read_parameters(section, track),
         opens_at=section.take("opens_at", moment, None),
         closes_at=section.take("closes_at", moment, None),
-        finals=section.take("finals", whole(1, 100), 2),
+        finals=section.take("finals", whole(*WHOLE["finals"]), 2),
         baselines=_read_baselines(section, home, phase=name),
         folder=home,
         line=section.line(),
@@ -104,27 +105,24 @@ def _read_split(phase: Section, home: Path) -> dict[str, Any]:
 
 def _read_quota(phase: Section) -> dict[str, Any]:
     with phase.section("quota") as section:
-        per_day = section.take("per_day", whole(1, MOST), 5)
+        per_day = section.take("per_day", whole(*WHOLE["quota_per_day"]), 5)
         return {
             "quota_per_day": per_day,
-            "quota_total": section.take("total", whole(1, MOST), None),
-            "attempts_per_day": section.take("attempts_per_day", whole(1, MOST), max(per_day, ATTEMPTS_PER_DAY)),
+            "quota_total": section.take("total", whole(*WHOLE["quota_total"]), None),
+            "attempts_per_day": section.take(
+                "attempts_per_day", whole(*WHOLE["attempts_per_day"]), max(per_day, ATTEMPTS_PER_DAY)
+            ),
         }
 
 
 def _read_feedback(phase: Section, track: str) -> dict[str, Any]:
     with phase.section("feedback") as section:
         scores = section.take("scores", one_of("exact", "rounded", "ladder"), "exact")
-        decimals = section.take("decimals", whole(1, 10), None)
+        decimals = section.take("decimals", whole(*WHOLE["feedback_decimals"]), None)
         classes = section.take("classes", switch, False)
-        if scores == "ladder" and track and not (settings.INTERVAL_REPLICATES and TRACKS[track].intervals):
-            section.wrong("scores", "not_available", "ladder needs intervals, which this track or service has not")
-        if scores == "ladder" and classes:
-            section.wrong("classes", "bad_value", "results per class would show what the ladder hides; remove it")
-        if scores == "rounded" and not section.has("decimals"):
-            section.wrong("scores", "missing_key", "rounded needs decimals, a whole number from 1 to 10")
-        if scores != "rounded" and section.has("decimals"):
-            section.wrong("decimals", "bad_value", "goes with `scores: rounded` only; remove it")
+        given = (decimals or 0) if section.has("decimals") else None  # a wrong one is noted already
+        for fault in feedback_faults(track=track, feedback=scores, decimals=given, classes=classes):
+            section.wrong(FEEDBACK[fault.field], fault.code, fault.message)
         return {
             "feedback": scores,
             "feedback_decimals": decimals,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import yaml
 
+from server.challenges.terms import WHOLE
 from server.organize.services.bundles.dates import check_dates
 from server.organize.services.bundles.declared import Bundle
 from server.organize.services.bundles.mistakes import SHEET, Mistakes
@@ -75,7 +76,7 @@ def _read_challenge(section: Section, pages: dict[str, str], folder: Path, mista
     for phase in phases:
         check_dates(phase, opens_at=opens_at, closes_at=closes_at, mistakes=mistakes)
     with section.section("teams") as teams:
-        team_max_size = teams.take("max_size", whole(1, 1000), 5)
+        team_max_size = teams.take("max_size", whole(*WHOLE["team_max_size"]), 5)
         merge_until = teams.take("merge_until", moment, None)
     return Bundle(
         slug=section.need("slug", slug, ""),

@@ -1,0 +1,46 @@
+"""The ceiling of a truth: its score as its own prediction, and how many objects cannot be reached."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from evaluator.catalog import TRACKS
+from evaluator.problems import Findings, Problem
+from evaluator.report import ClassRow
+from evaluator.scoring import ceiling, score
+
+CERTAIN = 1e-9
+
+
+def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return ``score`` of the headline and ``unreachable``, None where the track does not count objects, by split."""
+    optional = (
+        {"require_all_images": False} if any(p.name == "require_all_images" for p in TRACKS[track].parameters) else {}
+    )
+    chosen = {**parameters, **optional}
+    with TemporaryDirectory(prefix="podium-ceiling-") as folder:
+        best = Path(folder) / f"ceiling.{TRACKS[track].form.suffix}"
+        ceiling(track, truth, best, parameters=chosen)
+        report = score(track, truth, best, parameters=chosen)
+    return {
+        name: {"score": split.metrics[split.headline], "unreachable": _unreachable(split.classes)}
+        for name, split in report.splits.items()
+    }
+
+
+def _unreachable(rows: list[ClassRow]) -> float | None:
+    if rows and all("true_positives" in row for row in rows):
+        return float(sum(float(row["truths"] or 0) - float(row["true_positives"] or 0) for row in rows))
+    return None
+
+
+def warn_of(found: Mapping[str, Mapping[str, Any]], warnings: Findings) -> None:
+    """Add a warning for each split whose ceiling is below 1, or that has nothing to find."""
+    for split, one in found.items():
+        if one["score"] is None:
+            warnings.add(Problem("truth_undefined", f"nothing can be found in split {split}: its score is undefined"))
+        elif one["score"] < 1 - CERTAIN:
+            lost = "" if one["unreachable"] is None else f"; {one['unreachable']:g} objects cannot be reached"
+            message = f"the truth as its own prediction scores {one['score']:.5f} on split {split}{lost}"
+            warnings.add(Problem("truth_ceiling", message))

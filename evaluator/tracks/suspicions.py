@@ -1,0 +1,47 @@
+"""Warnings about a truth that can be scored but was probably not intended."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from evaluator.files.tables import TruthTable
+
+
+def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
+    """Warn about boxes in pixels, outside the image, or without area.
+
+    Parameters
+    ----------
+    boxes : float64 array of shape (N, 4)
+        XMin, XMax, YMin, YMax.
+    suffix : str
+        Of the columns' names.
+    """
+    for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
+        empty = boxes[:, low] == boxes[:, high]
+        table.warn(f"{axis}Min{suffix}", empty, "truth_empty_box", f"is {axis}Max{suffix} too: no box can reach it")
+        for end, column in (("Min", low), ("Max", high)):
+            outside = (boxes[:, column] < 0) | (boxes[:, column] > 1)
+            what = "is outside the image; coordinates are fractions from 0 to 1, not pixels"
+            table.warn(f"{axis}{end}{suffix}", outside, "truth_outside_image", what)
+
+
+def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> None:
+    """Warn about rows that say the same as an earlier one in all of these columns."""
+    repeated = table.frame.duplicated(list(columns)).to_numpy(bool)
+    table.warn(
+        "ImageID", repeated, "truth_duplicate", f"has this {what} in an earlier row already: only one is reached"
+    )
+
+
+def warn_contradictions(labels: "TruthTable") -> None:
+    """Warn about classes that are verified both as present and as absent in one image, and about other confidences."""
+    frame = labels.frame[["ImageID", "LabelName"]].assign(present=labels.integers("Confidence") == 1)
+    both = frame.groupby(["ImageID", "LabelName"])["present"].transform("nunique") > 1
+    labels.warn("LabelName", both.to_numpy(bool), "truth_contradiction", "is verified both 0 and 1 for this image")
+    said = labels.numbers("Confidence")[:, 0]
+    what = "is neither 0 nor 1; it counts as 0"
+    labels.warn("Confidence", ~np.isin(said, (0.0, 1.0)) & ~np.isnan(said), "truth_confidence", what)

@@ -1,0 +1,110 @@
+"""Forms of the admin: they refuse what a bundle refuses, and ask before a phase ends or scores are revealed."""
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Model, QuerySet
+
+from server.accounts.models import User
+from server.challenges.ending import Terms, consequences, refusals, terms_of
+from server.challenges.models import Challenge, Phase
+from server.challenges.services import competing
+from server.challenges.terms import date_faults, feedback_faults, number_faults
+from server.clock import database_now
+
+
+def changed(row: Model, values: Mapping[str, Any]) -> Any:
+    """Return a copy of a row with the values of a form that are fields of it."""
+    one = copy(row)
+    for field in row._meta.concrete_fields:
+        if field.name in values:
+            setattr(one, field.name, values[field.name])
+    return one
+
+
+class Confirmed(forms.ModelForm):
+    """A form with a field for the short name, which must be typed where a phase would end or scores be revealed."""
+
+    confirm = forms.CharField(
+        required=False,
+        label="Confirm",
+        help_text="Type the short name here only if the change is to end a phase or to show private scores.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+    def check_terms(self, before: Mapping[str, Terms], after: Mapping[str, Terms], *, name: str) -> None:
+        now = database_now()
+        for sentence in refusals(before, after, now):
+            self.add_error(None, ValidationError(f"{sentence}.", code="revealed"))
+        told = list(consequences(before, after, now))
+        if told and self.cleaned_data.get("confirm", "").strip() != name:
+            sentences = "; ".join(told)
+            self.add_error(
+                "confirm",
+                ValidationError(f"{sentences}. If that is meant, type {name} here.", code="unconfirmed"),
+            )
+
+    def check_numbers(self) -> None:
+        for fault in number_faults(self.cleaned_data):
+            self.add_error(fault.field, ValidationError(fault.message, code=fault.code))
+
+
+class ChallengeForm(Confirmed):
+    """A challenge, checked together with its phases."""
+
+    def clean_organizers(self) -> QuerySet[User]:
+        people: QuerySet[User] = self.cleaned_data["organizers"]
+        list(Challenge.objects.select_for_update(no_key=True).filter(pk=self.instance.pk))  # whoever joins waits
+        if told := competing(self.instance, people):
+            raise ValidationError(
+                f"Organizers read the private board and do not compete: {'; '.join(told)}. "
+                "Choose accounts that take no part.",
+                code="competes",
+            )
+        return people
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        self.check_numbers()
+        if self.errors:
+            return values
+        challenge = changed(self.instance, values)
+        before, after = terms_of(self.instance), {}
+        for phase in Phase.objects.filter(challenge=self.instance):
+            for fault in date_faults(
+                phase.opens_at, phase.closes_at, start=challenge.opens_at, end=challenge.closes_at
+            ):
+                sentence = f"Phase {phase.slug}: its {fault.field} {fault.message}. Change the phase first."
+                self.add_error(None, ValidationError(sentence, code=fault.code))
+            phase.challenge = challenge
+            after[phase.slug] = Terms.of(phase)
+        self.check_terms(before, after, name=challenge.slug)
+        return values
+
+
+class PhaseForm(Confirmed):
+    """A phase, checked together with its challenge."""
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        self.check_numbers()
+        if self.errors:
+            return values
+        challenge = Challenge.objects.select_for_update(no_key=True).get(pk=self.instance.challenge_id)
+        phase = changed(self.instance, values)
+        for fault in (
+            *date_faults(phase.opens_at, phase.closes_at, start=challenge.opens_at, end=challenge.closes_at),
+            *feedback_faults(
+                track=phase.track,
+                feedback=phase.feedback,
+                decimals=phase.feedback_decimals,
+                classes=phase.feedback_classes,
+            ),
+        ):
+            self.add_error(fault.field, ValidationError(fault.message, code=fault.code))
+        before = terms_of(challenge)
+        self.check_terms(before, {**before, phase.slug: Terms.of(phase)}, name=phase.slug)
+        return values

@@ -1,0 +1,17 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("challenges", "0002_phase_ladder_shows_no_classes")]
+
+    operations = [
+        migrations.AddField(
+            model_name="phase",
+            name="revealed_at",
+            field=models.DateTimeField(
+                blank=True,
+                help_text="when others could first read its private scores; it cannot reopen since",
+                null=True,
+            ),
+        ),
+    ]

@@ -1,0 +1,19 @@
+from datetime import UTC, datetime
+
+from django.db import migrations
+
+
+def mark(apps, schema_editor):
+    """Others could read the private scores of a closed phase; nobody kept when they first did."""
+    now = datetime.now(UTC)
+    Phase = apps.get_model("challenges", "Phase")
+    for phase in Phase.objects.select_related("challenge"):
+        closing = phase.closes_at or phase.challenge.closes_at
+        if closing is not None and closing < now:
+            Phase.objects.filter(pk=phase.pk).update(revealed_at=closing)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("challenges", "0020_phase_revealed_at")]
+
+    operations = [migrations.RunPython(mark, migrations.RunPython.noop)]

@@ -1,0 +1,94 @@
+"""What an import must not do unasked: end a phase, reveal scores, or undo an edit made on the server."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from server.audit.models import Entry
+from server.challenges.ending import Terms, consequences, moment, refusals, terms_of
+from server.challenges.models import Challenge, Phase
+from server.clock import database_now
+from server.organize.services.bundles.mistakes import Mistakes
+
+SHOWN_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """`reveal`: a phase may end and scores may be revealed; `force`: edits made on the server may be undone."""
+
+    reveal: bool = False
+    force: bool = False
+
+
+NO_CONSENT = Consent()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A challenge before an import: its terms, and the values of what was edited on the server since the last one."""
+
+    terms: dict[str, Terms] = field(default_factory=dict)
+    edited: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+
+def state_before(slug: str) -> State:
+    """Read the challenge as it is; the caller's transaction holds it from here on."""
+    challenge = Challenge.objects.select_for_update(no_key=True).filter(slug=slug).first()
+    if challenge is None:
+        return State()
+    phases = list(Phase.objects.select_for_update(no_key=True, of=("self",)).filter(challenge=challenge))
+    return State(terms_of(challenge), dict(edited_values(challenge, phases)))
+
+
+def edited_values(challenge: Challenge, phases: list[Phase]) -> Iterator[tuple[tuple[str, str], Any]]:
+    """Yield (subject, field) and value of what the audit log has as edited since the last import."""
+    imports = Entry.objects.filter(action="challenge.imported", subject=f"challenge {challenge.slug}")
+    last = imports.order_by("-number").values_list("number", flat=True).first() or 0
+    later = Entry.objects.filter(number__gt=last)
+    rows: list[tuple[str, Challenge | Phase]] = [("challenge", challenge), *(("phase", phase) for phase in phases)]
+    for kind, row in rows:
+        edits = later.filter(action=f"{kind}.changed", subject=f"{kind} {row.pk}")
+        names = {name for detail in edits.values_list("detail", flat=True) for name in detail.get("fields", ())}
+        for name in sorted(names & {one.name for one in row._meta.concrete_fields}):
+            yield (f"{kind} {row.slug}", name), getattr(row, name)
+    for phase in phases:
+        if later.filter(action="rescoring.applied", subject=f"phase {phase}").exists():
+            yield (f"phase {phase.slug}", "signature"), phase.signature
+
+
+def check_consent(challenge: Challenge, before: State, consent: Consent, mistakes: Mistakes) -> None:
+    """Stop the import, whose rows are written and not committed, where it does more than was agreed to."""
+    now, after = database_now(), terms_of(challenge)
+    for sentence in refusals(before.terms, after, now):
+        mistakes.add("revealed", sentence)
+    if not consent.reveal:
+        for sentence in consequences(before.terms, after, now):
+            mistakes.add("would_reveal", f"{sentence}. If that is meant, import it with --reveal")
+    if not consent.force:
+        for sentence in undone(challenge, before):
+            mistakes.add("would_undo_edit", f"{sentence}. Change the bundle, or import it with --force")
+    mistakes.stop_if_any()
+
+
+def undone(challenge: Challenge, before: State) -> Iterator[str]:
+    """Describe each edit whose value would be another after the import."""
+    rows: dict[str, Challenge | Phase] = {
+        f"challenge {challenge.slug}": Challenge.objects.get(pk=challenge.pk),
+        **{f"phase {phase.slug}": phase for phase in Phase.objects.filter(challenge=challenge)},
+    }
+    for (subject, name), edited in before.edited.items():
+        row = rows.get(subject)
+        if row is None:
+            yield f"{subject} was edited on the server and would be removed"
+        elif getattr(row, name) != edited:
+            yield (
+                f"{subject}: {name} was edited on the server; it would change from {in_words(edited)} "
+                f"to {in_words(getattr(row, name))}"
+            )
+
+
+def in_words(value: Any) -> str:
+    text = moment(value) if isinstance(value, datetime) else "nothing" if value in (None, "") else str(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"

@@ -1,0 +1,185 @@
+"""Truths that can be scored and are probably wrong are warned about with their place and their ceiling."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.catalog import TRACKS
+from evaluator.cli import main
+from evaluator.hierarchy import Hierarchy, HierarchyCycle
+from evaluator.problems import InvalidTruth
+from evaluator.scoring import prepare
+from evaluator.synthesis import synthesize
+from tests.evaluator.test_truth_faults import BOXES, DETECTION, LABELS, folder
+
+Warned = list[tuple[str, str | None, int | None, str | None]]
+
+
+def warned(track: str, truth: Path, out: Path) -> Warned:
+    made = prepare(track, truth, out)
+    return [(one["code"], one["file"], one["line"], one["column"]) for one in made["warnings"]]
+
+
+def written(path: Path, **files: str) -> Path:
+    path.mkdir()
+    for name, text in files.items():
+        (path / name.replace("_csv", ".csv").replace("_jsonl", ".jsonl").replace("_json", ".json")).write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_a_sound_truth_is_not_warned_about(track: str, tmp_path: Path) -> None:
+    synthesize(track, tmp_path, images=40, seed=3, qualities=[0.5])
+    assert warned(track, tmp_path / "truth", tmp_path / "t.podium") == []
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        ({"LabelName": "r", "Subcategory": [{"LabelName": "a", "Subcategory": [{"LabelName": "a"}]}]}),
+        (
+            {
+                "LabelName": "r",
+                "Subcategory": [
+                    {"LabelName": "a", "Subcategory": [{"LabelName": "b"}]},
+                    {"LabelName": "b", "Subcategory": [{"LabelName": "a"}]},
+                ],
+            }
+        ),
+        (
+            {
+                "LabelName": "r",
+                "Subcategory": [
+                    {"LabelName": up, "Subcategory": [{"LabelName": down}]} for up, down in ("ab", "bc", "ca")
+                ],
+            }
+        ),
+        ({"LabelName": "r", "Subcategory": [{"LabelName": "a", "Subcategory": [{"LabelName": "r"}]}]}),
+    ],
+)
+def test_a_label_above_itself_is_found_wherever_the_circle_closes(tree: Any) -> None:
+    with pytest.raises(HierarchyCycle, match="its own ancestor") as error:
+        Hierarchy.of(tree)
+    assert error.value.path.startswith("$.Subcategory[")
+
+
+def test_a_label_in_two_places_without_a_circle_is_fine() -> None:
+    twice = {"LabelName": "r", "Subcategory": [{"LabelName": up, "Subcategory": [{"LabelName": "c"}]} for up in "ab"]}
+    assert Hierarchy.of(twice).ancestors["c"] == {"a", "b"}
+
+
+def test_a_cycle_in_the_hierarchy_is_a_fault_with_its_place(tmp_path: Path) -> None:
+    tree = {
+        "LabelName": "root",
+        "Subcategory": [
+            {"LabelName": "cat", "Subcategory": [{"LabelName": "dog", "Subcategory": [{"LabelName": "cat"}]}]}
+        ],
+    }
+    truth = folder(tmp_path, hierarchy_json=json.dumps(tree))
+    with pytest.raises(InvalidTruth) as error:
+        prepare(DETECTION, truth, tmp_path / "t.podium")
+    (problem,) = error.value.problems
+    assert (problem.code, problem.file) == ("truth_hierarchy_cycle", "hierarchy.json")
+    assert str(problem.column).startswith("$.Subcategory[0]")
+
+
+ROW = "i1,cat,0.1,0.5,0.1,0.5,0\n"
+CASES = [
+    ({"boxes_csv": BOXES + ROW + ROW}, ("truth_duplicate", "boxes.csv", 3, "ImageID")),
+    ({"boxes_csv": BOXES + "i1,cat,0.1,120,0.1,0.5,0\n"}, ("truth_outside_image", "boxes.csv", 2, "XMax")),
+    ({"boxes_csv": BOXES + "i1,cat,-0.1,0.5,0.1,0.5,0\n"}, ("truth_outside_image", "boxes.csv", 2, "XMin")),
+    ({"boxes_csv": BOXES + "i1,cat,0.1,0.1,0.1,0.5,0\n"}, ("truth_empty_box", "boxes.csv", 2, "XMin")),
+    ({"boxes_csv": BOXES + "i1,cat,0.1,0.5,0.5,0.5,0\n"}, ("truth_empty_box", "boxes.csv", 2, "YMin")),
+    (
+        {"boxes_csv": BOXES + ROW, "image_labels_csv": LABELS + "i1,cat,1\ni1,cat,0\n"},
+        ("truth_contradiction", "image_labels.csv", 2, "LabelName"),
+    ),
+    (
+        {"boxes_csv": BOXES + ROW, "image_labels_csv": LABELS + "i1,cat,1\ni1,dog,0.8\n"},
+        ("truth_confidence", "image_labels.csv", 3, "Confidence"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("changed", "expected"), CASES)
+def test_a_doubtful_row_is_warned_about_with_its_place(tmp_path: Path, changed: Any, expected: Any) -> None:
+    assert expected in warned(DETECTION, folder(tmp_path, **changed), tmp_path / "t.podium")
+
+
+RELATED = (
+    "ImageID,LabelName1,LabelName2,RelationshipLabel,XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2\n"
+    "i1,cat,dog,at,0.1,0.5,0.1,0.5,0.2,0.6,0.2,0.6\n"
+)
+PHRASE = {"image_id": "1", "sentence_id": 0, "phrase_index": 0, "types": ["people"]}
+
+
+@pytest.mark.parametrize(
+    ("track", "files", "code"),
+    [
+        (
+            "openimages-relationships",
+            {"relationships_csv": RELATED + RELATED.splitlines(keepends=True)[1]},
+            "truth_duplicate",
+        ),
+        ("openimages-relationships", {"relationships_csv": RELATED.replace("0.6\n", "60\n")}, "truth_outside_image"),
+        (
+            "openimages-classification",
+            {"image_labels_csv": LABELS + "i1,cat,1\ni1,cat,0\ni2,cat,0\n"},
+            "truth_contradiction",
+        ),
+        ("openimages-classification", {"image_labels_csv": LABELS + "i1,cat,1\ni2,cat,1\n"}, "truth_only_present"),
+        (
+            "flickr30k-grounding",
+            {"phrases_jsonl": json.dumps(PHRASE | {"boxes": [[0.1, 0.1, 0.5, 0.5]]})},
+            "truth_fractions",
+        ),
+        ("flickr30k-grounding", {"phrases_jsonl": json.dumps(PHRASE | {"boxes": [[5, 5, 5, 9]]})}, "truth_empty_box"),
+        (
+            "flickr30k-grounding",
+            {"phrases_jsonl": json.dumps(PHRASE | {"boxes": [[-5, 5, 7, 9]]})},
+            "truth_outside_image",
+        ),
+        (
+            "flickr30k-retrieval",
+            {"gallery_json": json.dumps({"images": ["a"], "captions": ["a#0"]})},
+            "truth_small_gallery",
+        ),
+        ("objectnet", {"answers_json": json.dumps({"a.png": 5, "b.png": 5})}, "truth_one_class"),
+    ],
+)
+def test_every_track_warns_about_its_own_kind(tmp_path: Path, track: str, files: Any, code: str) -> None:
+    assert code in [one[0] for one in warned(track, written(tmp_path / "truth", **files), tmp_path / "t.podium")]
+
+
+def test_a_mask_without_a_pixel_is_warned_about(tmp_path: Path) -> None:
+    synthesize("openimages-segmentation", tmp_path, images=5, seed=3, qualities=[0.5])
+    masks = tmp_path / "truth" / "masks.csv"
+    header, first, *rest = masks.read_text().splitlines(keepends=True)
+    masks.write_text("".join([header, first, *rest, first]))
+    told = warned("openimages-segmentation", tmp_path / "truth", tmp_path / "t.podium")
+    assert [one[:2] for one in told] == [("truth_duplicate", "masks.csv")]
+
+
+def test_the_ceiling_tells_what_a_duplicate_costs_and_how_much_cannot_be_reached(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    truth = folder(tmp_path, boxes_csv=BOXES + ROW + ROW, hierarchy_json=None)
+    words = ["prepare", DETECTION, "--truth", str(truth), "--out", str(tmp_path / "t.podium"), "--ceiling"]
+    assert main([*words, "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made["ceiling"]["all"]["unreachable"] == 1.0
+    assert made["ceiling"]["all"]["score"] < 1
+    assert {"truth_duplicate", "truth_ceiling"} <= {one["code"] for one in made["warnings"]}
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert "warning: boxes.csv:3: truth_duplicate" in said.err
+    assert "1 objects cannot be reached" in said.err
+    assert "ceiling public:" in said.out
+
+
+def test_a_required_image_list_does_not_hinder_the_ceiling(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["prepare", DETECTION, "--truth", str(folder(tmp_path)), "--out", str(tmp_path / "t.podium")]
+    assert main([*words, "--ceiling", "--json", "--set", "require_all_images=true"]) == 0
+    assert json.loads(capsys.readouterr().out)["ceiling"]["all"] == {"score": 1.0, "unreachable": 0.0}

@@ -1,0 +1,164 @@
+"""An import neither ends a phase nor reveals scores nor undoes an edit, unless that is said."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from server.audit import services as audit
+from server.challenges.models import Challenge, Phase
+from server.organize.services.bundles import InvalidBundle
+from server.organize.services.consent import Consent
+
+pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
+
+Import = Callable[..., list[str]]
+OPENED = datetime(2020, 1, 1, tzinfo=UTC)
+YESTERDAY, TOMORROW = (datetime.now(UTC).replace(microsecond=0) + timedelta(days=days) for days in (-1, 1))
+
+
+def written(at: datetime) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+@pytest.fixture
+def running(bundle: Any, run: Import) -> Challenge:
+    """A challenge that is open, with no end."""
+    bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n")
+    run()
+    return Challenge.objects.get()
+
+
+def mistakes(run: Import, **more: Any) -> list[tuple[str, str]]:
+    with pytest.raises(InvalidBundle) as caught:
+        run(**more)
+    return [(problem.code, problem.message) for problem in caught.value.problems]
+
+
+PLACES = [
+    lambda at: {"challenge": f"opens_at: {written(OPENED)}\ncloses_at: {written(at)}\n"},
+    lambda at: {"challenge": f"opens_at: {written(OPENED)}\n", "phase": f"    closes_at: {written(at)}\n"},
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_closing_time_in_the_past_of_a_running_phase_is_refused_with_the_difference(
+    bundle: Any, running: Any, run: Import, place: Any
+) -> None:
+    bundle.sheet(**place(YESTERDAY))
+    ((code, message),) = mistakes(run)
+    assert code == "would_reveal"
+    assert "phase main would end at once and everybody could read its private scores" in message
+    assert f"it would close at {written(YESTERDAY)} instead of no date" in message
+    assert Phase.objects.get().closing is None
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_with_reveal_it_closes_at_once(bundle: Any, running: Any, run: Import, place: Any) -> None:
+    bundle.sheet(**place(YESTERDAY))
+    run(consent=Consent(reveal=True))
+    assert Phase.objects.get().has_closed(datetime.now(UTC))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_closing_time_to_come_needs_no_consent(bundle: Any, running: Any, run: Import, place: Any) -> None:
+    bundle.sheet(**place(TOMORROW))
+    run()
+    assert Phase.objects.get().closing == TOMORROW
+
+
+def test_the_command_takes_reveal_and_says_how(bundle: Any, running: Any, capsys: Any) -> None:
+    bundle.sheet(**PLACES[0](YESTERDAY))
+    with pytest.raises(CommandError, match="nothing was imported"):
+        call_command("import_challenge", bundle.path)
+    assert "--reveal" in capsys.readouterr().err
+    call_command("import_challenge", bundle.path, reveal=True)
+    assert Challenge.objects.get().closes_at == YESTERDAY
+
+
+def test_a_running_phase_is_not_suspended_unasked(bundle: Any, running: Any, run: Import) -> None:
+    bundle.sheet(challenge=f"opens_at: {written(TOMORROW)}\n")
+    ((code, message),) = mistakes(run)
+    assert (code, "would stop taking submissions" in message) == ("would_reveal", True)
+
+
+def test_a_private_challenge_is_not_shown_unasked(bundle: Any, running: Any, run: Import) -> None:
+    Challenge.objects.update(visibility="private")
+    ((code, message),) = mistakes(run)
+    assert (code, "public instead of private" in message) == ("would_reveal", True)
+    run(consent=Consent(reveal=True))
+
+
+def test_a_phase_that_nobody_has_seen_closed_can_be_reopened(bundle: Any, running: Any, run: Import) -> None:
+    bundle.sheet(**PLACES[1](YESTERDAY))
+    run(consent=Consent(reveal=True))
+    bundle.sheet(**PLACES[1](TOMORROW))
+    run()
+    assert Phase.objects.get().closing == TOMORROW
+
+
+def test_a_phase_whose_private_scores_were_readable_cannot_be_reopened(
+    bundle: Any, running: Any, run: Import, client: Any
+) -> None:
+    bundle.sheet(**PLACES[1](YESTERDAY))
+    run(consent=Consent(reveal=True))
+    assert client.get("/challenges/animals/leaderboard?split=private").status_code == 200
+    bundle.sheet(**PLACES[1](TOMORROW))
+    for consent in (Consent(), Consent(reveal=True, force=True)):
+        ((code, message),) = mistakes(run, consent=consent)
+        assert (code, "others have read its private scores" in message) == ("revealed", True)
+
+
+def test_organizers_who_look_reveal_nothing(bundle: Any, running: Any, run: Import, client: Any, make: Any) -> None:
+    bundle.sheet(**PLACES[1](YESTERDAY))
+    run(consent=Consent(reveal=True))
+    running.organizers.add(boss := make.user())
+    client.force_login(boss)
+    assert client.get("/challenges/animals/leaderboard?split=private").status_code == 200
+    assert Phase.objects.get().revealed_at is None
+
+
+def edited(row: Any, **values: Any) -> None:
+    """What the admin does."""
+    type(row).objects.filter(pk=row.pk).update(**values)
+    kind = row._meta.model_name
+    audit.record(actor=None, action=f"{kind}.changed", subject=f"{kind} {row.pk}", detail={"fields": sorted(values)})
+
+
+def test_an_edit_on_the_server_is_not_undone_unasked(bundle: Any, running: Any, run: Import) -> None:
+    edited(running, summary="As edited")
+    edited(Phase.objects.get(), quota_per_day=3)
+    told = mistakes(run)
+    assert [code for code, _ in told] == ["would_undo_edit"] * 2
+    assert "summary was edited on the server; it would change from As edited to nothing" in told[0][1]
+    assert "phase main: quota_per_day was edited on the server; it would change from 3 to 5" in told[1][1]
+    assert Phase.objects.get().quota_per_day == 3
+
+
+def test_with_force_an_edit_is_undone_and_then_forgotten(bundle: Any, running: Any, run: Import) -> None:
+    edited(Phase.objects.get(), quota_per_day=3)
+    assert run(consent=Consent(force=True)) == ["phase main: quota_per_day changed"]
+    bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase="    quota: {per_day: 7}\n")
+    assert run() == ["phase main: quota_per_day changed"]
+
+
+def test_an_edit_that_the_bundle_has_too_is_no_conflict(bundle: Any, running: Any, run: Import) -> None:
+    edited(Phase.objects.get(), quota_per_day=3)
+    bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase="    quota: {per_day: 3}\n")
+    assert run() == ["nothing changed"]
+
+
+def test_what_was_not_edited_is_changed_beside_an_edit(bundle: Any, running: Any, run: Import) -> None:
+    edited(Phase.objects.get(), quota_per_day=3)
+    bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase="    quota: {per_day: 3}\n    finals: 4\n")
+    assert run() == ["phase main: finals changed"]
+
+
+def test_a_phase_that_was_edited_is_not_removed_unasked(bundle: Any, running: Any, run: Import) -> None:
+    edited(Phase.objects.get(), quota_per_day=3)
+    bundle.sheet(text=bundle.path.joinpath("challenge.yaml").read_text().replace("slug: main", "slug: other"))
+    for name in ("boxes.csv", "image_labels.csv"):
+        bundle.write(f"phases/other/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
+    assert [code for code, _ in mistakes(run)] == ["would_undo_edit"]

@@ -1,0 +1,139 @@
+"""The admin refuses what a bundle refuses, and asks for a typed name before a phase ends or scores are shown."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from server.challenges.models import Challenge, Phase
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+PAST, FUTURE = NOW - timedelta(days=1), NOW + timedelta(days=1)
+OPENED = datetime(2026, 1, 1, tzinfo=UTC)
+PHASE = {"title": "x", "position": 0, "quota_per_day": 5, "attempts_per_day": 20, "finals": 2, "feedback": "exact"}
+CHALLENGE = {"title": "T", "visibility": "public", "team_max_size": 5}
+
+
+def at(name: str, moment: datetime | None) -> dict[str, str]:
+    """A date and time as the admin's form sends it."""
+    if moment is None:
+        return {}
+    return {f"{name}_0": f"{moment:%Y-%m-%d}", f"{name}_1": f"{moment:%H:%M:%S}"}
+
+
+@pytest.fixture
+def phase(make: Any) -> Phase:
+    challenge = make.challenge(slug="animals", opens_at=OPENED)
+    return make.phase(challenge, slug="main")
+
+
+@pytest.fixture
+def staff(make: Any) -> Client:
+    browser = Client()
+    browser.force_login(make.user(username="root", is_staff=True, is_superuser=True))
+    return browser
+
+
+def errors(staff: Client, row: Any, **form: Any) -> dict[str, Any]:
+    """Save a row in the admin; return what was wrong, nothing where it was saved."""
+    answer = staff.post(reverse(f"admin:challenges_{row._meta.model_name}_change", args=[row.pk]), form)
+    return {} if answer.status_code == 302 else dict(answer.context["adminform"].form.errors)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("finals", 0), ("finals", 101), ("quota_per_day", 0), ("quota_total", 0), ("attempts_per_day", 0)],
+)
+def test_a_number_that_a_bundle_may_not_have_is_refused(staff: Any, phase: Any, field: str, value: int) -> None:
+    assert set(errors(staff, phase, **{**PHASE, field: value})) == {field}
+
+
+@pytest.mark.parametrize(
+    ("policy", "field"),
+    [
+        ({"feedback": "exact", "feedback_decimals": 3}, "feedback_decimals"),
+        ({"feedback": "rounded"}, "feedback"),
+        ({"feedback": "rounded", "feedback_decimals": 0}, "feedback_decimals"),
+        ({"feedback": "ladder", "feedback_classes": "on"}, "feedback_classes"),
+    ],
+)
+def test_a_feedback_that_a_bundle_may_not_have_is_refused(staff: Any, phase: Any, policy: Any, field: str) -> None:
+    assert field in errors(staff, phase, **{**PHASE, **policy})
+
+
+def test_a_ladder_without_intervals_is_refused(staff: Any, phase: Any, settings: Any) -> None:
+    settings.INTERVAL_REPLICATES = 0
+    assert set(errors(staff, phase, **{**PHASE, "feedback": "ladder"})) == {"feedback"}
+
+
+def test_a_team_of_nobody_is_refused(staff: Any, phase: Any) -> None:
+    form = {**CHALLENGE, **at("opens_at", OPENED), "team_max_size": 0}
+    assert "team_max_size" in errors(staff, phase.challenge, **form)
+
+
+@pytest.mark.parametrize(
+    ("opens_at", "closes_at", "field"),
+    [
+        (None, FUTURE + timedelta(days=9), "closes_at"),  # after the challenge closes
+        (OPENED - timedelta(days=1), None, "opens_at"),  # before it opens
+        (PAST, PAST - timedelta(days=1), "closes_at"),  # never open
+    ],
+)
+def test_a_phase_beyond_its_challenge_is_refused(
+    staff: Any, phase: Any, opens_at: datetime | None, closes_at: datetime | None, field: str
+) -> None:
+    Challenge.objects.update(closes_at=FUTURE)
+    form = {**PHASE, **at("opens_at", opens_at), **at("closes_at", closes_at), "confirm": "main"}
+    assert set(errors(staff, phase, **form)) == {field}
+
+
+def test_a_challenge_that_ends_before_its_phase_is_refused(staff: Any, phase: Any) -> None:
+    Phase.objects.update(closes_at=FUTURE + timedelta(days=9))
+    form = {**CHALLENGE, **at("opens_at", OPENED), **at("closes_at", FUTURE)}
+    assert "Change the phase first" in str(errors(staff, phase.challenge, **form)["__all__"])
+
+
+def test_a_phase_that_would_end_at_once_needs_its_name_typed(staff: Any, phase: Any) -> None:
+    form = {**PHASE, **at("closes_at", PAST)}
+    told = errors(staff, phase, **form)
+    assert "phase main would end at once and everybody could read its private scores" in str(told["confirm"])
+    assert "type main here" in str(told["confirm"])
+    assert set(errors(staff, phase, **form, confirm="animals")) == {"confirm"}
+    assert not Phase.objects.get().has_closed(NOW)
+    assert not errors(staff, phase, **form, confirm="main")
+    assert Phase.objects.get().has_closed(NOW)
+
+
+def test_a_challenge_that_would_end_at_once_needs_its_name_typed(staff: Any, phase: Any) -> None:
+    form = {**CHALLENGE, **at("opens_at", OPENED), **at("closes_at", PAST)}
+    assert "phase main would end at once" in str(errors(staff, phase.challenge, **form)["confirm"])
+    assert Challenge.objects.get().closes_at is None
+    assert not errors(staff, phase.challenge, **form, confirm="animals")
+
+
+def test_a_later_end_needs_no_confirmation(staff: Any, phase: Any) -> None:
+    assert not errors(staff, phase, **PHASE, **at("closes_at", FUTURE))
+
+
+def test_a_private_challenge_is_made_public_with_its_name_typed(staff: Any, phase: Any) -> None:
+    Challenge.objects.update(visibility="private")
+    form = {**CHALLENGE, **at("opens_at", OPENED)}
+    assert "public instead of private" in str(errors(staff, phase.challenge, **form)["confirm"])
+    assert not errors(staff, phase.challenge, **form, confirm="animals")
+
+
+def test_a_phase_is_reopened_while_nobody_has_read_its_private_scores(staff: Any, phase: Any) -> None:
+    Phase.objects.update(closes_at=PAST)
+    assert not errors(staff, phase, **PHASE, **at("closes_at", FUTURE))
+
+
+@pytest.mark.parametrize("where", ["phase", "challenge"])
+def test_a_phase_is_not_reopened_after_that(staff: Any, phase: Any, client: Client, where: str) -> None:
+    (Phase if where == "phase" else Challenge).objects.update(closes_at=PAST)
+    assert client.get("/api/v1/challenges/animals/phases/main/leaderboard?split=private").status_code == 200
+    assert Phase.objects.get().revealed_at is not None
+    row, form = (phase, PHASE) if where == "phase" else (phase.challenge, {**CHALLENGE, **at("opens_at", OPENED)})
+    told = errors(staff, row, **form, **at("closes_at", FUTURE), confirm=row.slug)
+    assert "it cannot be reopened" in str(told["__all__"])
