@@ -63,7 +63,7 @@ lint: setup ## ruff, mypy, layers, migrations, file lengths
 bench: setup ## what scoring costs; writes BENCHMARKS.md (10 minutes)
 	@$(BIN)/python -m tests.benchmarks.bench
 
-fuzz: setup ## millions of numbers and damaged files, kernels against Python (half an hour)
+fuzz: setup ## millions of numbers and damaged files, kernels against Python; what hostile files cost (half an hour)
 	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 drills: setup ## real processes, killed, stopped and wiped, and their rows counted (10 minutes)

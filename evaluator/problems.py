@@ -106,6 +106,10 @@ class Findings:
         """Number of defects that are counted from here on."""
         return self.most - self.total
 
+    def shows(self, code: str) -> bool:
+        """Tell whether the next defect of a code is kept."""
+        return self.counts.get(code, 0) < SHOWN_PER_CODE
+
     def add(self, problem: Problem) -> None:
         """Count a defect, and keep it while fewer than 20 of its code are kept.
 

@@ -1,9 +1,11 @@
 """A JSON file as plain values; what is wrong is told with its path, as in ``$[3].boxes[0]``."""
 
+import gc
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from contextlib import contextmanager
+from itertools import chain, zip_longest
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from evaluator.files.cells import shortened
 from evaluator.files.lines import chunks, opened
 from evaluator.files.source import Source
-from evaluator.problems import Problem, Stop
+from evaluator.problems import MOST_DEFECTS, Problem, Stop
 
 TOP = "$"
 SHOWN_CHARACTERS = 256
@@ -56,7 +58,10 @@ class Document:
 
     def wrong(self, path: str, message: str, *, code: str = "bad_json", image: str | None = None) -> None:
         """Note a defect."""
-        self.findings.add(Problem(code, storable(message), column=storable(path), image=image and storable(image)))
+        problem = None
+        if self.findings.shows(code):
+            problem = Problem(code, storable(message), column=storable(path), image=image and storable(image))
+        self.findings.count(code, problem)
 
     def expect(self, value: Any, kind: type, path: str) -> bool:
         """Tell whether a value is of a kind; note a defect where it is not. True and false are no numbers."""
@@ -76,12 +81,16 @@ class Document:
         """Tell whether a value is an object with exactly these keys; note every defect where it is not."""
         if not self.expect(value, dict, path):
             return False
+        if len(value) == len(kinds) and all(type(value.get(name)) is kind for name, kind in kinds.items()):
+            return True
         for name in (name for name in kinds if name not in value):
             self.wrong(f"{path}.{name}", "this key is missing")
         for name in (name for name in value if name not in kinds):
             self.wrong(f"{path}.{name[:60]}", f"unknown key; allowed are {', '.join(kinds)}")
-        sound = [self.expect(value[name], kind, f"{path}.{name}") for name, kind in kinds.items() if name in value]
-        return len(value) == len(kinds) == sum(sound)
+        for name, kind in kinds.items():
+            if name in value:
+                self.expect(value[name], kind, f"{path}.{name}")
+        return False
 
 
 def storable(text: str) -> str:
@@ -114,7 +123,7 @@ def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
 
 
 Repeated = dict[int, tuple[dict[str, Any], str]]
-"""Objects with a key that stands twice, by their id; kept, so that no two have one id."""
+"""Objects with a key that stands twice and that key, by their id; kept, so that no two have one id."""
 
 
 def parsed(text: str) -> tuple[Any, Iterator[str]]:
@@ -134,29 +143,41 @@ def parsed(text: str) -> tuple[Any, Iterator[str]]:
 
     def gathered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
-        if len(found) < len(pairs):
-            seen: set[str] = set()
-            twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        if len(found) < len(pairs) and len(repeated) <= MOST_DEFECTS:
+            twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
             repeated[id(found)] = found, twice
         return found
 
-    value = json.loads(text, object_pairs_hook=gathered)
+    with _no_collection():
+        value = json.loads(text, object_pairs_hook=gathered)
     return value, _paths(value, repeated)
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Switch the garbage collector off: nothing of a growing document is garbage, and looking for it takes longest."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    if not repeated:
-        return
+    left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]
-    while waiting:
+    while left:
         step, node = next(waiting[-1], (None, None))
         if step is None:
             waiting.pop()
             del steps[-1:]
-        elif isinstance(node, dict | list):
+        elif node and isinstance(node, dict | list):
             steps.append(step)
             if id(node) in repeated:
+                left -= 1
                 yield _path([*steps, repeated[id(node)][1]])
             waiting.append(iter(node.items()) if isinstance(node, dict) else iter(enumerate(node)))
 

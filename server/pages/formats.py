@@ -62,5 +62,6 @@ def limits(of_file: Limits, *, form: Form, upload: int, seconds: int) -> list[tu
         *(of_json if form.kind == "json" else of_text),
         ("Predictions", intcomma(of_file.boxes)),
         ("Images", intcomma(of_file.images)),
+        ("Problems listed", f"the first {intcomma(of_file.defects)}; reading stops there"),
         ("Scoring", f"{seconds / 60:g} minutes of computing time; a file that needs more costs quota"),
     ]

@@ -1,7 +1,9 @@
-"""`make fuzz`: what kernels and server make of millions of numbers and of damaged files; prints a table, 1 if bad.
+"""`make fuzz`: what kernels and server make of millions of numbers and of damaged files, and what hostile files cost.
+
+Prints a table; the exit status is 1 if an answer is wrong or a file costs too much.
 
 `--tokens 0 --files 1000 --first 123` tries other amounts and seeds; a part of 0 is left out, so that
-`--tokens 0 --checked 0 --uploads 0 --files 1 --first SEED` tries one file again.
+`--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` tries one file again.
 """
 
 import os
@@ -17,7 +19,8 @@ from time import perf_counter
 
 from tqdm import tqdm
 
-from tests.fuzz import files
+from evaluator.catalog import TRACKS
+from tests.fuzz import costs, files
 from tests.fuzz.children import Outcome, tried
 
 SHOWN = 20
@@ -75,6 +78,7 @@ def main() -> int:
         parser.add_argument(f"--{part.name}", type=int, default=part.cases, metavar="N", help=part.meaning)
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed")
     parser.add_argument("--processes", type=int, default=2, metavar="N")
+    parser.add_argument("--costs", type=int, default=1, metavar="N", help="0 leaves out the cost table (5 minutes)")
     words = parser.parse_args()
     wrong, rows = [], []
     for part in PARTS:
@@ -86,6 +90,7 @@ def main() -> int:
             rows.append((part, outcome, seconds))
     for part, outcome, seconds in rows:
         print(table(part, outcome, seconds))
+    wrong += costs.report(list(TRACKS)) if words.costs else []
     print(*wrong[:SHOWN], sep="\n")
     return 1 if wrong else 0
 

@@ -27,7 +27,7 @@ from tests.fuzz import hostile
 from tests.fuzz.hostile import SIZE, Good, Maker
 
 MOST = 3.0  # times the CPU of the slowest legal file
-TIMES = 2
+AGAIN = 4  # times that a file near the limit is measured once more: machines are noisy
 MOST_BYTES = 1 << 30  # what reading such a file may take on top
 IMAGES = {"objectnet": 14_000, "openimages-segmentation": 700, "openimages-classification": 2_500}
 USUAL_IMAGES = 1_000
@@ -166,19 +166,26 @@ def size_of(content: bytes) -> int:
 
 
 def cost(name: str, content: bytes, *, track: str, truth: Path, is_legal: bool) -> Cost:
-    """Return the least CPU per MiB of some runs."""
+    """Return the CPU per MiB of one run."""
     path = truth.with_suffix(".submission")
     path.write_bytes(content)
-    found = [measured(track, truth, path) for _ in range(TIMES)]
-    seconds, peak, answer = min(found)
+    seconds, peak, answer = measured(track, truth, path)
     return Cost(name, is_legal, seconds / (max(size_of(content), SIZE) / SIZE), peak, answer)
 
 
 def costs(track: str, truth: Path, good: Good, only: str = "") -> list[Cost]:
     """Return the cost of every file of one track and shape; the legal ones first, as it is first of all."""
-    found = [cost(name, maker(good), track=track, truth=truth, is_legal=True) for name, maker in legal(good).items()]
-    makers = {name: maker for name, maker in shapes_of(good).items() if only in name}
-    return found + [cost(n, maker(good), track=track, truth=truth, is_legal=False) for n, maker in makers.items()]
+    run = partial(cost, track=track, truth=truth)
+    found = [run(name, maker(good), is_legal=True) for name, maker in legal(good).items()]
+    slowest = max(each.seconds for each in found)
+    for name, maker in shapes_of(good).items():
+        if only in name:
+            content = maker(good)
+            one = run(name, content, is_legal=False)
+            if one.seconds > MOST / 2 * slowest:
+                one = min((run(name, content, is_legal=False) for _ in range(AGAIN)), key=lambda each: each.seconds)
+            found.append(one)
+    return found
 
 
 def table(title: str, found: list[Cost]) -> tuple[str, list[str]]:

@@ -171,7 +171,7 @@ class TestRead:
 
     def test_a_rejected_one_lists_its_defects(self, api: Any, user: Any, phase: Any, team: Any, make: Any) -> None:
         error = {"code": "not_finite", "message": "…", "line": 2, "column": "Score", "image": "a", "token": 2}
-        problems = {"errors": [error], "total": 1, "counts": {"not_finite": 1}, "notices": []}
+        problems = {"errors": [error], "total": 1, "more": True, "counts": {"not_finite": 1}, "notices": []}
         submission = make.submission(
             phase, team, status="rejected", finished_at=NOW, fault="participant", problems=problems
         )

@@ -260,6 +260,16 @@ def test_every_defect_is_shown_with_its_place(make: Any, phase: Any, team: Any, 
     assert "1200 LabelName i2 'cat' is no class" in words
 
 
+def test_a_file_that_was_not_read_to_its_end_has_more_defects_than_are_counted(
+    make: Any, phase: Any, team: Any, client: Client
+) -> None:
+    problems = {**DEFECTS, "more": True}
+    rejected = make.submission(phase, team, status="rejected", fault="participant", problems=problems, finished_at=NOW)
+    words = page_of(client, rejected).words
+    assert "More than 1,205 defects" in words
+    assert "Reading stopped here." in words
+
+
 def test_what_a_file_says_is_not_taken_for_html(make: Any, phase: Any, team: Any, client: Client) -> None:
     evil = {"errors": [{"code": "bad_header", "message": "<script>x</script>", "line": 1}], "total": 1}
     rejected = make.submission(phase, team, status="rejected", fault="participant", problems=evil, finished_at=NOW)
