@@ -101,7 +101,7 @@ def test_a_superuser_by_command_can_log_in_at_once(client: Client, db: None, mon
 def test_accounts_from_before_keep_their_address_as_confirmed(make: Any, client: Client) -> None:
     users = [make.user(username=name, email=email) for name, email in (("a", "a@example.org"), ("b", ""))]
     vouch_for(known := make.user(username="c", email="c@example.org"))
-    name = "server.accounts.migrations.0020_confirmed_addresses_of_known_accounts"
+    name = "server.accounts.migrations.0002_confirmed_addresses_of_known_accounts"
     for _ in range(2):
         import_module(name).confirm(apps, connection.schema_editor())
     found = EmailAddress.objects.values_list("user", "email", "verified", "primary")

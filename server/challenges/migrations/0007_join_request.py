@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('challenges', '0020_registration_and_mail_domains'),
+        ("challenges", "0006_registration_and_mail_domains"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """A new phase gets two standard errors."""
 
     dependencies = [
-        ("challenges", "0020_phase_ladder_standard_errors"),
+        ("challenges", "0008_phase_ladder_standard_errors"),
     ]
 
     operations = [

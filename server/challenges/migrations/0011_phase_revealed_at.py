@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("challenges", "0002_phase_ladder_shows_no_classes")]
+    dependencies = [("challenges", "0010_phase_ladder_margin_is_positive")]
 
     operations = [
         migrations.AddField(

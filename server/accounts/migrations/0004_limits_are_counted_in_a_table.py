@@ -15,7 +15,7 @@ def drop(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("accounts", "0021_an_address_may_have_several_accounts"),
+        ("accounts", "0003_an_address_may_have_several_accounts"),
     ]
 
     operations = [migrations.RunPython(create, drop)]

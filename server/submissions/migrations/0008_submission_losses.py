@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("submissions", "0020_submission_turns")]
+    dependencies = [("submissions", "0007_submission_turns")]
 
     operations = [
         migrations.AddField(

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('challenges', '0002_phase_ladder_shows_no_classes'),
+        ("challenges", "0005_team_served_at"),
     ]
 
     operations = [

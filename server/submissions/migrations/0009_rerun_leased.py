@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("submissions", "0021_submission_losses")]
+    dependencies = [("submissions", "0008_submission_losses")]
 
     operations = [
         migrations.AddIndex(

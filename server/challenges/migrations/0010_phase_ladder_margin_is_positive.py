@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("challenges", "0021_new_ladders_use_two_standard_errors"),
+        ("challenges", "0009_new_ladders_use_two_standard_errors"),
     ]
 
     operations = [

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("challenges", "0020_team_served_at"), ("submissions", "0006_explanations")]
+    dependencies = [("challenges", "0005_team_served_at"), ("submissions", "0006_explanations")]
 
     operations = [
         migrations.AddField(

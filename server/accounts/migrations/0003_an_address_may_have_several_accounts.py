@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("accounts", "0020_confirmed_addresses_of_known_accounts"),
+        ("accounts", "0002_confirmed_addresses_of_known_accounts"),
     ]
 
     operations = [

@@ -14,6 +14,6 @@ def mark(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("challenges", "0020_phase_revealed_at")]
+    dependencies = [("challenges", "0011_phase_revealed_at")]
 
     operations = [migrations.RunPython(mark, migrations.RunPython.noop)]

@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """Phases that exist keep the margin that their ladder had: one standard error."""
 
     dependencies = [
-        ("challenges", "0002_phase_ladder_shows_no_classes"),
+        ("challenges", "0007_join_request"),
     ]
 
     operations = [
