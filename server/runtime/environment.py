@@ -11,6 +11,7 @@ DATABASES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 DATABASE_SHAPES = "postgres://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FOLDER/FILE"
 NOT_TOLD = environ.Env.NOTSET
 PORT_MAX = 65535
+BASE_DIR = Path(__file__).resolve().parents[2]
 
 
 def without_password(url: str) -> str:
@@ -58,3 +59,7 @@ class Environment(environ.Env):
 def unusable_folder(var: str, path: Path, error: OSError) -> ImproperlyConfigured:
     why = f"{error.strerror}: {error.filename}"
     return ImproperlyConfigured(f"{var}={path} cannot be used ({why}): set it to a folder that this user may write to.")
+
+
+env = Environment()
+Environment.read_env(BASE_DIR / ".env")  # for developers; a real variable wins

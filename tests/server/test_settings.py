@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_setting_stands_in_the_example() -> None:
-    read = set(re.findall(r"env\.\w+\(\s*\"(\w+)\"", (ROOT / "server/settings.py").read_text()))
+    source = "".join((ROOT / "server" / name).read_text() for name in ("settings.py", "limits.py"))
+    read = set(re.findall(r"env\.\w+\(\s*\"(\w+)\"", source))
     shown = set(re.findall(r"^# (\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert read == shown
 
