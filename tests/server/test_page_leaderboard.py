@@ -79,6 +79,24 @@ def test_a_tie_is_a_bracket_and_words(phase: Any, make: Any, replicated: Any) ->
     assert "whom a paired test over resampled images cannot tell apart" in page.words
 
 
+def test_a_row_without_replicates_does_not_look_told_apart(phase: Any, make: Any, replicated: Any, scored: Any) -> None:
+    replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
+    scored(phase, 0.3, team=make.team(phase.challenge, name="B"))
+    page = visit()
+    assert len(page.all("tr", class_="untested")) == 1
+    assert "2 , not compared with the team above yet B" in page.words
+    assert "A dotted line: not compared yet." in page.words
+
+
+def test_a_bracket_runs_through_a_baseline(phase: Any, make: Any, replicated: Any) -> None:
+    replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
+    replicated(phase, [0.36, 0.36], team=make.team(phase.challenge, name="Guess", is_baseline=True))
+    replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
+    page = visit()
+    assert len(page.all("tr", class_="tied")) == 2
+    assert page.words.count("not told apart from the team above") == 1
+
+
 def test_an_empty_board_says_what_to_do(phase: Any) -> None:
     assert "Nobody has a score yet." in visit().words
 

@@ -163,8 +163,8 @@ def test_a_report_has_its_classes_and_further_tables(made: tuple[Track, Path], s
 VERDICTS = {"a_better": "A is better", "tied": "They cannot be told apart", "b_better": "B is better"}
 # What each track's explanation is made of: tables, and the curves of each class
 EXPLAINED = {
-    "openimages-detection": ({"errors", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
-    "openimages-relationships": ({"errors", "averages"}, {"ap_relationships", "ap_phrases", *POOLED}),
+    "openimages-detection": ({"errors", "error_sums", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
+    "openimages-relationships": ({"errors", "error_sums", "averages"}, {"ap_relationships", "ap_phrases", *POOLED}),
     "openimages-segmentation": (set(), {"ap"}),
     "openimages-classification": (set(), set()),
     "flickr30k-grounding": (set(), set()),
