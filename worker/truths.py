@@ -1,10 +1,13 @@
 """Finds the hidden truth that a submission is scored against, and restores it where its file is damaged."""
 
 import logging
+from fcntl import LOCK_EX, flock
+from pathlib import Path
 
 from celery.exceptions import SoftTimeLimitExceeded
 
 from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidTruth, Problem
+from evaluator.truth import Truth as PreparedTruth
 from server.challenges.models import Phase, Truth
 from server.organize.services.truths import Unrestorable, prepare_again
 
@@ -28,13 +31,27 @@ def active_truth(phase: Phase) -> Truth:
 def restore(truth: Truth, error: DamagedTruth) -> None:
     """Prepare a truth again from its kept source: its prepared file is damaged, or of another version.
 
-    That costs the submission nothing: running out of time here is not its doing. Raises Unrestorable.
+    One process does so at a time; who waited for it finds the file sound. It costs the submission nothing: running out
+    of time here is not its doing. Raises Unrestorable.
     """
-    log.warning("%s is prepared again from its source: %s", truth, error)
+    log.warning("%s: %s", truth, error)
     try:
-        prepare_again(truth)
-    except SoftTimeLimitExceeded as late:
-        raise Unrestorable(f"{truth}: preparing it again took too long") from late
+        with Path(truth.source.path).open("rb") as source:
+            flock(source, LOCK_EX)  # until it is closed
+            if not is_sound(Path(truth.prepared.path)):
+                prepare_again(truth)
+                log.warning("%s was prepared again from its source", truth)
+    except (OSError, SoftTimeLimitExceeded) as failure:
+        raise Unrestorable(f"{truth} cannot be prepared again: {type(failure).__name__}") from failure
+
+
+def is_sound(prepared: Path) -> bool:
+    """Tell whether all of a prepared truth is as it was written."""
+    try:
+        PreparedTruth.load(prepared, whole=True)
+    except DamagedTruth:
+        return False
+    return True
 
 
 def reason(error: InvalidTruth | InvalidParameters) -> str:

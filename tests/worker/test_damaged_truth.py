@@ -9,6 +9,7 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings as configured
 
+from evaluator.problems import DamagedTruth
 from evaluator.synthesis import synthesize
 from server.challenges.models import Phase, Truth
 from server.organize.services import truths
@@ -16,6 +17,7 @@ from server.organize.services.importing import import_bundle
 from server.submissions.models import Rerun, Score, Submission
 from server.submissions.services import quota
 from worker import tasks
+from worker.truths import restore
 
 SHEET = """\
 slug: flows
@@ -139,13 +141,20 @@ def test_the_time_that_a_repair_takes_is_not_the_files(phase, submit, monkeypatc
     assert (submission.status, submission.failure_code) == ("queued", "")
 
 
+def test_who_waited_for_another_worker_finds_the_truth_sound(phase, monkeypatch):
+    """Another repair would change the file under the first worker's hands."""
+    truth, path = phase.truths.get(), prepared_file(phase)
+    monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("it was prepared once more"))
+    restore(truth, DamagedTruth(path.name, "is damaged"))
+
+
 def test_a_repair_repeats_itself_without_harm(phase):
     """Several workers may find the same damage at once."""
     truth, path = phase.truths.get(), prepared_file(phase)
-    sound = path.read_bytes()
+    sound, before = path.read_bytes(), set(path.parent.iterdir())
     chance = random.Random(1)
     flip(path, chance.randrange(len(sound)))
     for _ in range(2):
         truths.prepare_again(truth)
         assert path.read_bytes() == sound
-    assert len(list(path.parent.iterdir())) == 2 + truth.draws.exists()
+    assert set(path.parent.iterdir()) == before

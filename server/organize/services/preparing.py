@@ -12,6 +12,7 @@ from evaluator import salt
 from evaluator.catalog import TRACKS
 from evaluator.problems import Problem
 from server.organize.podium import run_podium
+from server.organize.services import salts
 from server.organize.services.bundles import BundlePhase, InvalidBundle
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.locating import located
@@ -112,7 +113,7 @@ def prepare(phase: Source, workspace: Path) -> Prepared:
 def added_files(phase: Source, workspace: Path) -> list[Path]:
     """Return the files that belong to the truth and are not in its folder: the usage file beside it, a kept salt."""
     added = [phase.usage] if phase.usage else []
-    if phase.salt and not any((phase.truth / name).is_file() for name in (salt.NAME, f"{salt.NAME}.gz")):
+    if phase.salt and not any((phase.truth / name).is_file() for name in salts.NAMES):
         folder = workspace / f"{phase.slug}.added"
         folder.mkdir()
         added.append(folder / salt.NAME)

@@ -17,14 +17,16 @@ from server.challenges.models import Phase
 from server.organize.services.bundles import Bundle, InvalidBundle
 from server.organize.services.bundles.mistakes import Mistakes
 
+NAMES = (salt.NAME, f"{salt.NAME}.gz")
+GZIPPED = b"\x1f\x8b"
 READ_BYTES = 64  # more than a salt has; what it must be is the evaluator's to check
 UNSALTED = (
-    "has no salt, because it was imported before salts were introduced: who guesses its truth can confirm that, and "
-    "intervals reveal single answers. Import it under another slug to give it a salt"
+    "has no salt, because it was imported before salts were introduced: anybody who guesses the truth can confirm the "
+    "guess, and intervals reveal single answers. Import it under another slug to give it a salt"
 )
 SEEDED = {
     True: "split.seed is not read, because the salt decides which images are public; remove it",
-    False: "split.seed decides which images are public, and three scores are enough to find it out",
+    False: "split.seed decides which images are public, and three scores are enough to find the seed",
 }
 
 
@@ -58,12 +60,16 @@ def new_salt() -> str:
 
 def own_salt(truth: Path) -> str:
     """Return the beginning of a truth folder's `salt.txt`, empty where it has none."""
-    plain, zipped = truth / salt.NAME, truth / f"{salt.NAME}.gz"
+    path = next((path for name in NAMES if (path := truth / name).is_file()), None)
+    if path is None:
+        return ""
     with suppress(OSError, EOFError, zlib.error):  # a damaged file is the evaluator's to find
-        for path, opened in ((plain, Path.open), (zipped, gzip.open)):
-            if path.is_file():
-                with opened(path, "rb") as file:
-                    return str(file.read(READ_BYTES), "ascii", "replace")
+        with path.open("rb") as file:
+            content = file.read(READ_BYTES)
+        if content.startswith(GZIPPED):  # whatever its name
+            with gzip.open(path) as unpacked:
+                content = unpacked.read(READ_BYTES)
+        return str(content, "ascii", "replace")
     return ""
 
 
