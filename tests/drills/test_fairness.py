@@ -13,7 +13,7 @@ pytestmark = pytest.mark.processes
 HOSTILE, EACH, VICTIMS = 5, 12, 30
 LIMIT_SECONDS = 2  # CPU seconds of a scoring; every hostile file needs more
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
-PREDICTIONS = 600_000
+PREDICTIONS = 1_200_000
 HEADER = "ImageId,PredictionString"
 JOINED = """
 SELECT s.status, s.failure_code, s.fault,
