@@ -13,7 +13,7 @@ pytestmark = pytest.mark.processes
 HOSTILE, EACH, VICTIMS = 5, 12, 30
 LIMIT_SECONDS = 2  # CPU seconds of a scoring; every hostile file needs more
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
-PREDICTIONS = 600_000
+PREDICTIONS = 1_200_000
 HEADER = "ImageId,PredictionString"
 JOINED = """
 SELECT s.status, s.failure_code, s.fault,
@@ -73,11 +73,10 @@ def test_hostile_files_delay_nobody_elses_and_cost_quota(opened, small: Path, fi
     wait_for(lambda: service.rows(f"SELECT 1 FROM ({JOINED}) WHERE failure_code = 'out_of_time'"), seconds=120)
     hostile = service.rows(JOINED)
     costly = [row for row in hostile if row[0] == "failed"]
-    late = seconds[int(0.95 * VICTIMS)]
+    late, charged = seconds[int(0.95 * VICTIMS)], sum(row[3] for row in costly)
     figures(
         f"{VICTIMS} small files: median {seconds[VICTIMS // 2]:.1f} s, p95 {late:.1f} s, last {seconds[-1]:.1f} s "
-        f"while {waits} s of hostile work waited; {len(costly)} hostile files failed, "
-        f"{sum(row[3] for row in costly)} charged"
+        f"while {waits} s of hostile work waited; {len(costly)} hostile files failed, {charged} charged"
     )
     assert late <= SOON_SECONDS
     assert waits >= LONG_ENOUGH_SECONDS

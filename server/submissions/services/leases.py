@@ -5,23 +5,31 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-
-from server.submissions.models import Rerun, Submission
+from django.db import connection
 
 FREE: dict[str, Any] = {"lease_token": None, "lease_until": None}
+
+# The team of each evaluation that runs now, first scorings and reruns. Written as SQL because every claim asks this, and
+# the ORM takes ten times as long to compose it as the database takes to answer.
+RUNNING = """
+SELECT team_id FROM submissions_submission WHERE status = 'running'
+UNION ALL
+SELECT owner.team_id FROM submissions_rerun AS rerun
+JOIN submissions_submission AS owner ON owner.id = rerun.submission_id WHERE rerun.lease_token IS NOT NULL
+"""
 
 
 def end_of_lease(now: datetime) -> datetime:
     return now + timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def running(**team: int) -> Counter[int]:
-    """Return the number of evaluations that run now, by team: first scorings and reruns."""
-    first = Submission.objects.running().filter(**team).order_by().values_list("team_id")
-    later = Rerun.objects.running().filter(**{f"submission__{name}": key for name, key in team.items()})
-    return Counter(key for (key,) in first.union(later.values_list("submission__team_id"), all=True))
+def running() -> Counter[int]:
+    """Return the number of evaluations that run now, by team."""
+    with connection.cursor() as cursor:
+        cursor.execute(RUNNING)
+        return Counter(team for (team,) in cursor.fetchall())
 
 
 def has_place(team_id: int) -> bool:
     """Tell whether another evaluation of the team may run; exact only for whoever holds the team's row."""
-    return running(team_id=team_id)[team_id] < settings.TEAM_EVALUATIONS_AT_ONCE
+    return running()[team_id] < settings.TEAM_EVALUATIONS_AT_ONCE

@@ -5,17 +5,31 @@ says whether the caller may take a large file now: a worker keeps one of its pro
 """
 
 from collections.abc import Mapping
+from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Case, F, Q, When
+from django.db import connection
+from django.db.models import Q
 
 from server.clock import database_now
 from server.submissions import queue
 from server.submissions.models import Rerun, Submission
 from server.submissions.services import lifecycle, reruns
-from server.submissions.services.leases import running
+from server.submissions.services.leases import RUNNING, running
 
-SMALL = Q(small=True, losses=0)  # a file that has cost a worker its life takes no place of small ones
+# Teams with nothing running come first, then small files, then the team whose last turn is the longest ago. A file that
+# has cost a worker its life takes no place of small ones.
+SMALL = "queued.small AND queued.losses = 0"
+NEXT = f"""
+WITH busy AS (SELECT team_id, count(*) AS evaluations FROM ({RUNNING}) AS running GROUP BY team_id)
+SELECT queued.id FROM submissions_submission AS queued
+JOIN challenges_team AS team ON team.id = queued.team_id LEFT JOIN busy ON busy.team_id = queued.team_id
+WHERE queued.status = 'queued' AND (queued.not_before IS NULL OR queued.not_before <= %s)
+AND (busy.evaluations IS NULL OR busy.evaluations < %s) AND ({{allowed}})
+ORDER BY CASE WHEN busy.team_id IS NULL THEN 0 ELSE 1 END, CASE WHEN {SMALL} THEN 0 ELSE 1 END,
+CASE WHEN team.served_at IS NULL THEN 0 ELSE 1 END, team.served_at, queued.received_at LIMIT 1
+"""
+NEXT_OF_ALL, NEXT_SMALL = NEXT.format(allowed="1 = 1"), NEXT.format(allowed=SMALL)
 
 
 def is_small(submission: Submission) -> bool:
@@ -25,22 +39,18 @@ def is_small(submission: Submission) -> bool:
 def next_submission(*, large: bool) -> Submission | None:
     """Claim the submission whose turn it is; None where none can be scored now."""
     while (first := first_submission(large=large)) is not None:
-        if claimed := lifecycle.claim(first.pk):
+        if claimed := lifecycle.claim(first):
             return claimed
     return None
 
 
-def first_submission(*, large: bool) -> Submission | None:
-    """Teams with nothing running come first, then small files, then the team whose last turn is the longest ago."""
-    busy = running()
-    queued = Submission.objects.queued().exclude(team__in=full(busy))
-    queued = queued.filter(Q(not_before=None) | Q(not_before__lte=database_now()))
-    if not large:
-        queued = queued.filter(SMALL)
-    is_busy = Case(When(team__in=list(busy), then=1), default=0)
-    is_large = Case(When(SMALL, then=0), default=1)
-    turn = F("team__served_at").asc(nulls_first=True)
-    return queued.order_by(is_busy, is_large, turn, "received_at").only("pk").first()
+def first_submission(*, large: bool) -> UUID | None:
+    """Return the id of the submission whose turn it is."""
+    now = connection.ops.adapt_datetimefield_value(database_now())
+    with connection.cursor() as cursor:
+        cursor.execute(NEXT_OF_ALL if large else NEXT_SMALL, [now, settings.TEAM_EVALUATIONS_AT_ONCE])
+        found = cursor.fetchone()
+    return UUID(str(found[0])) if found else None
 
 
 def next_rerun(*, large: bool) -> Rerun | None:
@@ -73,9 +83,9 @@ def wake() -> None:
 
     A message is spent when it finds no place free, so whoever leaves a place asks here.
     """
-    first = Submission.objects.queued().order_by("received_at").only("pk").first()
+    first = Submission.objects.queued().order_by("enqueued_at").values_list("pk", flat=True).first()
     if first is not None and queue.waiting(queue.FIRST) == 0:
-        queue.enqueue(first.pk)
+        queue.enqueue(first)
 
 
 def wake_later() -> None:
