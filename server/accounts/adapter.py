@@ -8,8 +8,9 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from server.accounts.models import User
 from server.accounts.names import BadName, clean_name, same_name
@@ -73,11 +74,14 @@ class AccountAdapter(DefaultAccountAdapter):
             record_password(user=user, by=user)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
-        with transaction.atomic():
-            confirmed: bool = super().confirm_email(request, email_address)
-            if confirmed:
-                owner = email_address.user
-                record(actor=owner, action="user.email_confirmed", subject=f"user {owner.pk}")
+        try:
+            with transaction.atomic():
+                confirmed: bool = super().confirm_email(request, email_address)
+                if confirmed:
+                    owner = email_address.user
+                    record(actor=owner, action="user.email_confirmed", subject=f"user {owner.pk}")
+        except IntegrityError:  # another account confirmed the address in the same moment
+            return False
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
@@ -89,7 +93,7 @@ class AccountAdapter(DefaultAccountAdapter):
             self.send_account_already_exists_mail(address.email)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
-        return "/accounts/"
+        return reverse("account")
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a mail whose links lead to PODIUM_URL; the host of the request is never part of one.

@@ -26,7 +26,7 @@ urlpatterns = [
     path("challenges/<slug:slug>", ChallengeDetail.as_view()),
     path("challenges/<slug:slug>/join", Join.as_view()),
     path("challenges/<slug:slug>/join-requests", JoinRequests.as_view()),
-    path("challenges/<slug:slug>/join-requests/<int:pk>", Decision.as_view()),
+    path("challenges/<slug:slug>/join-requests/<int:request_id>", Decision.as_view()),
     path(f"{PHASE}/quota", Quota.as_view()),
     path(f"{PHASE}/quota/statement", Statement.as_view()),
     path(f"{PHASE}/submissions", OwnSubmissions.as_view(), name="api_submissions"),

@@ -87,7 +87,7 @@ API: dict[str, Methods] = {
     API_CHALLENGE: {"GET": who(200)},
     API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200, organizers=403)},
     API_CHALLENGE + "/join-requests": {"GET": who(403, nobody=401, organizers=200)},
-    API_CHALLENGE + "/join-requests/<int:pk>": {"POST": who(403, nobody=401, organizers=422)},  # it says no decision
+    API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, organizers=422)},  # empty
     API_PHASE + "/quota": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/quota/statement": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/submissions": {

@@ -89,9 +89,8 @@ class World:
         names = {"slug": "c", "phase": "main", "submission_id": submission.pk, "uidb36": "1", "key": "bad"}
         if found := re.match(r"admin/(\w+)/(\w+)/<", route):
             names |= dict.fromkeys(("object_id", "id"), apps.get_model(found[1], found[2]).objects.latest("pk").pk)
-        numbers = {"tokens": self.token.pk, "join-requests": self.request.pk}
-        names |= {"pk": next((pk for word, pk in numbers.items() if word in route), submission.pk)}
-        names |= {"content_type_id": 1, "object_id": names.get("object_id", 1)}
+        names |= {"pk": self.token.pk if "tokens" in route else submission.pk}
+        names |= {"request_id": self.request.pk, "content_type_id": 1, "object_id": names.get("object_id", 1)}
         route = route.replace(f"^{APP_LABELS}", "challenges/").replace("(?P<url>.*)$", "x").replace(r"^[\s\S]*$", "x")
         return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(names[found[1]]), route)
 

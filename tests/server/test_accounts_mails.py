@@ -92,6 +92,19 @@ def test_of_two_accounts_with_one_address_the_first_to_confirm_has_it(db: None) 
     assert "Another account has confirmed this address" in Page(Client().get(links[0])).words
 
 
+def test_two_accounts_that_confirm_one_address_at_once_are_no_crash(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.post("/accounts/signup", SIGN_UP)
+    path = link()
+    Client().post("/accounts/signup", {**SIGN_UP, "username": "other"})
+    EmailAddress.objects.filter(user__username="other").update(verified=True)
+    monkeypatch.setattr(EmailAddress, "can_set_verified", lambda self: True)  # as read before the other was written
+    assert client.post(path).status_code == 302
+    assert EmailAddress.objects.get(verified=True).user.username == "other"
+    assert client.get("/accounts/").status_code == 302
+
+
 def test_a_superuser_by_command_can_log_in_at_once(client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", NEW)
     call_command("createsuperuser", "--noinput", username="root", email="Root@Example.org", stdout=StringIO())

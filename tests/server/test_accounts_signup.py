@@ -125,7 +125,7 @@ def test_whoever_signs_up_sees_the_same_for_a_known_address(
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = confirmation
     vouch_for(make.user(username="grace", email="grace@example.org"))
-    assert everything_seen("one", known) == everything_seen("two", "unknown@example.org")
+    assert everything_seen("probe-a", known) == everything_seen("probe-b", "unknown@example.org")
 
 
 def test_only_the_mailbox_of_a_known_address_learns_that_it_has_an_account(make: Any, confirming: None) -> None:

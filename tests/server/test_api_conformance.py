@@ -8,6 +8,7 @@ what the schema forbids or refuses what it allows.
 import os
 import re
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -22,13 +23,14 @@ from schemathesis.core.failures import FailureGroup
 from server.accounts.models import ApiToken
 from server.accounts.services import issue_token
 from server.api.views.challenges import ChallengeDetail
+from server.challenges.models import JoinRequest
 from server.wsgi import application
 from tests.server.documented import schema
 
 EXAMPLES = int(os.environ.get("PODIUM_API_EXAMPLES", "40"))
 MANY = 10**9
-REAL = {"slug": "detection", "phase": "main", "submission_id": str(UUID(int=1))}
-UUID_PATTERN = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+REAL = {"slug": "detection", "phase": "main", "submission_id": str(UUID(int=1)), "request_id": "1"}
+PATTERNS = {"submission_id": "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "request_id": "[0-9]+"}
 OFF = {"enabled": False}
 CONFIG = {
     "seed": 20261121,
@@ -70,7 +72,7 @@ def map_path_parameters(context: Any, drawn: dict[str, Any] | None) -> dict[str,
 
 
 def real(name: str, drawn: str) -> str:
-    well_formed = name != "submission_id" or UUID_PATTERN.fullmatch(drawn)
+    well_formed = re.fullmatch(PATTERNS.get(name, ".*"), drawn, re.DOTALL)
     return REAL[name] if well_formed and len(drawn) % 5 else drawn
 
 
@@ -83,6 +85,8 @@ def headers(request: Any, make: Any, scored: Any, settings: Any, inline_queue: A
     phase.challenge.organizers.add(people["organizer"])
     team = make.team(phase.challenge, people["member"])
     scored(phase, 0.5, private=0.4, team=team, id=REAL["submission_id"])
+    asked = {"user": make.user(), "rules_accepted_at": datetime.now(UTC), "pk": REAL["request_id"]}
+    JoinRequest.objects.create(challenge=phase.challenge, **asked)
     scope = SCOPES[request.param]
     if scope is None:
         return {}

@@ -13,6 +13,8 @@ ROUTES = {
     ("get", "/api/v1/challenges"),
     ("get", "/api/v1/challenges/{slug}"),
     ("post", "/api/v1/challenges/{slug}/join"),
+    ("get", "/api/v1/challenges/{slug}/join-requests"),
+    ("post", "/api/v1/challenges/{slug}/join-requests/{request_id}"),
     ("get", "/api/v1/challenges/{slug}/phases/{phase}/quota"),
     ("get", "/api/v1/challenges/{slug}/phases/{phase}/quota/statement"),
     ("get", "/api/v1/challenges/{slug}/phases/{phase}/submissions"),

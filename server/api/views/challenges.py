@@ -120,12 +120,12 @@ class Decision(APIView):
         request=DecisionInput,
         responses={200: DecisionSerializer, **refusals("not_found", *WITH_A_BODY, *COUNTED)},
     )
-    def post(self, request: PersonRequest, slug: str, pk: int) -> Response:
+    def post(self, request: PersonRequest, slug: str, request_id: int) -> Response:
         """Approve a request to join, or decline it. For organizers."""
         challenge = organized_challenge_at(request, slug)
         given = DecisionInput(data=request.data)
         given.is_valid(raise_exception=True)
-        found = get_object_or_404(challenge.join_requests, pk=pk)
+        found = get_object_or_404(challenge.join_requests, pk=request_id)
         approved = given.validated_data["approve"]
         (approve if approved else decline)(request=found, by=request.user)
         return Response(DecisionSerializer({"user": found.user.get_username(), "approved": approved}).data)
