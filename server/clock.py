@@ -12,3 +12,15 @@ def database_now() -> datetime:
         cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')" if sqlite else "SELECT statement_timestamp()")
         (now,) = cursor.fetchone()
     return datetime.fromisoformat(now).replace(tzinfo=UTC) if sqlite else now
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return a time in UTC. Raises ValueError at either end of time, where UTC has no such year.
+
+    >>> in_utc(datetime.fromisoformat("2026-01-01T01:00:00+01:00")).isoformat()
+    '2026-01-01T00:00:00+00:00'
+    """
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{moment} is out of range in UTC") from None
