@@ -13,7 +13,7 @@ from django.utils.datastructures import MultiValueDict
 
 from tests.server.test_access import APP_LABELS, routes
 
-OF_LISTS = ("q", "o", "p", "e", "all", "_to_field", "_changelist_filters", "at__year", "at__gte", "nonsense")  # admin
+OF_LISTS = ("q", "o", "p", "e", "all", "_to_field", "_changelist_filters", "at__year", "nonsense")  # admin
 TIMES = (
     *("0001-01-01T00:00", "0001-01-01T00:00:00+14:00", "0000-01-01", "9999-12-31T23:59", "9999-12-31T23:59:59-14:00"),
     *("2026-01-01T00:00:00+24:00", "10000-01-01"),
@@ -30,14 +30,14 @@ KNOWN = {
 
 
 def addresses() -> list[str]:
-    """Every address with names of what exists; those that end a session or a token are left out."""
+    """Every address with names of what exists; signing up and whatever ends a session or a token are left out."""
     found = []
     for route in routes(get_resolver().url_patterns):
         path = "/" + route.replace("<path:object_id>", "<str:object_id>").removesuffix("$").replace("^", "")
         for name, value in KNOWN.items():
             for kind in ("slug:", "uuid:", "str:", "int:", ""):
                 path = path.replace(f"<{kind}{name}>", value)
-        if not any(mark in path for mark in ("<", "(", "[", "logout", APP_LABELS)):
+        if not any(mark in path for mark in ("<", "(", "[", "logout", "signup", APP_LABELS)):
             found.append(path)
     return found
 

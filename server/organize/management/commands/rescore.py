@@ -5,8 +5,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from server.accounts.acting import ActingCommand
 from server.challenges.models import Phase
 from server.errors import Refused
 from server.organize.models import Rescoring
@@ -18,7 +19,7 @@ LOOK_SECONDS = 0.5
 PATIENCE_SECONDS = 60  # without a single score
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = "Score a phase's submissions against its newest truth, say which ranks change, and switch its boards."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
