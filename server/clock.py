@@ -21,3 +21,15 @@ def is_over(deadline: datetime | None, now: datetime) -> bool:
 
 def whole_millisecond(moment: datetime) -> datetime:
     return moment - timedelta(microseconds=moment.microsecond % 1000)
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return a time in UTC. Raises ValueError at either end of time, where UTC has no such year.
+
+    >>> in_utc(datetime.fromisoformat("2026-01-01T01:00:00+01:00")).isoformat()
+    '2026-01-01T00:00:00+00:00'
+    """
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{moment} is out of range in UTC") from None

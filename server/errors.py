@@ -4,8 +4,18 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from errno import EDQUOT, ENOSPC
 from math import ceil
-from sqlite3 import SQLITE_FULL
+from sqlite3 import (
+    SQLITE_BUSY,
+    SQLITE_CANTOPEN,
+    SQLITE_FULL,
+    SQLITE_IOERR,
+    SQLITE_LOCKED,
+    SQLITE_PROTOCOL,
+    SQLITE_READONLY,
+)
 from typing import Any
+
+from django.db import InterfaceError, OperationalError
 
 STATUS_OF_CODE = {
     "unauthenticated": 401,
@@ -31,6 +41,9 @@ STATUS_OF_CODE = {
 }
 
 
+COME_AGAIN = (429, 503)
+
+
 class Refused(Exception):
     """A request that is understood and refused; nothing was written.
 
@@ -46,8 +59,8 @@ class Refused(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the answer says beside its status: for a 429 when to come again."""
-        return {"Retry-After": str(seconds_to_wait(self.extra))} if self.status == 429 else {}
+        """What the answer says beside its status: when to come again, where that may help."""
+        return {"Retry-After": str(seconds_to_wait(self.extra))} if self.status in COME_AGAIN else {}
 
 
 def seconds_to_wait(extra: Mapping[str, Any]) -> int:
@@ -59,6 +72,11 @@ def seconds_to_wait(extra: Mapping[str, Any]) -> int:
 
 
 DISK_FULL = "53100"  # PostgreSQL's name for it
+# Codes, or beginnings of codes: lost connections, no connection left, serialization and deadlocks, a lock not had in
+# time, being stopped or started, and a standby server that takes no writes.
+AWAY = ("08", "53300", "40", "55P03", "57", "25006")
+SQLITE_AWAY = (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_READONLY, SQLITE_PROTOCOL)
+AGAIN_SECONDS = 10
 
 
 def full_disk(error: BaseException | None) -> Refused | None:
@@ -68,6 +86,28 @@ def full_disk(error: BaseException | None) -> Refused | None:
     if below or any(isinstance(one, OSError) and one.errno in (ENOSPC, EDQUOT) for one in (error, cause)):
         return Refused("no_space", "The server has no room for this. Nothing was taken from a quota; try again later.")
     return None
+
+
+def database_away(error: BaseException | None) -> Refused | None:
+    """Return the refusal if the database cannot be reached, or let nobody write for too long."""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return None
+    cause = error.__cause__
+    sqlite = getattr(cause, "sqlite_errorcode", None)
+    if sqlite is not None:
+        is_away = sqlite & 0xFF in SQLITE_AWAY  # the rest of it says more of the same
+    else:
+        state = getattr(cause, "sqlstate", None)
+        is_away = state is None or state.startswith(AWAY)
+    if not is_away:
+        return None
+    detail = "The database cannot be reached at the moment, or is too busy. Nothing was changed; try again in a moment."
+    return Refused("maintenance", detail, retry_after=AGAIN_SECONDS)
+
+
+def refusal_behind(error: BaseException | None) -> Refused | None:
+    """Return what an exception says to the client, where it is not our mistake: a policy, a full disk, no database."""
+    return error if isinstance(error, Refused) else full_disk(error) or database_away(error)
 
 
 def _plain(value: Any) -> Any:

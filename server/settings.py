@@ -3,6 +3,8 @@
 import json
 import os
 import secrets
+import tempfile
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from server.limits import *  # noqa: F403  (part of the settings)
@@ -19,16 +21,17 @@ RUNTIME_FILE = PODIUM_HOME / "runtime.json"
 FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
 
 
-def secret_key() -> str:
-    """Return the key of this installation; made once, readable by its owner only."""
-    path = PODIUM_HOME / "secret_key"
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(key := secrets.token_urlsafe(50))
-    return key
+def key_in(name: str) -> str:
+    """Return a key of this installation; made once, readable by its owner only."""
+    path = PODIUM_HOME / name
+    if not path.exists():
+        descriptor, whole = tempfile.mkstemp(dir=PODIUM_HOME)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(50))
+        with suppress(FileExistsError):  # another process was first; nobody ever reads half a key
+            os.link(whole, path)
+        os.unlink(whole)
+    return path.read_text()
 
 
 def running() -> dict[str, str]:
@@ -46,7 +49,9 @@ def running() -> dict[str, str]:
 DEBUG = env.bool("DEBUG", default=False)
 try:
     FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
-    SECRET_KEY: str = env.str("SECRET_KEY", default="") or secret_key()
+    (PODIUM_HOME / "logs").mkdir(mode=0o700, exist_ok=True)
+    SECRET_KEY: str = env.str("SECRET_KEY", default="") or key_in("secret_key")
+    AUDIT_KEY: str = env.str("AUDIT_KEY", default="") or key_in("audit_key")  # the same on all machines
     RUNNING = running()
 except OSError as error:
     raise unusable_folder("PODIUM_HOME", PODIUM_HOME, error) from error
@@ -301,6 +306,16 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line"},
+        "audit": {
+            "class": "logging.handlers.WatchedFileHandler",
+            "filename": PODIUM_HOME / "logs" / "audit.log",
+            "delay": True,
+            "formatter": "line",
+        },
+    },
+    # every entry, also of commands, whose other words go to a terminal
+    "loggers": {"server.audit.services": {"handlers": ["audit"], "level": "INFO"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
 }

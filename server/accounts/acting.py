@@ -1,21 +1,31 @@
-"""Commands that act for a person: `--as USERNAME`, who then stands in the audit log."""
+"""Management commands whose deeds are logged with an actor."""
 
 from argparse import ArgumentParser
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 
 from server.accounts.models import User
+from server.audit.actors import acting, described, shell
 
 
-def add_argument(parser: ArgumentParser) -> None:
-    parser.add_argument("--as", dest="acting", metavar="USERNAME", help="who does this; recorded in the audit log")
+class ActingCommand(BaseCommand):
+    """Acts for the person that `--as` names, else for the user of the machine who runs it.
 
+    `person`: the account that `--as` names; None for the operator, who may do everything.
+    """
 
-def person(username: str | None) -> User | None:
-    """Return the active account of this name; None, the service itself, where no name is given."""
-    if not username:
-        return None
-    user = User.objects.filter(username__iexact=username, is_active=True).first()
-    if user is None:
-        raise CommandError(f"There is no active account named {username}.")
-    return user
+    person: User | None = None
+
+    def create_parser(self, *words: Any, **options: Any) -> Any:
+        parser: ArgumentParser = super().create_parser(*words, **options)
+        parser.add_argument("--as", dest="acts_for", metavar="USERNAME", help="who the audit log says has done it")
+        return parser
+
+    def execute(self, *words: Any, **options: Any) -> str | None:
+        username = options.get("acts_for")
+        self.person = User.objects.filter(username__iexact=username, is_active=True).first() if username else None
+        if username and self.person is None:
+            raise CommandError(f"There is no active account named {username}.")
+        with acting(described(self.person) if self.person else shell()):
+            return super().execute(*words, **options)

@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, Suspicio
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
 
-from server.errors import STATUS_OF_CODE, Refused, full_disk, seconds_to_wait
+from server.errors import COME_AGAIN, STATUS_OF_CODE, refusal_behind, seconds_to_wait
 
 log = logging.getLogger(__name__)
 
@@ -49,8 +49,10 @@ NOTHING_HERE = "There is nothing at this address, or it is not for you to see. T
 def problem(exception: Exception, context: dict[str, Any]) -> JsonResponse:
     """Answer an exception. What nobody foresaw is logged with its traceback and answered with the request's id."""
     request: HttpRequest = context["request"]._request
-    refusal = exception if isinstance(exception, Refused) else full_disk(exception)
+    refusal = refusal_behind(exception)
     if refusal is not None:
+        if refusal.code == "maintenance":
+            log.error("request %s: %s", getattr(request, "request_id", ""), exception)
         return document(refusal.code, refusal.detail, **refusal.extra)
     code = next((code for kind, code in CODE_OF_EXCEPTION if isinstance(exception, kind)), None)
     if code is None:
@@ -73,7 +75,7 @@ def document(code: str, detail: str, **extra: Any) -> JsonResponse:
         **extra,
     }
     response = JsonResponse(members, status=status, content_type=MEDIA_TYPE)
-    if status == 429:
+    if status in COME_AGAIN:
         response["Retry-After"] = str(seconds_to_wait(extra))
     return response
 

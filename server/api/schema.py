@@ -10,7 +10,7 @@ from rest_framework import serializers
 from server.api.errors import MEDIA_TYPE, STATUS_OF_PROTOCOL_CODE
 from server.errors import STATUS_OF_CODE
 
-EVERYWHERE = ("unauthenticated", "forbidden", "not_acceptable", "invalid", "server_error")
+EVERYWHERE = ("unauthenticated", "forbidden", "not_acceptable", "invalid", "maintenance", "server_error")
 WITH_A_BODY = ("unsupported_media_type", "file_too_large")
 COUNTED = ("rate_limited",)
 PAGE = OpenApiParameter("page", OpenApiTypes.INT, description="from 1; follow `next`")

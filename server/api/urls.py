@@ -1,7 +1,6 @@
 """The API's addresses, as the contract names them, below /api/v1/."""
 
 from django.urls import path, re_path
-from drf_spectacular.views import SpectacularAPIView
 
 from server.api.views.challenges import (
     ChallengeDetail,
@@ -12,7 +11,7 @@ from server.api.views.challenges import (
     Quota,
     Statement,
 )
-from server.api.views.docs import Docs
+from server.api.views.docs import Docs, Schema
 from server.api.views.leaderboard import Leaderboard
 from server.api.views.missing import Missing
 from server.api.views.organizing import Apply, Discard, Rescore, Truths
@@ -38,7 +37,7 @@ urlpatterns = [
     path(SUBMISSION, SubmissionDetail.as_view()),
     path(f"{SUBMISSION}/report", Report.as_view()),
     path(f"{SUBMISSION}/cancel", Cancel.as_view()),
-    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("schema", Schema.as_view(), name="schema"),
     path("docs", Docs.as_view(), name="docs"),
     re_path(r"^[\s\S]*$", Missing.as_view()),
 ]

@@ -1,6 +1,10 @@
 """What people type on a challenge's pages."""
 
+from datetime import datetime
+
 from django import forms
+
+from server.clock import in_utc
 
 
 class JoinForm(forms.Form):
@@ -46,3 +50,10 @@ class BoardForm(forms.Form):
     split = forms.ChoiceField(choices=[(name, name) for name in ("public", "private", "all")], required=False)
     at = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
     page = forms.IntegerField(min_value=1, required=False)
+
+    def clean_at(self) -> datetime | None:
+        at: datetime | None = self.cleaned_data["at"]
+        try:
+            return at and in_utc(at)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None

@@ -1,12 +1,16 @@
 """What every response carries: a request id to quote, a policy that loads nothing from elsewhere; and refusals."""
 
+import logging
 import uuid
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from server.errors import Refused
+from server.errors import refusal_behind
 from server.pages.answers import answer
+from server.pages.views.errors import without_database
+
+log = logging.getLogger(__name__)
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -47,7 +51,11 @@ class RefusalMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if not isinstance(exception, Refused):
+        refusal = refusal_behind(exception)
+        if refusal is None:
             return None
+        if refusal.code == "maintenance":
+            log.error("request %s: %s", getattr(request, "request_id", ""), exception)
+            return without_database(request, refusal)
         slug = request.resolver_match.kwargs.get("slug") if request.resolver_match else None
-        return answer(request, "errors/refused.html", {"refusal": exception, "slug": slug})
+        return answer(request, "errors/refused.html", {"refusal": refusal, "slug": slug})

@@ -97,3 +97,10 @@ def test_no_address_of_the_api_is_left_to_pages() -> None:
     last = api.url_patterns[-1]
     assert isinstance(last, URLPattern)
     assert last.pattern.match("anything/at\nall")
+
+
+@pytest.mark.parametrize("query", ["version=%0a", "version=2", "version=%22;x", "lang=%00"])
+def test_what_an_address_says_is_not_repeated_in_a_header(client: Any, db: None, query: str) -> None:
+    answer = client.get(f"/api/v1/schema?{query}")
+    assert answer.status_code == 200
+    assert answer["Content-Disposition"] == 'inline; filename="Podium.yaml"'

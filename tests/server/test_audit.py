@@ -1,5 +1,6 @@
 """The audit log: every change of a row, every missing one and a cut-off tail is found."""
 
+import gzip
 import logging
 from io import StringIO
 from pathlib import Path
@@ -11,7 +12,14 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from server.audit.models import Entry, Head
-from server.audit.services import digest, faults, record
+from server.audit.services import digest, record
+from server.audit.verifying import faults
+
+
+@pytest.fixture(autouse=True)
+def own_home(settings: Any, tmp_path: Path) -> None:
+    """Where the end of the log is noted; the logs of other tests are elsewhere."""
+    settings.PODIUM_HOME = tmp_path
 
 
 @pytest.fixture
@@ -95,15 +103,27 @@ class TestWitness:
         return out.getvalue()
 
     def test_that_agrees_is_counted(self, witness: Path) -> None:
-        assert self.verify(witness) == "8 entries, all in place; 4 of them also in the logs\n"
+        assert self.verify(witness).startswith("8 entries, all in place; 4 of them also in the logs\n")
+
+    def test_that_lacks_entries_is_said_to_be_incomplete(self, witness: Path) -> None:
+        assert "4 entries are in no log, 1 the first of them" in self.verify(witness)
+
+    def test_is_read_where_it_was_rotated_and_packed(self, witness: Path, tmp_path: Path) -> None:
+        (tmp_path / "logs").mkdir()
+        with gzip.open(tmp_path / "logs" / "web.log.2.gz", "wt") as packed:
+            packed.write(witness.read_text())
+        out = StringIO()
+        call_command("verify_audit", stdout=out)
+        assert "4 of them also in the logs" in out.getvalue()
 
     def test_finds_a_log_that_was_shortened_together_with_its_end(self, witness: Path) -> None:
         Entry.objects.filter(number__gt=6).delete()
         last = Entry.objects.get(number=6)
         Head.objects.update(number=last.number, hash=last.hash)
         assert list(faults()) == []
-        with pytest.raises(CommandError, match=r"entry 7 is not there as .*web\.log.*\nentry 8 is not there"):
+        with pytest.raises(CommandError, match=r"entries 7 to 8 that were written are gone") as failure:
             self.verify(witness)
+        assert failure.value.returncode == 2
 
     def test_finds_a_log_that_was_hashed_anew(self, witness: Path) -> None:
         previous = Entry.objects.get(number=6).hash
@@ -113,9 +133,9 @@ class TestWitness:
             entry.hash = previous = digest(previous=previous, actor=("", ""), **fields)
             entry.save()
         Head.objects.update(hash=previous)
-        assert list(faults()) == []
-        with pytest.raises(CommandError, match="entry 7 is not there"):
+        with pytest.raises(CommandError, match="entry 7 is not there") as failure:
             self.verify(witness)
+        assert failure.value.returncode == 1
 
     def test_is_looked_for_among_the_services_own_logs(self, witness: Path, settings: Any, tmp_path: Path) -> None:
         settings.PODIUM_HOME = tmp_path

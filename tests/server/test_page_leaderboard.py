@@ -171,3 +171,13 @@ def test_the_csv_has_every_row_and_every_digit(phase: Any, make: Any, scored: An
     response = client.get(f"{ADDRESS}.csv")
     assert response["Content-Disposition"] == f'attachment; filename="c-{phase.slug}-public.csv"'
     assert "1,'=1+1,0.8618052665698489," in response.content.decode()
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00%2B14:00"])
+def test_a_time_beyond_either_end_is_dropped(phase: Any, at: str) -> None:
+    assert visit(f"?at={at}").status == 200
+
+
+def test_the_first_year_stays_in_the_links_of_its_board(phase: Any, scored: Any) -> None:
+    scored(phase, 0.5, private=0.4)
+    assert any("at=0001-01-01T00%3A00%3A00" in link for link in visit("?at=0001-01-01T00:00").links())

@@ -186,7 +186,7 @@ def test_command_records_who_put_something_back(upload, make: Any):
     upload("one")
     sweep()
     make.user(username="olga", is_staff=True)
-    call_command("quarantine", "submissions/one", restore=True, acting="olga")
+    call_command("quarantine", "submissions/one", restore=True, acts_for="olga")
     assert Entry.objects.values_list("actor_name", "action", "subject").last() == (
         "olga",
         "file.restored",

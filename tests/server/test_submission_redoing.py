@@ -98,7 +98,7 @@ def test_file_that_its_team_uploaded_again_is_not_scored_twice(make, failed, cap
 def test_who_acted_is_in_the_audit_log(make, failed):
     submission = failed()
     make.user(username="olga", is_staff=True)
-    call_command("requeue", submission.pk, acting="Olga")
+    call_command("requeue", submission.pk, acts_for="Olga")
     entry = Entry.objects.get(action="submission.requeued")
     assert (entry.actor_name, entry.subject) == ("olga", f"submission {submission.pk}")
 
@@ -106,7 +106,7 @@ def test_who_acted_is_in_the_audit_log(make, failed):
 def test_person_who_organizes_something_else_may_not(make, failed, capsys):
     submission = failed()
     make.user(username="eve")
-    call_command("requeue", submission.pk, acting="eve")
+    call_command("requeue", submission.pk, acts_for="eve")
     assert statuses(submission) == ["failed"]
     assert "does not organize" in capsys.readouterr().err
 
@@ -115,7 +115,7 @@ def test_person_who_organizes_something_else_may_not(make, failed, capsys):
 def test_unknown_person_cannot_act(db, own_folders, command):
     more = {"restore": True} if command == "quarantine" else {}
     with pytest.raises(CommandError, match="no active account named nobody"):
-        call_command(command, *([] if more else [uuid4()]), acting="nobody", **more)
+        call_command(command, *([] if more else [uuid4()]), acts_for="nobody", **more)
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_organizer_gives_back_what_a_file_was_charged(make, failed):
     submission = failed(Failure.OUT_OF_TIME)
     submission.phase.challenge.organizers.add(make.user(username="olga"))
     assert balance(submission) == 1
-    call_command("give_back", submission.pk, acting="olga")
+    call_command("give_back", submission.pk, acts_for="olga")
     assert balance(submission) == 0
     assert Entry.objects.get(action="submission.given_back").actor_name == "olga"
 

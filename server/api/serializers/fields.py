@@ -4,6 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from server.clock import in_utc
+
 
 class NullWhereEmpty(serializers.CharField):
     """A column of text that is empty where there is nothing to say; JSON says null."""
@@ -26,4 +28,8 @@ class Moment(serializers.DateTimeField):
     """A time in an address, where an unescaped plus sign has become a space."""
 
     def to_internal_value(self, value: Any) -> Any:
-        return super().to_internal_value(value.replace(" ", "+") if value.count("T") else value)
+        moment = super().to_internal_value(value.replace(" ", "+") if value.count("T") else value)
+        try:
+            return in_utc(moment)
+        except ValueError as error:
+            raise serializers.ValidationError(f"{error}.") from None

@@ -75,7 +75,7 @@ class OwnSubmissions(APIView):
     @extend_schema(
         operation_id="submit",
         request={"multipart/form-data": UploadInput},
-        responses={201: SubmissionSerializer, **refusals("not_found", "maintenance", *SUBMITTING, *WITH_A_BODY)},
+        responses={201: SubmissionSerializer, **refusals("not_found", *SUBMITTING, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Send a file. It is taken whatever it holds, and then scored or rejected: follow it at its own address."""

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from server.errors import full_disk
+from server.errors import Refused, refusal_behind
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -26,12 +26,22 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Without the request, the template asks nobody who is logged in: the database may be what is broken.
+    """Show what went wrong outside any view.
 
-    A full disk is told as such. It often shows while the CSRF check reads a form with a file: no view and no middleware
-    sees that exception, only this function is called while it is handled.
+    A full disk often shows while the CSRF check reads a form with a file, and a lost database while a session is
+    saved: no middleware sees these exceptions, only this function is called while one is handled.
     """
-    refusal = full_disk(sys.exception())
-    template, status = ("errors/refused.html", refusal.status) if refusal else ("errors/500.html", 500)
-    context = {"request_id": getattr(request, "request_id", ""), "refusal": refusal}
-    return HttpResponse(render_to_string(template, context), status=status)
+    if refusal := refusal_behind(sys.exception()):
+        return without_database(request, refusal)
+    return HttpResponse(render_to_string("errors/500.html", {"request_id": request_id_of(request)}), status=500)
+
+
+def without_database(request: HttpRequest, refusal: Refused) -> HttpResponse:
+    """Show a refusal. Without the request the template does not ask who is logged in: the database may be away."""
+    context = {"request_id": request_id_of(request), "refusal": refusal}
+    page = render_to_string("errors/refused.html", context)
+    return HttpResponse(page, status=refusal.status, headers=refusal.headers)
+
+
+def request_id_of(request: HttpRequest) -> str:
+    return getattr(request, "request_id", "")

@@ -76,7 +76,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
 
 def address(here: place.Place, wish: Wish, **changes: str) -> str:
     """The same board with something changed."""
-    at = wish.at.strftime("%Y-%m-%dT%H:%M:%S") if wish.at else ""
+    at = wish.at.replace(tzinfo=None).isoformat(timespec="seconds") if wish.at else ""
     phase = here.phase.slug if here.phase and here.query else ""
     values = {"phase": phase, "split": wish.split, "at": at} | changes
     return "?" + urlencode({name: value for name, value in values.items() if value})

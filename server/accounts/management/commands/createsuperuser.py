@@ -4,12 +4,13 @@ from typing import Any
 
 from django.contrib.auth.management.commands import createsuperuser
 
+from server.accounts.acting import ActingCommand
 from server.accounts.models import User
 from server.accounts.services import vouch_for
 from server.audit.services import record
 
 
-class Command(createsuperuser.Command):
+class Command(ActingCommand, createsuperuser.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         """Log it afterwards: a transaction around the questions would keep everybody else from writing."""
         super().handle(*args, **options)

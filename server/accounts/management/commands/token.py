@@ -4,14 +4,15 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from server.accounts.acting import ActingCommand
 from server.accounts.models import ApiToken, User
 from server.accounts.services import issue_token
 from server.errors import Refused
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = "Issue an API token for a person and print it. It is shown once and cannot be read again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -3,35 +3,31 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from server.accounts.models import User
+from server.accounts.acting import ActingCommand
 from server.challenges import approval
 from server.challenges.models import Challenge, JoinRequest
 from server.errors import Refused
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = "List the requests to join a challenge whose organizers approve its members; approve or decline some."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("--approve", nargs="+", default=[], metavar="USERNAME")
         parser.add_argument("--decline", nargs="+", default=[], metavar="USERNAME")
-        parser.add_argument("--as", dest="by", metavar="USERNAME", help="the organizer who decides, for the audit log")
 
-    def handle(self, *, slug: str, approve: list[str], decline: list[str], by: str | None, **options: Any) -> None:
+    def handle(self, *, slug: str, approve: list[str], decline: list[str], **options: Any) -> None:
         challenge = Challenge.objects.filter(slug=slug).first()
         if challenge is None:
             raise CommandError(f"There is no challenge {slug}.")
-        organizer = User.objects.filter(username__iexact=by, is_active=True).first() if by else None
-        if by and organizer is None:
-            raise CommandError(f"There is no active account named {by}.")
         try:
             for name in approve:
-                approval.approve(request=self.request(challenge, name), by=organizer)
+                approval.approve(request=self.request(challenge, name), by=self.person)
             for name in decline:
-                approval.decline(request=self.request(challenge, name), by=organizer)
+                approval.decline(request=self.request(challenge, name), by=self.person)
         except Refused as refusal:
             raise CommandError(refusal.detail) from None
         for request in challenge.join_requests.select_related("user"):

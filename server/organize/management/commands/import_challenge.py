@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 
 from evaluator.problems import Problem
+from server.accounts.acting import ActingCommand
 from server.accounts.models import User
 from server.challenges.models import Challenge
 from server.errors import Refused
@@ -24,7 +25,7 @@ UNFINISHED = (
 )
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Import a challenge from a bundle. Every mistake is listed as file:line: code message and nothing is imported; "
         f"exit {BUNDLE_AT_FAULT} for mistakes of the bundle, {TRUTH_AT_FAULT} where only its truth is at fault, "

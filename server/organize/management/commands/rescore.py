@@ -6,9 +6,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluator.problems import Problem
+from server.accounts.acting import ActingCommand
 from server.challenges.models import Phase, Truth
 from server.errors import Refused
 from server.organize.models import Rescoring
@@ -20,7 +21,7 @@ LOOK_SECONDS = 0.5
 PATIENCE_SECONDS = 60  # without a single score
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Score a phase's submissions against a version of its truth, list the ranks that change, and switch its "
         "boards. Any version can be put into effect again; without --truth it is the newest that was never in use, or "

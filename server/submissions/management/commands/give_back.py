@@ -4,29 +4,27 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from server.accounts import acting as acting_for
+from server.accounts.acting import ActingCommand
 from server.errors import Refused
 from server.submissions.models import Submission
 from server.submissions.services import redoing
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = "Gives back the quota of failed submissions, such as files that needed too much time or memory."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("ids", nargs="+", type=UUID, metavar="ID", help="of submissions")
-        acting_for.add_argument(parser)
 
-    def handle(self, *, ids: list[UUID], acting: str | None, **options: Any) -> None:
-        by = acting_for.person(acting)
+    def handle(self, *, ids: list[UUID], **options: Any) -> None:
         for identifier in ids:
             found = Submission.objects.select_related("phase__challenge").filter(pk=identifier).first()
             if found is None:
                 raise CommandError(f"There is no submission {identifier}.")
             try:
-                redoing.give_back(submission=found, by=by)
+                redoing.give_back(submission=found, by=self.person)
             except Refused as refusal:
                 raise CommandError(refusal.detail) from None
             self.stdout.write(f"{identifier}: given back")

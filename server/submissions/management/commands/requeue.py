@@ -4,10 +4,10 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
-from server.accounts import acting as acting_for
+from server.accounts.acting import ActingCommand
 from server.errors import Refused
 from server.submissions.models import Fault, Status, Submission
 from server.submissions.services import redoing
@@ -15,7 +15,7 @@ from server.submissions.services import redoing
 FAULTS = tuple(filter(None, Fault.values))
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = "Queues failed submissions again; with --intervals, scores that have no interval."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,17 +24,15 @@ class Command(BaseCommand):
         parser.add_argument("--fault", choices=FAULTS, help="those for which this side is at fault")
         parser.add_argument("--all", action="store_true", help="all of them")
         parser.add_argument("--intervals", action="store_true", help="scores without interval instead of failed ones")
-        acting_for.add_argument(parser)
 
-    def handle(self, *, intervals: bool, acting: str | None, **options: Any) -> None:
-        by = acting_for.person(acting)
+    def handle(self, *, intervals: bool, **options: Any) -> None:
         kind = redoing.without_interval() if intervals else Submission.objects.filter(status=Status.FAILED)
         found = list(chosen(kind, options).select_related("phase__challenge").order_by("received_at"))
         deed = redoing.requeue_interval if intervals else redoing.requeue
         done = 0
         for submission in found:
             try:
-                deed(submission=submission, by=by)
+                deed(submission=submission, by=self.person)
                 done += 1
             except Refused as refusal:
                 self.stderr.write(f"{submission.pk}: {refusal.detail}")

@@ -1,0 +1,111 @@
+"""Verify the audit log: by its own hashes, and by what is known of it outside the database."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+
+from server.audit import witness
+from server.audit.models import Entry, Head
+from server.audit.services import digest, record
+
+RESTORED = "audit.restored"
+
+
+def is_hashed(entry: Entry, *, key: str) -> bool:
+    fields = {name: getattr(entry, name) for name in ("previous", "number", "at", "action", "subject", "detail")}
+    return digest(key=key, actor=(entry.actor_id, entry.actor_name), **fields) == entry.hash
+
+
+def faults() -> Iterator[str]:
+    """Yield one sentence for every place where the chain does not hold.
+
+    Entries from before there was a key have plain hashes. After the first keyed entry, or after the number that is
+    noted outside the database, there are none: whoever writes the table anew cannot make it look old.
+    """
+    try:
+        noted = witness.end()
+    except witness.Damaged as error:
+        yield str(error)
+        noted = None
+    keyed_from = noted.keyed_from if noted else None
+    previous, expected = "", 1
+    for entry in Entry.objects.order_by("number").iterator():
+        if entry.number != expected:
+            yield f"entry {expected} is missing"
+        elif entry.previous != previous:
+            yield f"entry {entry.number} does not follow entry {entry.number - 1}"
+        if is_hashed(entry, key=settings.AUDIT_KEY):
+            keyed_from = min(keyed_from or entry.number, entry.number)
+        elif not is_hashed(entry, key=""):
+            yield f"entry {entry.number} was changed"
+        elif keyed_from is not None and entry.number >= keyed_from:
+            yield f"entry {entry.number} was written without the audit key, which is used since entry {keyed_from}"
+        previous, expected = entry.hash, entry.number + 1
+    yield from faults_of_head(expected - 1, previous)
+
+
+def faults_of_head(number: int, hashed: str) -> Iterator[str]:
+    head = Head.objects.filter(pk=1).first()
+    if head is None and number:
+        yield "where the log ends is not on record"
+    elif head is not None and (head.number, head.hash) != (number, hashed):
+        yield f"the log ends at entry {number}, but {head.number} were written"
+
+
+class Comparison:
+    """The log compared with what is known outside the database."""
+
+    def __init__(self, logs: Iterable[Path]) -> None:
+        known = {(number, hashed): path for path, number, hashed in witness.heard(logs)}
+        self.heard = {number for number, _ in known}
+        known |= {(one.number, one.hash): witness.path_of_end() for one in noted_ends() if one.number}
+        self.count = 0
+        self.unkeyed: set[int] = set()
+        self.unheard: list[int] = []
+        restorations: list[tuple[int, int]] = []
+        for entry in Entry.objects.order_by("number").iterator():
+            self._look_at(entry, known)
+            if entry.action == RESTORED and entry.number not in self.unkeyed:
+                restorations.append((entry.detail["first"], entry.detail["last"]))
+        excused = (number for first, last in restorations for number in range(first, last + 1))
+        forgotten = set(excused)
+        self.contradicted = {one: path for one, path in known.items() if one[0] not in forgotten}
+
+    def _look_at(self, entry: Entry, known: dict[tuple[int, str], Path]) -> None:
+        self.count += 1
+        known.pop((entry.number, entry.hash), None)
+        if entry.number not in self.heard:
+            self.unheard.append(entry.number)
+        if not is_hashed(entry, key=settings.AUDIT_KEY):
+            self.unkeyed.add(entry.number)
+
+    @property
+    def forged(self) -> list[str]:
+        """One sentence for every known entry in whose place stands one that anybody could have written."""
+        return [
+            f"entry {number} is not there as {path} tells of it ({hashed[:12]}…)"
+            for (number, hashed), path in sorted(self.contradicted.items())
+            if number in self.unkeyed
+        ]
+
+    @property
+    def lost(self) -> list[int]:
+        """Numbers of known entries that are gone, while every entry in their place is sound."""
+        return sorted({number for number, _ in self.contradicted if number not in self.unkeyed})
+
+
+def noted_ends() -> list[witness.End]:
+    try:
+        return [one for one in (witness.end(), *witness.lost_ends()) if one is not None]
+    except witness.Damaged:  # that is a fault of its own
+        return []
+
+
+@transaction.atomic
+def acknowledge(lost: list[int]) -> Entry:
+    """Record that the log went back because a backup was restored, and begin a new note of its end."""
+    entry = record(actor=None, action=RESTORED, subject="audit", detail={"first": lost[0], "last": lost[-1]})
+    transaction.on_commit(lambda: witness.note(entry.number, entry.hash, is_back=True))
+    return entry

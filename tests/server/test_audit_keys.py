@@ -1,0 +1,198 @@
+"""The audit log against who can write to the database but not to the machine; backups; and who acts in a command."""
+
+import getpass
+import os
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from server.accounts.models import ApiToken
+from server.audit import witness
+from server.audit.models import Entry, Head
+from server.audit.services import digest, record
+from server.audit.verifying import faults
+
+
+@pytest.fixture(autouse=True)
+def own_home(settings: Any, tmp_path: Path) -> None:
+    settings.PODIUM_HOME = tmp_path
+
+
+@pytest.fixture
+def write(db: None, django_capture_on_commit_callbacks: Any) -> Any:
+    """`write(3)`: so many entries, committed."""
+
+    def write(count: int) -> None:
+        with django_capture_on_commit_callbacks(execute=True):
+            for _ in range(count):
+                record(actor=None, action="test.done", subject="thing")
+
+    return write
+
+
+@pytest.fixture
+def write_unkeyed(write: Any, settings: Any) -> Any:
+    """`write_unkeyed(3)`: so many entries as they were written before there was a key."""
+
+    def write_unkeyed(count: int) -> None:
+        key, settings.AUDIT_KEY = settings.AUDIT_KEY, ""
+        write(count)
+        settings.AUDIT_KEY = key
+        witness.path_of_end().unlink()
+
+    return write_unkeyed
+
+
+def forge(first: int, **changes: Any) -> None:
+    """Write the table anew from this entry on, as whoever has the database alone can."""
+    previous = Entry.objects.filter(number=first - 1).values_list("hash", flat=True).first() or ""
+    for entry in Entry.objects.filter(number__gte=first).order_by("number"):
+        fields = {name: getattr(entry, name) for name in ("number", "at", "action", "subject", "detail")} | changes
+        hashed = digest(previous=previous, actor=(entry.actor_id, entry.actor_name), **fields)
+        Entry.objects.filter(pk=entry.pk).update(previous=previous, hash=hashed, **changes)
+        previous = hashed
+    Head.objects.update(hash=previous)
+
+
+def cut_after(number: int) -> None:
+    """Delete the end, and say that it never was: as whoever has the database can, and as an old backup is."""
+    Entry.objects.filter(number__gt=number).delete()
+    Head.objects.update(number=number, hash=Entry.objects.get(number=number).hash)
+
+
+def verified(*words: str) -> tuple[int, str]:
+    out = StringIO()
+    try:
+        call_command("verify_audit", *words, stdout=out)
+    except CommandError as error:
+        return error.returncode, str(error)
+    return 0, out.getvalue()
+
+
+class TestKey:
+    def test_a_table_written_anew_without_it_is_found(self, write: Any) -> None:
+        write(4)
+        forge(1, subject="forged")
+        assert "entry 1 was written without the audit key, which is used since entry 1" in faults()
+        assert verified()[0] == 1
+
+    def test_an_end_written_anew_without_it_is_found(self, write: Any) -> None:
+        write(4)
+        witness.path_of_end().unlink()  # as on a machine that never wrote an entry
+        forge(3, subject="forged")
+        assert list(faults()) == [
+            f"entry {number} was written without the audit key, which is used since entry 1" for number in (3, 4)
+        ]
+
+    def test_entries_from_before_hold_and_go_on_with_it(self, write: Any, write_unkeyed: Any) -> None:
+        write_unkeyed(3)
+        assert verified()[0] == 0
+        write(2)
+        assert list(faults()) == []
+        end = witness.end()
+        assert end is not None
+        assert (end.number, end.keyed_from) == (5, 4)
+
+    def test_nothing_after_the_first_use_passes_for_older(self, write: Any, write_unkeyed: Any) -> None:
+        write_unkeyed(3)
+        write(2)
+        forge(4)
+        assert any("used since entry 4" in fault for fault in faults())
+
+    def test_another_one_verifies_nothing(self, write: Any, settings: Any) -> None:
+        write(2)
+        settings.AUDIT_KEY = "another"
+        assert list(faults()) == ["entry 1 was changed", "entry 2 was changed"]
+
+    def test_lies_beside_the_other_keys_for_its_owner_only(self) -> None:
+        path = Path(os.environ["PODIUM_HOME"]) / "audit_key"
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert len(path.read_text()) > 40
+
+
+class TestEnd:
+    def test_a_log_cut_off_with_its_end_is_found_and_called_older(self, write: Any) -> None:
+        write(5)
+        cut_after(3)
+        assert list(faults()) == []
+        code, said = verified()
+        assert code == 2
+        assert "entries 5 to 5 that were written are gone. A backup was restored, or the end" in said
+
+    def test_one_that_went_on_after_a_restored_backup_is_called_older(self, write: Any) -> None:
+        write(5)
+        cut_after(3)
+        write(4)
+        assert verified()[0] == 2
+
+    def test_a_restored_backup_is_recorded_once_and_then_known(self, write: Any, make: Any) -> None:
+        write(5)
+        cut_after(3)
+        user = make.user(username="ada")
+        from_command = verified("--restored", "--as", "ada")
+        assert from_command[0] == 0
+        entry = Entry.objects.latest("number")
+        assert (entry.action, entry.actor_id, entry.detail) == ("audit.restored", str(user.pk), {"first": 5, "last": 5})
+        assert verified()[0] == 0
+
+    def test_who_changed_an_entry_is_not_excused_by_a_backup(self, write: Any) -> None:
+        write(5)
+        cut_after(3)
+        Entry.objects.filter(number=2).update(subject="forged")
+        assert verified("--restored") == (1, "entry 2 was changed")
+
+    def test_a_forged_record_of_a_backup_excuses_nothing(self, write: Any) -> None:
+        write(5)
+        cut_after(3)
+        last = Entry.objects.get(number=3)
+        Entry.objects.create(
+            number=4,
+            at=last.at,
+            action="audit.restored",
+            subject="audit",
+            detail={"first": 4, "last": 5},
+            previous=last.hash,
+            hash="0" * 64,
+        )
+        forge(4)
+        Head.objects.update(number=4)
+        assert verified()[0] == 1
+
+    def test_a_note_that_is_damaged_is_said_to_be(self, write: Any) -> None:
+        write(2)
+        witness.path_of_end().write_text("nonsense")
+        assert verified() == (1, f"{witness.path_of_end()} is damaged")
+
+    def test_an_earlier_entry_never_moves_it_back(self, write: Any) -> None:
+        write(3)
+        witness.note(2, "0" * 64)
+        end = witness.end()
+        assert end is not None
+        assert end.number == 3
+
+
+class TestActor:
+    def test_of_a_command_is_who_runs_it(self, make: Any) -> None:
+        make.user(username="ada")
+        call_command("token", "ada", stdout=StringIO())
+        entry = Entry.objects.get(action="token.issued")
+        assert (entry.actor_id, entry.actor_name) == ("", f"shell:{getpass.getuser()}")
+        assert entry.detail["user"] == "ada"
+
+    def test_of_a_command_is_whom_it_names(self, make: Any) -> None:
+        make.user(username="ada")
+        admin = make.user(username="admin")
+        call_command("token", "ada", "--as", "Admin", stdout=StringIO())
+        assert Entry.objects.get(action="token.issued").actor_id == str(admin.pk)
+
+    def test_of_a_command_has_an_account(self, make: Any) -> None:
+        make.user(username="ada")
+        with pytest.raises(CommandError, match="no active account named nobody"):
+            call_command("token", "ada", "--as", "nobody")
+        assert not ApiToken.objects.exists()
+
+    def test_of_the_service_itself_is_nobody(self, db: None) -> None:
+        assert record(actor=None, action="test.done", subject="x").actor_name == ""
