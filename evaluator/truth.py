@@ -175,6 +175,17 @@ def _mapped(body: NDArray[np.uint8], place: Mapping[str, Any]) -> NDArray[Any]:
     return array
 
 
+def newly_public(before: Truth, after: Truth) -> int:
+    """Return how many images were private in one truth and are public in another."""
+    private = {
+        image for image, usage in zip(before.texts["images"], before.arrays["usage"], strict=True) if usage == PRIVATE
+    }
+    public = (
+        image for image, usage in zip(after.texts["images"], after.arrays["usage"], strict=True) if usage == PUBLIC
+    )
+    return sum(image in private for image in public)
+
+
 def is_prepared(path: Path) -> bool:
     """Tell a prepared truth by its magic."""
     if not path.is_file():

@@ -1,6 +1,7 @@
 """``podium prepare``: a truth folder into one file."""
 
 from argparse import Namespace
+from pathlib import Path
 
 from evaluator.cli.ceiling import ceilings, warn_of
 from evaluator.cli.defects import print_warnings
@@ -12,14 +13,16 @@ from evaluator.cli.usage import (
     add_json,
     add_set,
     add_track,
+    existing_file,
     existing_folder,
     new_file,
     parameters,
     refuse_idle_seed,
     split,
 )
-from evaluator.problems import Findings, Problem
+from evaluator.problems import Findings, InvalidTruth, Problem
 from evaluator.scoring import prepare, sample
+from evaluator.truth import Truth, newly_public
 
 
 def declare(parser: Parser) -> None:
@@ -35,7 +38,22 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--ceiling", action="store_true", help="also score the truth as its own prediction, which takes time"
     )
+    parser.add_argument(
+        "--earlier",
+        type=existing_file,
+        metavar="FILE",
+        help="prepared truth; count its private images that are public now",
+    )
     add_json(parser)
+
+
+def _newly_public(earlier: Path, out: Path, warnings: Findings) -> int:
+    try:
+        before = Truth.load(earlier)
+    except InvalidTruth:
+        warnings.add(Problem("truth_not_compared", "the earlier truth cannot be read, so the two were not compared"))
+        return 0
+    return newly_public(before, Truth.load(out))
 
 
 def run(arguments: Namespace) -> int:
@@ -55,7 +73,9 @@ def run(arguments: Namespace) -> int:
     if arguments.ceiling:
         made["ceiling"] = ceilings(arguments.track, arguments.out, parameters(arguments))
         warn_of(made["ceiling"], warnings)
-        made["warnings"] = [problem.as_dict() for problem in warnings.errors]
+    if arguments.earlier:
+        made["newly_public"] = _newly_public(arguments.earlier, arguments.out, warnings)
+    made["warnings"] = [problem.as_dict() for problem in warnings.errors]
     if write_json(made, to=arguments.json):
         print_warnings(warnings)
         print(f"{arguments.out}: {made['images']:,} images")
@@ -63,4 +83,6 @@ def run(arguments: Namespace) -> int:
         print(made["signature"])
         for name, found in made.get("ceiling", {}).items():
             print(f"ceiling {name}: {'undefined' if found['score'] is None else found['score']}")
+        if "newly_public" in made:
+            print(f"private images that are public now: {made['newly_public']:,}")
     return Exit.DONE

@@ -263,7 +263,7 @@ FLAGS = {
     "score": "--truth --submission --set --usage --split --seed --bootstrap --threads --json --classes"
     " --explain --curves --matches --tf-csv",
     "compare": "--truth --set --usage --split --seed --bootstrap --threads --json",
-    "prepare": "--truth --set --usage --split --seed --out --sample --ceiling --json",
+    "prepare": "--truth --set --usage --split --seed --out --sample --ceiling --earlier --json",
     "convert": "--to",
     "synthesize": "--out --images --boxes-per-image --seed --quality --submission-seed",
 }

@@ -79,11 +79,15 @@ class Truths(APIView):
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Add a version of the truth. It is checked now, and not used before a rescoring with it is applied."""
         found = organized_phase_at(request, slug, phase)
-        file = given(TruthInput, request)["file"]
+        sent = given(TruthInput, request)
         warnings: list[Problem] = []
         try:
             truth = truths.add(
-                phase=found, path=Path(file.temporary_file_path()), by=request.user, warn=warnings.append
+                phase=found,
+                path=Path(sent["file"].temporary_file_path()),
+                by=request.user,
+                warn=warnings.append,
+                reveal=sent["reveal"],
             )
         except InvalidBundle as error:
             faults = [problem.as_dict() for problem in error.problems]

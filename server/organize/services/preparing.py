@@ -51,6 +51,7 @@ class Prepared:
     private: bool
     warnings: list[Problem]
     ceiling: dict[str, dict[str, Any]]
+    newly_public: int
 
     @property
     def ceiling_in_words(self) -> str:
@@ -77,11 +78,13 @@ def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mist
     return prepared
 
 
-def prepare(phase: Source, workspace: Path) -> Prepared:
+def prepare(phase: Source, workspace: Path, *, earlier: Path | None = None) -> Prepared:
+    """Check and compile a truth; `earlier` is the prepared one that it is compared with."""
     kinds = ("podium", "zip", TRACKS[phase.track].form.suffix)
     compiled, source, sample = (workspace / f"{phase.slug}.{kind}" for kind in kinds)
     files = ("--out", str(compiled), "--sample", str(sample))
-    made = answer_of("prepare", *arguments(phase), *files, "--ceiling", phase=phase)
+    compared = ("--earlier", str(earlier)) if earlier else ()
+    made = answer_of("prepare", *arguments(phase), *files, *compared, "--ceiling", phase=phase)
     if not made["splits"]["public"]:
         told = place("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
         message = "no image is public, so that nobody would see a score before the end; make some public"
@@ -91,9 +94,8 @@ def prepare(phase: Source, workspace: Path) -> Prepared:
     pack(phase, source)
     warnings = located(made["warnings"], made["warning_counts"], partial(place, phase=phase))
     private = "private" in made["splits"]
-    return Prepared(
-        made["sha256"], made["images"], compiled, source, sample, private, warnings, made.get("ceiling", {})
-    )
+    found = made.get("ceiling", {}), made.get("newly_public", 0)
+    return Prepared(made["sha256"], made["images"], compiled, source, sample, private, warnings, *found)
 
 
 def arguments(phase: Source) -> list[str]:
