@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,9 +49,9 @@ class Prepared:
     source: Path
     sample: Path
     private: bool
-    warnings: list[Problem]
-    ceiling: dict[str, dict[str, Any]]
-    newly_public: int
+    warnings: list[Problem] = field(default_factory=list)
+    ceiling: dict[str, dict[str, Any]] = field(default_factory=dict)
+    newly_public: int = 0
 
     @property
     def ceiling_in_words(self) -> str:
