@@ -160,6 +160,17 @@ class Truth:
         return cls(header["track"], header["sha256"], header["parameters"], header["flags"], texts, own, salt)
 
 
+def newly_public(before: Truth, after: Truth) -> int:
+    """Return how many images were private in one truth and are public in another."""
+    private = {
+        image for image, usage in zip(before.texts["images"], before.arrays["usage"], strict=True) if usage == PRIVATE
+    }
+    public = (
+        image for image, usage in zip(after.texts["images"], after.arrays["usage"], strict=True) if usage == PUBLIC
+    )
+    return sum(image in private for image in public)
+
+
 def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes = b"") -> bytes:
     """Return a ``usage.csv`` that is public for about ``share`` of the images, the same on every machine.
 

@@ -1,6 +1,7 @@
 """``podium prepare``: a truth folder into one file."""
 
 from argparse import Namespace
+from pathlib import Path
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.ceiling import ceilings, warn_of
@@ -20,8 +21,9 @@ from evaluator.cli.usage import (
     refuse_idle_seed,
     split,
 )
-from evaluator.problems import Findings, InvalidParameters, Problem
+from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidTruth, Problem
 from evaluator.scoring import candidates, prepare, sample
+from evaluator.truth import Truth, newly_public
 
 
 def declare(parser: Parser) -> None:
@@ -44,7 +46,22 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--ceiling", action="store_true", help="also score the truth as its own prediction, which takes time"
     )
+    parser.add_argument(
+        "--earlier",
+        type=existing_file,
+        metavar="FILE",
+        help="prepared truth; count its private images that are public now",
+    )
     add_json(parser)
+
+
+def _newly_public(earlier: Path, out: Path, warnings: Findings) -> int:
+    try:
+        before = Truth.load(earlier)
+    except (DamagedTruth, InvalidTruth):
+        warnings.add(Problem("truth_not_compared", "the earlier truth cannot be read, so the two were not compared"))
+        return 0
+    return newly_public(before, Truth.load(out))
 
 
 def run(arguments: Namespace) -> int:
@@ -70,7 +87,9 @@ def run(arguments: Namespace) -> int:
     if arguments.ceiling:
         made["ceiling"] = ceilings(arguments.track, arguments.out, parameters(arguments))
         warn_of(made["ceiling"], warnings)
-        made["warnings"] = [problem.as_dict() for problem in warnings.errors]
+    if arguments.earlier:
+        made["newly_public"] = _newly_public(arguments.earlier, arguments.out, warnings)
+    made["warnings"] = [problem.as_dict() for problem in warnings.errors]
     if write_json(made, to=arguments.json):
         print_warnings(warnings)
         print(f"{arguments.out}: {made['images']:,} images")
@@ -78,4 +97,6 @@ def run(arguments: Namespace) -> int:
         print(made["signature"])
         for name, found in made.get("ceiling", {}).items():
             print(f"ceiling {name}: {'undefined' if found['score'] is None else found['score']}")
+        if "newly_public" in made:
+            print(f"private images that are public now: {made['newly_public']:,}")
     return Exit.DONE

@@ -24,6 +24,7 @@ from server.challenges.models import Phase, Team
 from server.challenges.services import join
 from server.errors import Refused
 from server.organize.services import bundles, importing
+from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared
 from server.submissions.models import Submission
@@ -71,7 +72,7 @@ def imported(folder: Path, number: int, *, truth: str = "") -> str:
         sha256 = (f"{number}{truth}" if slug == "baselines" else "").rjust(64, "0")
         prepared[slug] = Prepared(sha256, 1, *files, private=False)
     with transaction.atomic(), NewFiles() as files_of_it:
-        importing.write(bundle, prepared, files=files_of_it, by=None)
+        importing.write(bundle, prepared, Mistakes(), files=files_of_it, by=None)
     return "imported"
 
 

@@ -77,8 +77,11 @@ class Api:
         data = "" if body is None else body if isinstance(body, str | bytes) else json.dumps(body)
         return self.ask(method, path, data=data, **{"content_type": "application/json", **options})
 
-    def upload(self, path: str, *, file: bytes | None, name: str = "p.csv", note: str = "", **options: Any) -> Answer:
-        parts = [part(b'name="note"', note.encode())] if note else []
+    def upload(
+        self, path: str, *, file: bytes | None, name: str = "p.csv", note: str = "", reveal: str = "", **options: Any
+    ) -> Answer:
+        texts = {"note": note, "reveal": reveal}
+        parts = [part(f'name="{field}"'.encode(), text.encode()) for field, text in texts.items() if text]
         if file is not None:
             parts.append(part(f'name="file"; filename="{name}"'.encode(), file))
         body = b"".join([*parts, b"--boundary--\r\n"])

@@ -165,3 +165,20 @@ def test_a_begun_rescoring_can_be_discarded(api: Any, phase: Any, boss: Any, sco
 @pytest.mark.parametrize(("truth", "status"), [(9, 404), ("1", 422), (0, 422), (True, 422)])
 def test_a_version_that_cannot_be_is_refused(api: Any, phase: Any, boss: Any, truth: Any, status: int) -> None:
     assert api.post(f"{PATH}/rescore", {"truth": truth}, **boss).status_code == status
+
+
+USAGE = {
+    "image_labels.csv": f"{TRUTH['image_labels.csv']}b,/m/cat,1\nc,/m/cat,1\n",
+    "usage.csv": "ImageID,Usage\na,Public\nb,Private\nc,Private\n",
+}
+
+
+def test_private_images_become_public_only_where_that_is_said(api: Any, phase: Any, boss: Any) -> None:
+    api.upload(f"{PATH}/truths", file=zipped({**TRUTH, **USAGE}), **boss)
+    Truth.objects.filter(phase=phase).update(active=False)
+    Truth.objects.filter(phase=phase, version=2).update(active=True)
+    usage = USAGE["usage.csv"].replace("b,Private", "b,Public")
+    moved = zipped({**TRUTH, **USAGE, "usage.csv": usage})
+    answer = api.upload(f"{PATH}/truths", file=moved, **boss)
+    assert (answer.status_code, "1 images that are private now" in answer.json()["detail"]) == (422, True)
+    assert api.upload(f"{PATH}/truths", file=moved, reveal="true", **boss).json()["version"] == 3

@@ -14,6 +14,9 @@ from server.submissions.feedback import SPLITS
 
 class TruthInput(Input):
     file = serializers.FileField(help_text="the truth folder as a zip, usage.csv included where there is one")
+    reveal = serializers.BooleanField(
+        default=False, help_text="true: images that are private in the active truth may be public in this one"
+    )
 
 
 class TruthSerializer(serializers.Serializer[Any]):

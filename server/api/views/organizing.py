@@ -81,11 +81,15 @@ class Truths(APIView):
         """Add a version of the truth. It is checked now, and not used before a rescoring with it is applied."""
         found = organized_phase_at(request, slug, phase)
         admission.take_account_slot(request.user)
-        file = given(TruthInput, request)["file"]
+        sent = given(TruthInput, request)
         warnings: list[Problem] = []
         try:
             truth = truths.add(
-                phase=found, path=Path(file.temporary_file_path()), by=request.user, warn=warnings.append
+                phase=found,
+                path=Path(sent["file"].temporary_file_path()),
+                by=request.user,
+                warn=warnings.append,
+                reveal=sent["reveal"],
             )
         except InvalidBundle as error:
             faults = [problem.as_dict() for problem in error.problems]

@@ -107,7 +107,7 @@ def write(
             actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail={"changes": changes}
         )
     said = [f"phase {phase.slug}: kept though the bundle lacks it, because teams have submitted" for phase in kept]
-    said += [f"phase {slug}: {one.ceiling_in_words}" for slug, one in prepared.items() if one.ceiling]
+    said += [f"phase {slug}: {one.ceiling_in_words}" for slug, one in prepared.items() if one.ceiling and changes]
     said += [f"phase {phase.slug}: {PER_CLASS}" for phase in bundle.phases if phase.feedback_classes]
     return challenge, changes, said
 

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -54,8 +54,9 @@ class Prepared:
     sample: Path
     candidates: Path | None
     private: bool
-    warnings: list[Problem]
-    ceiling: dict[str, dict[str, Any]]
+    warnings: list[Problem] = field(default_factory=list)
+    ceiling: dict[str, dict[str, Any]] = field(default_factory=dict)
+    newly_public: int = 0
 
     @property
     def ceiling_in_words(self) -> str:
@@ -82,8 +83,8 @@ def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mist
     return prepared
 
 
-def prepare(phase: Source, workspace: Path) -> Prepared:
-    """Check and compile a truth folder.
+def prepare(phase: Source, workspace: Path, *, earlier: Path | None = None) -> Prepared:
+    """Check and compile a truth; `earlier` is the prepared one that it is compared with.
 
     A phase with a salt must not reveal answers by what participants are given to read either; one from before there
     were salts stays as it was accepted then.
@@ -95,6 +96,7 @@ def prepare(phase: Source, workspace: Path) -> Prepared:
     added = added_files(phase, workspace)
     words = [*arguments(phase, added), "--out", str(compiled), "--sample", str(sample)]
     words += ["--candidates", str(candidates)] if candidates else []
+    words += ["--earlier", str(earlier)] if earlier else []
     words += ["--ceiling", *(["--hidden"] if phase.salt else [])]
     made = answer_of("prepare", *words, phase=phase)
     if not made["splits"]["public"]:
@@ -106,8 +108,8 @@ def prepare(phase: Source, workspace: Path) -> Prepared:
     pack(phase, added, source)
     warnings = located(made["warnings"], made["warning_counts"], partial(place, phase=phase))
     private = "private" in made["splits"]
-    ceiling = made.get("ceiling", {})
-    return Prepared(made["sha256"], made["images"], compiled, source, sample, candidates, private, warnings, ceiling)
+    found = made.get("ceiling", {}), made.get("newly_public", 0)
+    return Prepared(made["sha256"], made["images"], compiled, source, sample, candidates, private, warnings, *found)
 
 
 def added_files(phase: Source, workspace: Path) -> list[Path]:

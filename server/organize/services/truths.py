@@ -19,6 +19,7 @@ from evaluator.problems import Problem
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Phase, Truth
+from server.clock import database_now
 from server.errors import Refused
 from server.organize.services import salts
 from server.organize.services.bundles import InvalidBundle, opened
@@ -49,30 +50,41 @@ class TruthFolder:
         )
 
 
-def add(*, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = unheard) -> Truth:
+def add(
+    *, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = unheard, reveal: bool = False
+) -> Truth:
     """Keep a truth folder, or a zip of one, as the phase's newest version. One that is there already is returned.
 
-    `warn` gets every warning. Raises InvalidBundle with every fault of it.
+    Refused where images would be public that are private now, unless `reveal` allows it. `warn` gets every warning.
+    Raises InvalidBundle with every fault of it.
     """
     with (
         opened(path) as folder,
         TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         salts.refuse_other([(phase.slug, salts.own_salt(folder), phase.salt)])
-        prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
+        active = phase.truth
+        earlier = Path(active.prepared.path) if active and not phase.has_closed(database_now()) else None
+        prepared = prepare(TruthFolder.of(phase, folder), Path(workspace), earlier=earlier)
         for warning in prepared.warnings:
             warn(warning)
         with transaction.atomic(), NewFiles() as files:
-            return write(phase, prepared, files, by=by)
+            return write(phase, prepared, files, by=by, reveal=reveal)
 
 
-def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None) -> Truth:
+def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None, reveal: bool) -> Truth:
     """Write the row, in the caller's transaction."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     known = locked.truths.filter(sha256=prepared.sha256).first()
     if known is not None:
         return known
     refuse_lost_secrets(locked, prepared)
+    if prepared.newly_public and not reveal:
+        raise Refused(
+            "invalid",
+            f"{prepared.newly_public:,} images that are private now would be public: their scores would be shown "
+            "before the phase ends. Correct usage.csv, or say reveal if that is meant.",
+        )
     truth = keep(locked, prepared, files, active=False)
     detail = {"version": truth.version, "sha256": truth.sha256}
     audit.record(actor=by, action="truth.added", subject=f"phase {phase}", detail=detail)

@@ -34,6 +34,9 @@ class Command(ActingCommand):
         parser.add_argument(
             "--truth", metavar="VERSION|PATH", help="number of a version, such as 1; or a new truth, as folder or zip"
         )
+        parser.add_argument(
+            "--reveal", action="store_true", help="with a new truth: images that are private now may become public"
+        )
         way = parser.add_mutually_exclusive_group()
         way.add_argument("--preview", action="store_true", help="change nothing yet")
         way.add_argument("--discard", action="store_true", help="give up the rescoring that was begun")
@@ -49,7 +52,7 @@ class Command(ActingCommand):
             if options["discard"]:
                 rescoring.discard(phase=found, by=None)
             else:
-                named = None if truth is None else self.truth_of(found, str(truth))
+                named = None if truth is None else self.truth_of(found, str(truth), reveal=options["reveal"])
                 begun = rescoring.start(phase=found, by=None, truth=named)
                 self.stdout.write(f"rescoring against truth {in_words(begun.truth)}")
                 self.wait(begun)
@@ -65,11 +68,11 @@ class Command(ActingCommand):
         except Refused as refusal:
             raise CommandError(refusal.detail) from refusal
 
-    def truth_of(self, phase: Phase, named: str) -> Truth:
+    def truth_of(self, phase: Phase, named: str, *, reveal: bool) -> Truth:
         """Return the version of a number (`1`, or `v1` where no such path exists), or add the truth of a path."""
         if re.fullmatch("[0-9]{1,9}", named) or (re.fullmatch("v[0-9]{1,9}", named) and not Path(named).exists()):
             return rescoring.version_of(phase, int(named.removeprefix("v")))
-        added = truths.add(phase=phase, path=Path(named), by=None, warn=self.warn)
+        added = truths.add(phase=phase, path=Path(named), by=None, warn=self.warn, reveal=reveal)
         self.stdout.write(f"truth {in_words(added)}, {added.images:,} images")
         return added
 
