@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def test_no_hostile_file_has_more_defects_than_are_counted(
 ) -> None:
     monkeypatch.setattr(hostile, "SIZE", 1 << 15)
     truth, goods = challenge(track, tmp_path)
-    for good, (name, maker) in ((good, shape) for good in goods for shape in costs.shapes_of(good).items()):
+    for good, (name, maker) in product(goods, costs.shapes_of(goods[0]).items()):
         findings = found(tmp_path, maker(good), track=track, truth=truth, limits=Limits(defects=100))
         assert findings.total <= 100, name
         assert findings.more == (findings.total == 100 or "too_many_rows" in findings.counts), name
@@ -139,7 +140,7 @@ def test_what_is_called_legal_in_the_cost_table_is_accepted(
     monkeypatch.setattr(hostile, "SIZE", 1 << 15)
     truth, goods = challenge(track, tmp_path)
     path = tmp_path / "legal"
-    for good, maker in ((good, maker) for good in goods for maker in costs.legal(good).values()):
+    for good, maker in product(goods, costs.legal(goods[0]).values()):
         path.write_bytes(maker(good))
         assert score(track, truth, path).splits
 
