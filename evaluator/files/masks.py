@@ -24,7 +24,7 @@ GROUP_BYTES = 2**20  # of run lengths that are decoded at once
 RATIO_COUNTS_FROM_BYTES = 2**24  # a small file of wide rectangles compresses well
 MOST_CHARACTERS = 6  # of a length
 CHARACTERS = bytes(range(ord("0"), ord("o") + 1))
-LENGTHS = re.compile(rb"(?:[P-o]{0,5}[0-O])*")
+ENDLESS = re.compile(rb"[P-o]{%d}" % MOST_CHARACTERS)
 NO_BASE64 = "this is not base64"
 NO_ZLIB = "this is not zlib data, or it was cut off"
 NO_LENGTHS = "these are not COCO's compressed run lengths"
@@ -114,8 +114,10 @@ def _measure(masks: NDArray[np.void], group: Sequence[int], faults: dict[int, tu
     heights, widths = masks["size"][places].T
     compressed = masks["compressed"][places].tolist()
     runs = runs_of(compressed)
-    if runs.longest > MOST_CHARACTERS or b"".join(compressed).translate(None, CHARACTERS):
-        _find_bad_lengths(masks, group, faults)
+    bad = _without_lengths(compressed, runs.longest)
+    if bad:
+        faults |= dict.fromkeys((group[row] for row in bad), mask_fault(NO_LENGTHS))
+        _measure(masks, [place for place in group if place not in faults], faults)
         return
     for row in np.flatnonzero(covered_by(runs) != heights * widths).tolist():
         faults[group[row]] = mask_fault(f"its runs do not cover {widths[row]} x {heights[row]} pixels")
@@ -124,11 +126,12 @@ def _measure(masks: NDArray[np.void], group: Sequence[int], faults: dict[int, tu
         _rewrite(masks, places, runs)
 
 
-def _find_bad_lengths(masks: NDArray[np.void], group: Sequence[int], faults: dict[int, tuple[str, str]]) -> None:
-    """Note the masks of a group that are no lengths; measure the others."""
-    bad = [place for place in group if not LENGTHS.fullmatch(masks["compressed"][place])]
-    faults |= dict.fromkeys(bad, mask_fault(NO_LENGTHS))
-    _measure(masks, sorted(set(group) - set(bad)), faults)
+def _without_lengths(compressed: Sequence[bytes], longest: int) -> list[int]:
+    """Return the rows of texts that hold other characters, or a length of too many."""
+    bad = [row for row, text in enumerate(compressed) if text.translate(None, CHARACTERS)]
+    if longest > MOST_CHARACTERS:
+        bad += [row for row, text in enumerate(compressed) if ENDLESS.search(text)]
+    return bad
 
 
 def _unpacked(text: str, pixels: int) -> bytes:

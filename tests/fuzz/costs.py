@@ -66,6 +66,8 @@ def negated(good: Good, line: bytes) -> bytes:
     kinds = [column.name for column in (good.form.tokens if good.strings else good.form.columns)]
     place = next(place for place, name in enumerate(kinds) if name in ("Score", "Confidence", "Conf"))
     start, comma, text = line.rpartition(b",") if good.strings else (b"", b"", line)
+    if not text:
+        return line
     mark = b" " if good.strings else b","
     cells = text.split(mark)
     cells[place :: good.width] = [b"-" + cell for cell in cells[place :: good.width]]

@@ -124,7 +124,7 @@ CSV: dict[str, Maker] = {
     "numbers without end": lambda good: good.with_rows([good.row_of(b"0." + b"1" * 70)] * 100),
     "numbers beyond float64": lambda good: good.with_rows([good.row_of(b"1e999")] * 1000),
     "a bad number now and then": sparse,
-    "a string of bad tokens": one_line(b"x "),
+    "a string of bad tokens": lambda good: one_line(b"x " * good.width)(good),
     "a string of one token too many": lambda good: one_line(b"x " * 2 * good.width)(good)[:-3] + b"\n",
     "a string of blanks": one_line(b" "),
     "a header of many cells": lambda good: b"a," * (SIZE // 2) + b"\n" + good.content,
