@@ -79,10 +79,9 @@ def run(arguments: Namespace) -> int:
         salt=arguments.salt,
         hidden=arguments.hidden,
     )
-    if arguments.sample:
-        sample(arguments.track, arguments.out, arguments.sample)
-    if arguments.candidates:
-        candidates(arguments.track, arguments.out, arguments.candidates)
+    for write, path in ((sample, arguments.sample), (candidates, arguments.candidates)):
+        if path:
+            write(arguments.track, arguments.out, path)
     warnings = Findings([Problem(**one) for one in made["warnings"]], made["warning_counts"])
     if arguments.ceiling:
         made["ceiling"] = ceilings(arguments.track, arguments.out, parameters(arguments))

@@ -8,6 +8,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+BOXES_AT_ONCE = 16_384  # so that they stay near the processor
+
 Boxes = NDArray[np.float64]
 Float = TypeVar("Float", np.float32, np.float64)
 
@@ -51,6 +53,29 @@ def intersection_over_union(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):  # coordinates may be anything finite; what overflows overlaps nothing
         common = intersections(ours, theirs)
         return _share(common, areas(ours) + areas(theirs) - common)
+
+
+def highest_iou(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:
+    """Return the highest IoU that each of ours has with any of theirs, shape (N,); 0 where there are none.
+
+    The same numbers as :func:`intersection_over_union`, some times faster where many boxes meet many.
+
+    Parameters
+    ----------
+    ours, theirs : float64 arrays of shapes (N, 4) and (M, 4)
+
+    Examples
+    --------
+    >>> highest_iou(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 1.0, 0.0, 0.5], [2.0, 3.0, 0.0, 1.0]]))
+    array([0.5])
+    """
+    highest = np.zeros(len(ours))
+    for first in range(0, len(ours), BOXES_AT_ONCE):
+        part = slice(first, first + BOXES_AT_ONCE)
+        corners = np.asfortranarray(ours[part])
+        for one in range(len(theirs)):
+            np.maximum(highest[part], intersection_over_union(corners, theirs[one : one + 1]), out=highest[part])
+    return highest
 
 
 def intersection_over_area(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:

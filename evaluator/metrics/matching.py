@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.metrics.boxes import highest_iou
+
 PAIRS_AT_ONCE = 2_000_000
 
 Keys = NDArray[np.int64]
@@ -48,6 +50,31 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[N
         best[ours[begins]] = np.minimum.reduceat(is_highest, begins)
         most[ours[begins]] = highest
     return best, most
+
+
+def highest_overlaps(
+    keys: Keys, boxes: NDArray[np.float64], object_keys: Keys, objects: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return how much each prediction overlaps the object of its own key that it overlaps most, as IoU, shape (N,).
+
+    Parameters
+    ----------
+    keys : int64 array of shape (N,), equal ones together
+    boxes : float64 array of shape (N, 4)
+    object_keys : int64 array of shape (M,), ascending
+    objects : float64 array of shape (M, 4)
+
+    Examples
+    --------
+    >>> highest_overlaps(np.array([7]), np.array([[0.0, 1, 0, 1]]), np.array([7, 8]), np.array([[0.0, 1, 0, 1]] * 2))
+    array([1.])
+    """
+    overlaps = np.zeros(len(keys))
+    begins = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]][: len(keys)])
+    for first, stop in zip(begins.tolist(), [*begins[1:].tolist(), len(keys)], strict=True):
+        its = slice(*np.searchsorted(object_keys, [keys[first], keys[first] + 1]).tolist())
+        overlaps[first:stop] = highest_iou(boxes[first:stop], objects[its])
+    return overlaps
 
 
 def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:

@@ -11,7 +11,7 @@ from evaluator.catalog import DETECTION
 from evaluator.files.source import Source
 from evaluator.files.submission import Table, read_table
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
-from evaluator.metrics.matching import best_objects, takers
+from evaluator.metrics.matching import best_objects, highest_overlaps, takers
 from evaluator.tracks import detection_fiftyone
 from evaluator.tracks.contest import (
     Contest,
@@ -71,18 +71,11 @@ def within_cap(truth: Truth, found: Detections) -> Detections:
     """Return the surest of each image and class."""
 
     def rivalry(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:
-        return nearest(truth, found[rivals])[1], found[rivals].corners
+        theirs, arrays = found[rivals], truth.arrays
+        overlaps = highest_overlaps(theirs.keys(truth), theirs.boxes, arrays["box_keys"], arrays["boxes"])
+        return overlaps, theirs.corners
 
     return found[most_confident(truth, found, rivalry)]
-
-
-def nearest(truth: Truth, found: Detections) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the ordinary box of its class that each detection overlaps most, -1 where there is none, and the IoU."""
-    return best_objects(
-        found.keys(truth),
-        truth.arrays["box_keys"],
-        lambda ours, theirs: intersection_over_union(found.boxes[ours], truth.arrays["boxes"][theirs]),
-    )
 
 
 def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Matches:
@@ -91,11 +84,16 @@ def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Mat
     A detection looks at one ordinary box only, the one of highest IoU; if a better detection holds it, it is a false
     positive, unless it lies in a group-of box, which absorbs it. Source: the official code, see ``metrics``.
     """
-    threshold, group_keys = parameters["iou_threshold"], truth.arrays["group_keys"]
-    best, iou = nearest(truth, found)
+    threshold = parameters["iou_threshold"]
+    keys, group_keys = found.keys(truth), truth.arrays["group_keys"]
+    best, iou = best_objects(
+        keys,
+        truth.arrays["box_keys"],
+        lambda ours, theirs: intersection_over_union(found.boxes[ours], truth.arrays["boxes"][theirs]),
+    )
     hits = takers(np.where(iou >= threshold, best, -1), found.confidences, iou, found.corners)
     group, share = best_objects(
-        found.keys(truth),
+        keys,
         group_keys,
         lambda ours, theirs: intersection_over_area(found.boxes[ours], truth.arrays["group_boxes"][theirs]),
     )

@@ -16,6 +16,7 @@ from typing import Any
 
 from evaluator.scoring import prepare
 from tests.benchmarks.challenge import write
+from tests.benchmarks.private_facts import written
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "bench"
@@ -169,6 +170,21 @@ def bootstrap(small: Path, truth: Path) -> Row:
     return row(name, 130, 60, ratio(kept, wc), f"{drawn}; peak RSS {peak >> 20:,} MiB")
 
 
+def private_facts() -> Iterator[Row]:
+    """Score hostile files against truths that differ in one fact; tell the pair that tells most."""
+    folder = FOLDER / "facts"
+    folder.mkdir(exist_ok=True)
+    cpu, rss = {}, {}
+    for fact, (one, other, file) in written(folder).items():
+        rounds = [(scored(DETECTION, one, file), scored(DETECTION, other, file)) for _ in range(ROUNDS)]
+        for found, name in ((cpu, "cpu"), (rss, "rss")):
+            between = ratio([first[name] for first, _ in rounds], [second[name] for _, second in rounds])
+            found[fact] = max(between, 1 / between)
+    for found, name in ((cpu, "CPU"), (rss, "peak RSS")):
+        fact = max(found, key=found.__getitem__)
+        yield row(f"one private fact more or less: {name}, the more / the less", 1.05, 1.02, found[fact], fact)
+
+
 def rows() -> Iterator[Row]:
     FOLDER.mkdir(parents=True, exist_ok=True)
     small, large, truth = made()
@@ -176,6 +192,7 @@ def rows() -> Iterator[Row]:
     yield from goldens(small)
     yield peer(small, truth)
     yield bootstrap(small, truth)
+    yield from private_facts()
     command = [sys.executable, "-m", "evaluator", "score", DETECTION, "--truth", str(truth), "--submission"]
     start = cpu_of(*command, str(FOLDER / "empty.csv"), times=5)
     yield row("a new `podium score`, empty file, 100k-image truth: CPU s", 1.0, 0.5, start, "")

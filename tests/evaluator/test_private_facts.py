@@ -1,0 +1,138 @@
+"""In every track: what is told of a file but its scores is the same for two truths that differ in one fact."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+from evaluator.catalog import TRACKS
+from evaluator.problems import InvalidSubmission
+from evaluator.scoring import score
+from evaluator.synthesis import synthesize
+
+Fact = Callable[[Path], None]
+DAMAGED = 12
+LISTS = ("classes.csv", "hierarchy.json")
+PIECES = [b"-0.5", b"nan", b"1e400", b"x", b"", b'"', b"\n\n", b"\0", b"-1", b"9", b"/m/yak", b"\xff", b"{", b"]"]
+WITH_LABELS = ("openimages-detection", "openimages-segmentation", "openimages-classification")
+
+
+def line(file: str, change: Callable[[str], str]) -> Fact:
+    """The first line below the header says something else; or the last one is followed by one more."""
+
+    def apply(folder: Path) -> None:
+        header, first, *others = (folder / file).read_text().splitlines()
+        (folder / file).write_text("\n".join([header, change(first), *others]) + "\n")
+
+    return apply
+
+
+def another(old: str, new: str) -> Callable[[str], str]:
+    return lambda text: text.removesuffix(old) + new if text.endswith(old) else text.removesuffix(new) + old
+
+
+def document(file: str, change: Callable[[Any], None]) -> Fact:
+    def apply(folder: Path) -> None:
+        content = json.loads((folder / file).read_text())
+        change(content)
+        (folder / file).write_text(json.dumps(content))
+
+    return apply
+
+
+def moved(text: str) -> str:
+    phrase = json.loads(text)
+    phrase["boxes"] = [[1, 1, 20, 20]]
+    return json.dumps(phrase)
+
+
+def phrase_moved(folder: Path) -> None:
+    first, *others = (folder / "phrases.jsonl").read_text().splitlines()
+    (folder / "phrases.jsonl").write_text("\n".join([moved(first), *others]) + "\n")
+
+
+def captions_swapped(gallery: Any) -> None:
+    one, other = gallery["captions"][0], gallery["captions"][-1]
+    one["image_id"], other["image_id"] = other["image_id"], one["image_id"]
+
+
+def answer_changed(answers: Any) -> None:
+    first = next(iter(answers))
+    answers[first] = 4 if answers[first] != 4 else 12
+
+
+def label_told(label: str) -> Fact:
+    return line("image_labels.csv", lambda first: f"{first}\n{first.partition(',')[0]},{label},0")
+
+
+SIGN = {"a label the other way": line("image_labels.csv", another(",1", ",0"))}
+FACTS: dict[str, dict[str, Fact]] = {
+    "openimages-detection": SIGN
+    | {"a label more": label_told("/m/09d5_"), "a group": line("boxes.csv", another(",0", ",1"))},
+    "openimages-relationships": {"a triplet at another place": line("relationships.csv", another("0", "1"))},
+    "openimages-segmentation": SIGN | {"a label more": label_told("/m/09d5_")},
+    "openimages-classification": SIGN | {"a label more": label_told("/m/09d5_")},
+    "flickr30k-grounding": {"a phrase elsewhere": phrase_moved},
+    "flickr30k-retrieval": {"captions of each other": document("gallery.json", captions_swapped)},
+    "objectnet": {"another answer": document("answers.json", answer_changed)},
+}
+
+
+def private(folder: Path) -> None:
+    """The first image counts for the other half."""
+    line("usage.csv", another(",Public", ",Private"))(folder)
+
+
+def told(track: str, truth: Path, submission: Path) -> dict[str, Any]:
+    steps: list[tuple[str, float]] = []
+    try:
+        report = score(track, truth, submission, progress=lambda *step: steps.append(step))
+    except InvalidSubmission as error:
+        return {"refused": error.findings.as_dict(), "steps": steps}
+    return {"way": report.way, "notices": report.as_dict()["notices"], "steps": steps}
+
+
+def submissions(made: Path, track: str) -> list[Path]:
+    """The synthesized files, damaged ones, and where there are labels one of a label that nobody knows."""
+    sound = sorted((made / "submissions").iterdir())
+    files, chance = list(sound), random.Random(track)
+    for number in range(DAMAGED):
+        content = bytearray(chance.choice(sound).read_bytes())
+        for _ in range(chance.choice([1, 1, 2])):
+            at = chance.randint(0, len(content))
+            content[at : at + chance.choice([0, 1, 3])] = chance.choice(PIECES)
+        files.append(made / f"damaged{number}")
+        files[-1].write_bytes(content)
+    for path in sound:
+        files.append(made / f"unknown label in {path.name}")
+        files[-1].write_text(path.read_text().replace("/m/0bt9lr", "/m/yak"))
+    return files
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("track", TRACKS)
+def test_one_fact_of_the_truth_changes_nothing_but_scores(track: str, listed: bool, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    synthesize(track, made, images=12, seed=3, qualities=(0.6,))
+    truth = made / "truth"
+    images = (truth / "images.csv").read_text().split()[1:]
+    (truth / "usage.csv").write_text("\n".join(["ImageID,Usage", *(f"{image},Public" for image in images)]) + "\n")
+    facts = FACTS[track] | {"an image private": private}
+    if not listed:
+        for name in LISTS:
+            (truth / name).unlink(missing_ok=True)
+        if track in WITH_LABELS:
+            facts["a label that nobody listed"] = label_told("/m/yak")
+    for name, fact in facts.items():
+        copytree(truth, tmp_path / name)
+        fact(tmp_path / name)
+    ends = set()
+    for submission in submissions(made, track):
+        expected = told(track, truth, submission)
+        ends.add("refused" if "refused" in expected else "way")
+        assert {name: told(track, tmp_path / name, submission) for name in facts} == dict.fromkeys(facts, expected)
+    assert ends == {"way", "refused"}
