@@ -1,7 +1,9 @@
 """``podium prepare``: a truth folder into one file."""
 
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.ceiling import ceilings, warn_of
@@ -91,11 +93,15 @@ def run(arguments: Namespace) -> int:
     made["warnings"] = [problem.as_dict() for problem in warnings.errors]
     if write_json(made, to=arguments.json):
         print_warnings(warnings)
-        print(f"{arguments.out}: {made['images']:,} images")
-        print(f"sha256 {made['sha256']}")
-        print(made["signature"])
-        for name, found in made.get("ceiling", {}).items():
-            print(f"ceiling {name}: {'undefined' if found['score'] is None else found['score']}")
-        if "newly_public" in made:
-            print(f"private images that are public now: {made['newly_public']:,}")
+        _print(made, arguments.out)
     return Exit.DONE
+
+
+def _print(made: Mapping[str, Any], out: Path) -> None:
+    print(f"{out}: {made['images']:,} images")
+    print(f"sha256 {made['sha256']}")
+    print(made["signature"])
+    for name, found in made.get("ceiling", {}).items():
+        print(f"ceiling {name}: {'undefined' if found['score'] is None else found['score']}")
+    if "newly_public" in made:
+        print(f"private images that are public now: {made['newly_public']:,}")

@@ -9,8 +9,8 @@ from django.db import connection
 
 FREE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 
-# The team of each evaluation that runs now, first scorings and reruns. It is written as SQL because every claim asks
-# this, and the ORM takes ten times as long to compose it as the database takes to answer.
+# The team of each evaluation that runs now, first scorings and reruns. Written as SQL because every claim needs it, and
+# the ORM takes ten times as long to compose it as the database takes to answer.
 RUNNING = """
 SELECT team_id FROM submissions_submission WHERE status = 'running'
 UNION ALL
