@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.defects import print_notices
-from evaluator.cli.output import Ink, printable
+from evaluator.cli.output import Ink
+from evaluator.problems import visible
 from evaluator.report import READABLE, SMALL, STREAMED, ClassRow, Report, SplitReport
 
 ROWS_SHOWN = 12
@@ -59,7 +60,7 @@ def _cell(value: str | float | None) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.5f}" if abs(value) <= 1 else f"{value:g}"
-    return printable(str(value))
+    return visible(str(value))
 
 
 def _distinct(report: Report) -> dict[str, SplitReport]:

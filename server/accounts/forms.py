@@ -8,7 +8,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 
 from server.accounts.models import ApiToken, User
-from server.accounts.names import BadName, clean_name
+from server.accounts.names import BadName, clean_name, refuse_look_alike
 
 TOKEN_DAYS = (7, 30, 90, 365)
 
@@ -38,8 +38,10 @@ class SignUpForm(forms.Form):
             raise ValidationError(str(error)) from None
         for check in User._meta.get_field("username").validators:
             check(name)
-        if User.objects.filter(username__iexact=name).exists():
-            raise ValidationError("This name is taken. Choose another one.")
+        try:
+            refuse_look_alike(name, User.objects.values_list("username", flat=True).iterator())
+        except BadName as error:
+            raise ValidationError(str(error)) from None
         return name
 
     def clean_email(self) -> str:

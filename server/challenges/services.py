@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from server.accounts.models import User
-from server.accounts.names import BadName, clean_name
+from server.accounts.names import BadName, all_looks, clean_name, looks
 from server.audit import services as audit
 from server.challenges.models import Challenge, Membership, Team
 from server.clock import database_now
@@ -30,7 +30,7 @@ def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str
     if member := membership_of(user, locked):
         return member
     now = admitted_at(locked, accept_rules=accept_rules)
-    taken = {name.casefold() for name in locked.teams.values_list("name", flat=True)}
+    taken = all_looks(locked.teams.values_list("name", flat=True))
     name = chosen_name(team_name, taken) if team_name.strip() else free_name(user.get_username(), taken)
     return enrol(user, Team.objects.create(challenge=locked, name=name), now=now, is_captain=True)
 
@@ -105,8 +105,10 @@ def tidy_name(text: str) -> str:
 
 def chosen_name(text: str, taken: set[str]) -> str:
     name = tidy_name(text)
-    if name.casefold() in taken:
-        raise Refused("invalid", f"There is a team {name} already. Choose another name.")
+    if not taken.isdisjoint(looks(name)):
+        raise Refused(
+            "invalid", f"There is a team {name} already, or one whose name looks like it. Choose another name."
+        )
     return name
 
 
@@ -115,6 +117,6 @@ def free_name(username: str, taken: set[str]) -> str:
     for number in count(1):
         suffix = f" {number}" if number > 1 else ""
         name = username[: NAME_CHARACTERS - len(suffix)] + suffix
-        if name.casefold() not in taken:
+        if taken.isdisjoint(looks(name)):
             return name
     raise AssertionError("numbers do not end")
