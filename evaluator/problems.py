@@ -11,6 +11,19 @@ class Stop(Exception):
     """The rest of the file is not read; the reason is in the findings."""
 
 
+def visible(text: str) -> str:
+    r"""Return ``text`` with everything escaped that is not seen, turns text around or steers a terminal.
+
+    Whatever a message quotes from a file, and whatever is printed of one, passes through here.
+
+    >>> visible("caf\u00e9 \x1b[2J \u202egnp.exe")
+    'café \\x1b[2J \\u202egnp.exe'
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One defect of a file, in the words of its author's editor.
@@ -41,6 +54,12 @@ class Problem:
     token: int | None = None
     file: str | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("message", "column", "image", "file"):
+            text = getattr(self, name)
+            if text is not None and not text.isprintable():
+                object.__setattr__(self, name, visible(text))
+
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as plain data; ``file`` only where there is one."""
         fields = asdict(self)
@@ -56,6 +75,9 @@ class Notice:
     code: str
     message: str
     count: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", visible(self.message))
 
 
 @dataclass(slots=True)

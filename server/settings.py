@@ -107,6 +107,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "server.pages.middleware.ContentSecurityPolicyMiddleware",
+    "server.pages.visible.VisibleTextMiddleware",
     "server.pages.middleware.RefusalMiddleware",
 ]
 ROOT_URLCONF = "server.urls"

@@ -16,7 +16,7 @@ from evaluator import __version__
 from evaluator.cli.defects import print_submission_defects, print_truth_defects
 from evaluator.cli.exits import Exit
 from evaluator.cli.usage import Parser, WrongUsage
-from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidSubmission, InvalidTruth
+from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidSubmission, InvalidTruth, visible
 
 VERBS = {
     "tracks": "the tracks: their files, parameters and columns",
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("PODIUM_DEBUG") == "1":
             traceback.print_exc()
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"podium: {reason} (PODIUM_DEBUG=1 shows where)", file=sys.stderr)
+        print(f"podium: {visible(reason)} (PODIUM_DEBUG=1 shows where)", file=sys.stderr)
         return Exit.OUR_FAULT
     return code
 
@@ -74,7 +74,7 @@ def _run(argv: Sequence[str]) -> int:
         verb.declare(parser)
         return _answer(verb, parser.parse_args(words.rest))
     except (WrongUsage, InvalidParameters) as error:
-        print(f"{parser.prog}: {error}\n{parser.format_usage()}", end="", file=sys.stderr)
+        print(f"{parser.prog}: {visible(str(error))}\n{parser.format_usage()}", end="", file=sys.stderr)
         return Exit.WRONG_USAGE
 
 

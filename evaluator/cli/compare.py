@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.exits import Exit
-from evaluator.cli.output import DECIMALS, Ink, printable, write_json
+from evaluator.cli.output import DECIMALS, Ink, write_json
 from evaluator.cli.progress import progress
 from evaluator.cli.usage import (
     Parser,
@@ -24,6 +24,7 @@ from evaluator.cli.usage import (
 )
 from evaluator.comparison import A_BETTER, B_BETTER, TIED, SplitComparison, as_dict, compare
 from evaluator.digits import outward, written
+from evaluator.problems import visible
 from evaluator.report import Report
 from evaluator.scoring import score
 
@@ -91,7 +92,7 @@ def _scored(arguments: Namespace, submission: Path, draws: Path) -> Report:
 
 def _print(splits: dict[str, SplitComparison], arguments: Namespace, signature: str) -> None:
     ink = Ink(sys.stdout)
-    print(f"A  {printable(str(arguments.first))}\nB  {printable(str(arguments.second))}")
+    print(f"A  {visible(str(arguments.first))}\nB  {visible(str(arguments.second))}")
     shown = splits if "private" in splits else {"all": splits["all"]}
     for name, part in shown.items():
         print(f"\n{ink.faint(name)}" if len(shown) > 1 else "")
@@ -113,7 +114,7 @@ def _print(splits: dict[str, SplitComparison], arguments: Namespace, signature: 
 
 def _print_classes(part: SplitComparison) -> None:
     """Print where B gained and lost most."""
-    named = [(float(row["difference"] or 0.0), printable(str(row["name"]))) for row in part.classes]
+    named = [(float(row["difference"] or 0.0), visible(str(row["name"]))) for row in part.classes]
     gained = [pair for pair in named[:SHOWN] if pair[0] > 0]
     lost = [pair for pair in named[-SHOWN:] if pair[0] < 0][::-1]
     for word, pairs in (("most gained", gained), ("most lost", lost)):

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TextIO
 
 from evaluator.cli.exits import Exit
-from evaluator.cli.output import Ink, printable, write_json
-from evaluator.problems import Findings, Notice, Problem
+from evaluator.cli.output import Ink, write_json
+from evaluator.problems import Findings, Notice, Problem, visible
 
 
 def print_submission_defects(
@@ -44,7 +44,7 @@ def print_notices(notices: Sequence[Notice], *, stream: TextIO) -> None:
     """Print what was taken by the rules but may not have been meant."""
     ink = Ink(stream)
     for notice in notices:
-        print(ink.faint(f"notice: {notice.code}: {printable(notice.message)} ({notice.count:,} times)"), file=stream)
+        print(ink.faint(f"notice: {notice.code}: {visible(notice.message)} ({notice.count:,} times)"), file=stream)
 
 
 def _print(findings: Findings, *, name: str, stream: TextIO) -> None:
@@ -71,5 +71,5 @@ def _line(problem: Problem, *, name: str, ink: Ink) -> str:
         place = f"{place}:{problem.line}"
     found = {"column": problem.column, "token": problem.token, "image": problem.image}
     detail = ", ".join(f"{word} {value}" for word, value in found.items() if value is not None)
-    text = printable(f"{problem.message} ({detail})" if detail else problem.message)
-    return f"{printable(place)}: {ink.red(problem.code)}: {text}"
+    text = visible(f"{problem.message} ({detail})" if detail else problem.message)
+    return f"{visible(place)}: {ink.red(problem.code)}: {text}"

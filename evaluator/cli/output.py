@@ -48,15 +48,6 @@ def whole_file(path: Path) -> Iterator[TextIO]:
         partial.unlink(missing_ok=True)
 
 
-def printable(text: str) -> str:
-    r"""Return ``text`` without control characters: a file must not steer a terminal.
-
-    >>> printable("caf\u00e9 \x1b[2J")
-    'café \\x1b[2J'
-    """
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
-
-
 class Ink:
     """Bold and colour where somebody looks; plain text on a pipe, with NO_COLOR, and on a dumb terminal."""
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.defects import print_notices
-from evaluator.cli.output import DECIMALS, Ink, printable
+from evaluator.cli.output import DECIMALS, Ink
 from evaluator.digits import outward, written
+from evaluator.problems import visible
 from evaluator.report import READABLE, SMALL, STREAMED, ClassRow, Report, SplitReport
 
 ROWS_SHOWN = 12
@@ -60,7 +61,7 @@ def _cell(value: str | float | None) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return written(value, DECIMALS) if abs(value) <= 1 else f"{value:g}"
-    return printable(str(value))
+    return visible(str(value))
 
 
 def _distinct(report: Report) -> dict[str, SplitReport]:

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from server.accounts.models import User
-from server.accounts.names import BadName, clean_name, same_name
+from server.accounts.names import BadName, clean_name, refuse_look_alike, same_name
 from server.accounts.requests import address_of, is_local
 from server.accounts.services import record_password
 from server.audit.services import record
@@ -45,6 +45,11 @@ class AccountAdapter(DefaultAccountAdapter):
         except BadName as error:
             raise ValidationError(str(error)) from None
         cleaned: str = super().clean_username(name, shallow=shallow)
+        if not shallow:
+            try:
+                refuse_look_alike(cleaned, User.objects.values_list("username", flat=True).iterator())
+            except BadName as error:
+                raise ValidationError(str(error)) from None
         return cleaned
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:

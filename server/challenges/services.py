@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from server.accounts.models import User
-from server.accounts.names import BadName, clean_name
+from server.accounts.names import BadName, all_looks, clean_name, looks
 from server.accounts.services import has_confirmed_address_at
 from server.audit import services as audit
 from server.challenges.models import Challenge, JoinRequest, Membership, Team
@@ -91,7 +91,8 @@ def admitted_at(challenge: Challenge, user: User, *, accept_rules: bool) -> date
 
 
 def taken_names(challenge: Challenge) -> set[str]:
-    return {name.casefold() for name in challenge.teams.values_list("name", flat=True)}
+    """Return what a further team's name must not look like: see `names.looks`."""
+    return all_looks(challenge.teams.values_list("name", flat=True))
 
 
 def refuse_elsewhere(challenge: Challenge, user: User) -> None:
@@ -143,8 +144,10 @@ def tidy_name(text: str) -> str:
 
 def chosen_name(text: str, taken: set[str]) -> str:
     name = tidy_name(text)
-    if name.casefold() in taken:
-        raise Refused("invalid", f"There is a team {name} already. Choose another name.")
+    if not taken.isdisjoint(looks(name)):
+        raise Refused(
+            "invalid", f"There is a team {name} already, or one whose name looks like it. Choose another name."
+        )
     return name
 
 
@@ -153,6 +156,6 @@ def free_name(username: str, taken: set[str]) -> str:
     for number in count(1):
         suffix = f" {number}" if number > 1 else ""
         name = username[: NAME_CHARACTERS - len(suffix)] + suffix
-        if name.casefold() not in taken:
+        if taken.isdisjoint(looks(name)):
             return name
     raise AssertionError("numbers do not end")

@@ -13,7 +13,7 @@ import pytest
 
 from evaluator.catalog import TRACKS
 from evaluator.cli import VERBS, main
-from evaluator.cli.output import printable
+from evaluator.problems import visible
 
 pytestmark = pytest.mark.usefixtures("no_colour")
 Run = Callable[..., tuple[int, str]]
@@ -280,7 +280,7 @@ def test_help_names_every_flag_and_no_other(verb: str, run: Run) -> None:
     ("text", "shown"), [("plain é 猫", "plain é 猫"), ("\x1b[31m", "\\x1b[31m"), ("a\nb", "a\\nb")]
 )
 def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
-    assert printable(text) == shown
+    assert visible(text) == shown
 
 
 def test_threads_change_nothing(run: Run, tiny: Any) -> None:

@@ -3,7 +3,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import ValidationError
 
+from server.accounts.models import User
 from server.audit.models import Entry
 from server.challenges.models import Membership, Team
 from server.challenges.services import join, join_team, membership_of
@@ -193,3 +195,46 @@ def test_a_team_cannot_be_joined_when(make: Any, challenge: dict[str, Any], acce
     with pytest.raises(Refused) as caught:
         join_team(user=make.user(), team=team, accept_rules=accept_rules)
     assert caught.value.code == code
+
+
+LOOK_ALIKES = [
+    ("Owls", "\u041ewls"),  # Cyrillic O
+    ("Owls", "0WLS"),  # a digit, in another letter case
+    ("Alice", "AIice"),  # an upper i
+    ("Modern", "Modem"),  # two letters that look like one
+    ("Team 1", "Team l"),
+    ("scope", "\u0455\u0441\u043e\u0440\u0435"),  # every letter Cyrillic
+]
+
+
+@pytest.mark.parametrize(("name", "alike"), LOOK_ALIKES)
+def test_a_team_name_that_looks_like_another_is_refused(make: Any, name: str, alike: str) -> None:
+    challenge = make.challenge()
+    make.team(challenge, name=name)
+    assert refusal(user=make.user(), challenge=challenge, team_name=alike) == "invalid"
+
+
+@pytest.mark.parametrize(("name", "other"), [("Owls", "Crows"), ("Ali", "Ail"), ("Team 1", "Team 7"), ("été", "ete")])
+def test_a_team_name_that_only_resembles_another_is_taken(make: Any, name: str, other: str) -> None:
+    challenge = make.challenge()
+    make.team(challenge, name=name)
+    assert join(user=make.user(), challenge=challenge, accept_rules=True, team_name=other).team.name == other
+
+
+def test_a_name_that_is_made_from_the_username_looks_like_no_other(make: Any) -> None:
+    challenge = make.challenge()
+    make.team(challenge, name="\u0430da")
+    assert join(user=make.user(username="ada"), challenge=challenge, accept_rules=True).team.name == "ada 2"
+
+
+@pytest.mark.parametrize(("name", "alike"), [("\u0430lice", "alice"), ("Alice", "AIice"), ("modern", "modem")])
+def test_an_account_that_looks_like_another_is_refused(make: Any, name: str, alike: str) -> None:
+    make.user(username=name)
+    with pytest.raises(ValidationError, match="looks like one"):
+        User(username=alike, email="x@example.org", password="x").full_clean()
+
+
+def test_an_account_that_exists_keeps_its_name(make: Any) -> None:
+    make.user(username="alice")
+    user = make.user(username="\u0430lice", email="x@example.org")
+    user.full_clean()

@@ -85,6 +85,7 @@ def test_no_query_is_a_server_error(path: str, superuser: Any, names_read: set[s
     broken = {}
     for query in (*WHOLE, *(f"{name}={quote(value, safe='%')}" for name, value in pairs)):
         answer = client.get(path, QUERY_STRING=query)
+        answer.close()
         heads = "".join(f"{name}: {value}" for name, value in answer.items())
         if (answer.status_code >= 500 and answer.status_code != usual) or "\n" in heads or "X-Injected" in answer:
             broken[query[:80]] = answer.status_code

@@ -1,0 +1,19 @@
+"""Whatever a defect or a notice quotes from a file is shown as what it is."""
+
+import pytest
+
+from evaluator.problems import Notice, Problem
+
+SIGNS = ["\u202e", "\u2066", "\u200b", "\ufeff", "\x1b", "\x00", "\u2028", "\U000e0041"]
+NAMES = ("message", "column", "image", "file")
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hidden_character_of_a_defect_is_spelled_out(name: str, sign: str) -> None:
+    problem = Problem(**{"code": "x", "message": "x", name: f"a{sign}b"})
+    assert problem.as_dict()[name] == f"a{sign.encode('unicode_escape').decode()}b"
+
+
+def test_a_hidden_character_of_a_notice_is_spelled_out() -> None:
+    assert Notice("x", "a\u202eb", 1).message == "a\\u202eb"
