@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pycocotools import mask as coco
 
 from evaluator.catalog import Limits
-from evaluator.metrics.masks import Runs, areas_of, boxes_of, covered_by, runs_of, with_empty_runs
+from evaluator.metrics.masks import MOST_CHARACTERS, Runs, areas_of, boxes_of, covered_by, runs_of, with_empty_runs
 
 MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64, (4,)), ("size", np.int64, (2,))])
 """A mask: its compressed run lengths, pixels inside, tight box (XMin, XMax, YMin, YMax), height and width."""
@@ -22,7 +22,6 @@ MOST_INFLATED = 200
 SHORT_BYTES = 2**16
 GROUP_BYTES = 2**20  # of run lengths that are decoded at once
 RATIO_COUNTS_FROM_BYTES = 2**24  # a small file of wide rectangles compresses well
-MOST_CHARACTERS = 6  # of a length
 CHARACTERS = bytes(range(ord("0"), ord("o") + 1))
 ENDLESS = re.compile(rb"[P-o]{%d}" % MOST_CHARACTERS)
 NO_BASE64 = "this is not base64"

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from pycocotools import mask as coco
 
 Ints = NDArray[np.int64]
+MOST_CHARACTERS = 6
+"""Of a length; what is longer is none."""
 SMALLEST = np.float32(1e-7)
 """What keeps the official code's divisors from being 0."""
 
@@ -32,7 +34,7 @@ class Runs:
     counts : int64 array of shape (N,)
         Number of runs of each mask as it is written.
     longest : int
-        Number of characters of the longest length.
+        Number of characters of the longest length; above :data:`MOST_CHARACTERS` the lengths are of no use.
     """
 
     lengths: Ints
@@ -75,7 +77,7 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[int, Ints, Ints]:
     sizes = stops - starts
     longest = int(sizes.max(initial=0))
     values = (codes[starts] & 31).astype(np.int64)
-    for place in range(1, longest):
+    for place in range(1, min(longest, MOST_CHARACTERS)):
         which = np.flatnonzero(sizes > place)
         values[which] |= (codes[starts[which] + place] & 31).astype(np.int64) << (5 * place)
     negative = np.flatnonzero(codes[stops - 1] & 16)
