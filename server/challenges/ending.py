@@ -33,7 +33,7 @@ def terms_of(challenge: Challenge) -> dict[str, Terms]:
 
 def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
     """Describe what would end a phase or show more people its scores, and so needs a confirmation."""
-    for slug in before.keys() & after.keys():
+    for slug in sorted(before.keys() & after.keys()):
         old, new = before[slug], after[slug]
         if new.is_over(now) and not old.is_over(now):
             yield (
@@ -53,7 +53,7 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
 
 def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
     """Describe what cannot be done: to reopen a phase whose private scores others have been able to read."""
-    for slug in before.keys() & after.keys():
+    for slug in sorted(before.keys() & after.keys()):
         old, new = before[slug], after[slug]
         if old.is_over(now) and not new.is_over(now) and old.revealed_at is not None:
             yield (
