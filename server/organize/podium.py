@@ -13,7 +13,7 @@ def run_podium(*words: str, expected: tuple[int, ...] = (0,)) -> "subprocess.Com
         cwd=settings.BASE_DIR,
         capture_output=True,
         text=True,
-        timeout=settings.EVALUATION_SECONDS,
+        timeout=settings.EVALUATION_WALL_SECONDS,
         check=False,
     )
     if ended.returncode not in expected:
