@@ -177,7 +177,7 @@ def test_whoever_leaves_a_place_wakes_another_where_no_message_is_left(
         (gzip.compress(b"a" * 1000, mtime=0), True),
         (gzip.compress(b"a" * 1001, mtime=0), False),  # of 30 bytes as it is sent
         (gzip.compress(b"a" * 10**6, mtime=0), False),
-        (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6), False),  # a small first member
+        (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),  # a small first member
         (gzip.compress(b"", mtime=0) * 20, False),
         (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # damaged
         (b"", True),

@@ -80,7 +80,7 @@ def test_the_kept_source_has_the_salt(bundle: Any) -> None:
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [(OWN, SALT), (f"{OWN}.gz", gzip.compress(SALT.encode(), mtime=0)), (OWN, gzip.compress(SALT.encode()))],
+    [(OWN, SALT), (f"{OWN}.gz", gzip.compress(SALT.encode(), mtime=0)), (OWN, gzip.compress(SALT.encode(), mtime=0))],
 )
 def test_a_bundle_may_bring_its_own_salt(bundle: Any, name: str, content: str | bytes) -> None:
     bundle.write(name, content)
