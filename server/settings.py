@@ -1,15 +1,11 @@
 """Every setting of the service, read from the environment once; a default is what production may run with."""
 
-import json
-import os
-import secrets
-import tempfile
-from contextlib import suppress
 from urllib.parse import urlsplit
 
 from server.limits import *  # noqa: F403  (part of the settings)
 from server.limits import EVALUATION_WALL_SECONDS, WORKER_PROCESSES
 from server.runtime.environment import BASE_DIR, env, unusable_folder
+from server.runtime.installation import key_in, running
 
 # Where the service keeps its state, and how it is reached
 PODIUM_HOME = env.folder("PODIUM_HOME", default=BASE_DIR / "var")
@@ -20,39 +16,13 @@ PROXIES = env.int("PROXIES", default=0)  # how many stand before us and may be b
 RUNTIME_FILE = PODIUM_HOME / "runtime.json"
 FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
 
-
-def key_in(name: str) -> str:
-    """Return a key of this installation; made once, readable by its owner only."""
-    path = PODIUM_HOME / name
-    if not path.exists():
-        descriptor, whole = tempfile.mkstemp(dir=PODIUM_HOME)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(50))
-        with suppress(FileExistsError):  # another process was first; nobody ever reads half a key
-            os.link(whole, path)
-        os.unlink(whole)
-    return path.read_text()
-
-
-def running() -> dict[str, str]:
-    """Return what the running service tells of itself: where it is reached and where its Redis is.
-
-    Nothing where none runs, and where the note is damaged: the next `manage.py up` writes it anew.
-    """
-    try:
-        note = json.loads(RUNTIME_FILE.read_text())
-    except (FileNotFoundError, ValueError):
-        return {}
-    return {name: str(value) for name, value in note.items()} if isinstance(note, dict) else {}
-
-
 DEBUG = env.bool("DEBUG", default=False)
 try:
     FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
     (PODIUM_HOME / "logs").mkdir(mode=0o700, exist_ok=True)
-    SECRET_KEY: str = env.str("SECRET_KEY", default="") or key_in("secret_key")
-    AUDIT_KEY: str = env.str("AUDIT_KEY", default="") or key_in("audit_key")  # the same on all machines
-    RUNNING = running()
+    SECRET_KEY: str = env.str("SECRET_KEY", default="") or key_in(PODIUM_HOME / "secret_key")
+    AUDIT_KEY: str = env.str("AUDIT_KEY", default="") or key_in(PODIUM_HOME / "audit_key")  # the same on all machines
+    RUNNING = running(RUNTIME_FILE)
 except OSError as error:
     raise unusable_folder("PODIUM_HOME", PODIUM_HOME, error) from error
 REDIS_URL: str = env.str("REDIS_URL", default="") or RUNNING.get("redis_url", "")
