@@ -239,23 +239,6 @@ class TestList:
             assert len(api.get(PATH, user=user).json()["results"]) == 12
 
 
-class TestReport:
-    def test_of_a_scored_one_gives_metrics_and_withholds_classes(
-        self, api: Any, user: Any, phase: Any, team: Any, scored: Any
-    ) -> None:
-        report = api.get(f"submissions/{scored(phase, 0.5, team=team).pk}/report", user=user).json()
-        assert report["splits"]["public"]["metrics"] == {"mAP": 0.5}
-        assert report["splits"]["public"]["classes"] is None
-        assert report["withheld"]
-
-    def test_of_a_queued_one_is_not_found_and_says_why(
-        self, api: Any, user: Any, phase: Any, team: Any, make: Any
-    ) -> None:
-        answer = api.get(f"submissions/{make.submission(phase, team).pk}/report", user=user)
-        assert refused(answer) == (404, "not_found")
-        assert "queued" in answer.json()["detail"]
-
-
 class TestCancel:
     def test_a_queued_one_is_cancelled(self, api: Any, user: Any, phase: Any, team: Any, make: Any) -> None:
         answer = api.post(f"submissions/{make.submission(phase, team).pk}/cancel", user=user)

@@ -291,21 +291,3 @@ def test_a_failed_one_says_whose_fault_it_is(
     page = page_of(client, failed)
     assert "It needs memory." in page.words
     assert words in page.words
-
-
-# Cancelling
-
-
-def test_cancelling_ends_it(make: Any, phase: Any, team: Any, client: Client) -> None:
-    submission = make.submission(phase, team)
-    page = Page(client.post(f"/submissions/{submission.pk}/cancel", follow=True))
-    assert "The submission was cancelled." in page.words
-    assert "Cancelled before it was scored." in page.words
-
-
-def test_a_scored_one_is_not_cancelled(scored: Any, phase: Any, team: Any, client: Client) -> None:
-    submission = scored(phase, 0.5, team=team)
-    page = Page(client.post(f"/submissions/{submission.pk}/cancel"))
-    assert page.status == 409
-    assert "not_cancellable" in page.words
-    assert "0.50000" in page.words

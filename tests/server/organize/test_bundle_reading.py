@@ -294,14 +294,3 @@ def test_two_usage_files_are_a_mistake(bundle: Any) -> None:
     bundle.write("phases/main/usage.csv", "ImageID,Usage\n")
     bundle.write("phases/main/truth/usage.csv", "ImageID,Usage\n")
     assert mistakes_of(bundle) == [("two_usages", "challenge.yaml", 4)]
-
-
-def test_a_page_that_is_too_long_is_a_mistake(bundle: Any) -> None:
-    bundle.write("data.md", b"x" * (2**20 + 1))
-    assert mistakes_of(bundle) == [("too_large", "data.md", None)]
-
-
-def test_an_alias_that_repeats_itself_a_billion_times_costs_nothing(bundle: Any) -> None:
-    lines = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
-    bundle.sheet(challenge="\n".join(lines) + "\n")
-    assert {code for code, _, _ in mistakes_of(bundle)} == {"unknown_key"}
