@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import re
 import sys
 import zlib
 from collections.abc import Sequence
@@ -22,8 +21,9 @@ MOST_INFLATED = 200
 SHORT_BYTES = 2**16
 GROUP_BYTES = 2**20  # of run lengths that are decoded at once
 RATIO_COUNTS_FROM_BYTES = 2**24  # a small file of wide rectangles compresses well
-CHARACTERS = bytes(range(ord("0"), ord("o") + 1))
-ENDLESS = re.compile(rb"[P-o]{%d}" % MOST_CHARACTERS)
+KINDS = bytes(ord("." if 48 <= code < 80 else "~" if 80 <= code < 112 else "!") for code in range(256))
+"""Characters that end a length, that are followed by another one of it, and that are none."""
+NO_KINDS = (b"!", b"~" * MOST_CHARACTERS)
 NO_BASE64 = "this is not base64"
 NO_ZLIB = "this is not zlib data, or it was cut off"
 NO_LENGTHS = "these are not COCO's compressed run lengths"
@@ -112,12 +112,12 @@ def _measure(masks: NDArray[np.void], group: Sequence[int], faults: dict[int, tu
     places = np.array(group, np.int64)
     heights, widths = masks["size"][places].T
     compressed = masks["compressed"][places].tolist()
-    runs = runs_of(compressed)
-    bad = _without_lengths(compressed, runs.longest)
-    if bad:
-        faults |= dict.fromkeys((group[row] for row in bad), mask_fault(NO_LENGTHS))
+    if _is_no_lengths(b"".join(compressed)):
+        bad = [place for place, text in zip(group, compressed, strict=True) if _is_no_lengths(text)]
+        faults |= dict.fromkeys(bad, mask_fault(NO_LENGTHS))
         _measure(masks, [place for place in group if place not in faults], faults)
         return
+    runs = runs_of(compressed)
     for row in np.flatnonzero(covered_by(runs) != heights * widths).tolist():
         faults[group[row]] = mask_fault(f"its runs do not cover {widths[row]} x {heights[row]} pixels")
     if not faults:
@@ -125,12 +125,9 @@ def _measure(masks: NDArray[np.void], group: Sequence[int], faults: dict[int, tu
         _rewrite(masks, places, runs)
 
 
-def _without_lengths(compressed: Sequence[bytes], longest: int) -> list[int]:
-    """Return the rows of texts that hold other characters, or a length of too many."""
-    bad = [row for row, text in enumerate(compressed) if text.translate(None, CHARACTERS)]
-    if longest > MOST_CHARACTERS:
-        bad += [row for row, text in enumerate(compressed) if ENDLESS.search(text)]
-    return bad
+def _is_no_lengths(text: bytes) -> bool:
+    kinds = text.translate(KINDS)
+    return any(wrong in kinds for wrong in NO_KINDS)
 
 
 def _unpacked(text: str, pixels: int) -> bytes:
@@ -152,7 +149,7 @@ def _unpacked(text: str, pixels: int) -> bytes:
         raise ValueError(NO_ZLIB) from None
     if not stream.eof or stream.unused_data:
         raise ValueError(NO_ZLIB)
-    if compressed[-1:] > b"O":
+    if compressed[-1:] > b"O":  # so that lengths end where masks do
         raise ValueError(NO_LENGTHS)
     return compressed
 

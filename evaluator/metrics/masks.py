@@ -14,7 +14,7 @@ from pycocotools import mask as coco
 
 Ints = NDArray[np.int64]
 MOST_CHARACTERS = 6
-"""Of a length; what is longer is none."""
+"""Of a length."""
 SMALLEST = np.float32(1e-7)
 """What keeps the official code's divisors from being 0."""
 
@@ -33,15 +33,12 @@ class Runs:
         Number of pairs of each mask.
     counts : int64 array of shape (N,)
         Number of runs of each mask as it is written.
-    longest : int
-        Number of characters of the longest length; above :data:`MOST_CHARACTERS` the lengths are of no use.
     """
 
     lengths: Ints
     starts: Ints
     pairs: Ints
     counts: Ints
-    longest: int
 
 
 def runs_of(compressed: Sequence[bytes]) -> Runs:
@@ -50,7 +47,7 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
     Parameters
     ----------
     compressed : sequence of bytes
-        Each of characters from ``0`` to ``o``, the last one below ``P``.
+        Each of characters from ``0`` to ``o``, at most five in turn from ``P`` on, and the last one below it.
 
     Examples
     --------
@@ -59,30 +56,29 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
     """
     codes = np.frombuffer(b"".join(compressed), np.uint8) - np.uint8(48)
     ends = np.cumsum(np.array([*map(len, compressed)], np.int64))
-    longest, values, counts = _values(codes, ends)
+    values, counts = _values(codes, ends)
     pairs = np.maximum((counts + 1) // 2, 1)
     starts = np.cumsum(pairs) - pairs
     missing = np.repeat(np.cumsum(counts), 2 * pairs - counts)
     differences = (np.insert(values, missing, 0) if len(missing) else values).reshape(-1, 2)
-    return Runs(_sums(differences, starts, pairs, counts), starts, pairs, counts, longest)
+    return Runs(_sums(differences, starts, pairs, counts), starts, pairs, counts)
 
 
-def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[int, Ints, Ints]:
-    """Return the number of characters of the longest number, the numbers, and how many each mask has."""
+def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
+    """Return the numbers, and how many each mask has."""
     continued = codes >= 32
     if not continued.any():
-        return min(len(codes), 1), (codes ^ np.uint8(16)).astype(np.int64) - 16, np.diff(ends, prepend=0)
+        return (codes ^ np.uint8(16)).astype(np.int64) - 16, np.diff(ends, prepend=0)
     stops = np.flatnonzero(~continued) + 1
     starts = np.r_[0, stops][: len(stops)]
     sizes = stops - starts
-    longest = int(sizes.max(initial=0))
     values = (codes[starts] & 31).astype(np.int64)
-    for place in range(1, min(longest, MOST_CHARACTERS)):
+    for place in range(1, int(sizes.max(initial=0))):
         which = np.flatnonzero(sizes > place)
         values[which] |= (codes[starts[which] + place] & 31).astype(np.int64) << (5 * place)
     negative = np.flatnonzero(codes[stops - 1] & 16)
     values[negative] -= np.int64(1) << (5 * sizes[negative])
-    return longest, values, np.diff(np.searchsorted(stops, ends, side="right"), prepend=0)
+    return values, np.diff(np.searchsorted(stops, ends, side="right"), prepend=0)
 
 
 def _sums(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
