@@ -25,7 +25,7 @@ def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> s
     >>> from evaluator.catalog import TRACKS
     >>> track = TRACKS["openimages-detection"]
     >>> compose(track, track.resolve({}), "3f9c0a1b2c3d4e5f")
-    'openimages-detection|iou:0.5|groupof:1|hierarchy:expand|protocol:tfod|truth:3f9c0a1b2c3d|evaluator:1.0.0'
+    'openimages-detection|iou:0.5|groupof:1|hierarchy:expand|protocol:tfod|truth:3f9c0a1b2c3d|evaluator:1.1.0'
     """
     words = [
         f"{parameter.short}:{parameter.written(parameters[parameter.name])}"
