@@ -1,5 +1,6 @@
 """No address answers with a server error, whatever its query says."""
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
@@ -77,7 +78,8 @@ def test_no_query_is_a_server_error(path: str, superuser: Any, names_read: set[s
     settings.API_REQUESTS_PER_MINUTE = 10**9
     client = Client(raise_request_exception=False)
     client.force_login(superuser)
-    usual = client.get(path).status_code  # readyz has no worker here
+    with closing(client.get(path)) as answer:
+        usual = answer.status_code  # readyz has no worker here
     values = (*TIMES, *TEXTS)
     pairs = [(name, value) for name in sorted(names_read) for value in values]
     if path.startswith("/admin/"):
