@@ -200,9 +200,20 @@ def surest(most: int, keys: Keys, confidences: NDArray[np.float64], rivalry: Riv
     if len(rivals):
         rivals = rivals[np.argsort(keys[rivals], kind="stable")]
         overlaps, corners = rivalry(rivals)
-        in_order = rivals[precedence(keys[rivals], confidences[rivals], overlaps, corners)]
-        kept[in_order] = ranks_in_groups(keys[in_order]) < room[of_key[in_order]]
+        by_corners = np.lexsort((*reversed(corners), keys[rivals]))  # of all, whatever the overlaps leave to decide
+        rivals, overlaps = rivals[by_corners], overlaps[by_corners]
+        begins = np.flatnonzero(ranks_in_groups(keys[rivals]) == 0)
+        for its, shares in zip(np.split(rivals, begins[1:]), np.split(overlaps, begins[1:]), strict=True):
+            kept[its] = _highest(int(room[of_key[its[0]]]), shares)
     return np.flatnonzero(kept)
+
+
+def _highest(most: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which are the ``most`` highest of more values; of equals the first."""
+    least = np.partition(values, len(values) - most)[len(values) - most]
+    chosen = np.asarray(values > least)
+    chosen[np.flatnonzero(values == least)[: most - np.count_nonzero(chosen)]] = True
+    return chosen
 
 
 def ranks_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:
