@@ -38,7 +38,7 @@ def addresses() -> list[str]:
         for name, value in KNOWN.items():
             for kind in ("slug:", "uuid:", "str:", "int:", ""):
                 path = path.replace(f"<{kind}{name}>", value)
-        if not any(mark in path for mark in ("<", "(", "[", "logout", "signup", APP_LABELS)):
+        if not any(mark in path for mark in ("<", "(", "[", "logout", APP_LABELS)):
             found.append(path)
     return found
 
