@@ -72,6 +72,7 @@ def test_names_are_normalized(client: Client, db: None) -> None:
 
 def test_a_name_that_is_taken_meanwhile_is_no_crash(make: Any, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("allauth.account.internal.userkit.filter_users_by_username", lambda *_: User.objects.none())
+    monkeypatch.setattr("server.accounts.adapter.refuse_look_alike", lambda *_: None)
     make.user(username="ada")
     assert client.post(SIGNUP, NEW).status_code == 422
     assert not Entry.objects.filter(action="account.created").exists()
