@@ -32,7 +32,7 @@ def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Mat
     labels, threshold = max(len(truth.texts["labels"]), 1), parameters["iou_threshold"]
     boxes, group_boxes = truth.arrays["boxes"], truth.arrays["group_boxes"]
     box_labels = truth.arrays["box_keys"] % labels
-    keys = found.images * labels + found.labels
+    keys = found.keys(truth)
     rivals, box_rivals = keys, truth.arrays["box_keys"]
     if not parameters["classwise"]:
         rivals, box_rivals = found.images, box_rivals // labels

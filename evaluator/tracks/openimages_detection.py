@@ -60,10 +60,13 @@ def matched(truth: Truth, table: Table, parameters: Mapping[str, Any]) -> tuple[
     if not by_official_code:
         truth = detection_fiftyone.counted(truth, parameters)
     found = predicted(truth, table, table.numbers(*CORNERS), parameters)
-    found = within_cap(truth, found[sound(found)])
-    if not by_official_code:
-        return truth, detection_fiftyone.match(truth, found[verified(truth, found)], parameters)
-    matches = match(truth, found, parameters)
+    found = found[sound(found)]
+    if by_official_code:
+        matches = match(truth, within_cap(truth, found), parameters)
+    else:
+        across = not parameters["classwise"]  # then only what is verified may take a box
+        found = found[verified(truth, found)] if across else found
+        matches = detection_fiftyone.match(truth, found, parameters)
     return truth, matches[verified(truth, matches.found)]  # only now: what is verified must not tell by time or memory
 
 

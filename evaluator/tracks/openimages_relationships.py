@@ -53,7 +53,7 @@ class Pairs:
     places: NDArray[np.int64]
     counts: NDArray[np.bool_]
 
-    def __getitem__(self, chosen: NDArray[np.bool_]) -> "Pairs":
+    def __getitem__(self, chosen: NDArray[Any]) -> "Pairs":
         """Return the chosen ones."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         corners = [corner[chosen] for corner in values.pop("corners")]
@@ -78,6 +78,9 @@ def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress
     """Score the pairs on every split."""
     progress("matching", 0.0)
     pairs = predicted(truth, table)
+    pairs = pairs[
+        np.argsort(-pairs.confidences, kind="stable")
+    ]  # all of them, so that nothing below takes long to sort
     threshold, weights = parameters["iou_threshold"], parameters["weights"]
     related = match_relationships(truth, pairs, threshold)
     progress("matching", 0.5)

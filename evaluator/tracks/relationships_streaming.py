@@ -119,11 +119,12 @@ def fold(truth: Truth, curves: AllCurves, split: str, weights: tuple[float, floa
     in_split, halves = truth.splits[split], HALVES[split]
     truths = objects(truth, in_split)
     total = int(truths.sum())
+    relations, pooled = np.r_[truths, 0.0, 1.0], np.array([total, 1.0])  # what is idle takes as long, and is dropped
     return summary(
         truth,
         truths,
-        [np.fromiter(kind.values(truths.astype(float), halves), float) for kind in curves.by_relation],
-        pooled=[next(kind.values(np.array([float(total)]), halves)) for kind in curves.pooled],
+        [np.fromiter(kind.values(relations, halves), float)[:-2] for kind in curves.by_relation],
+        pooled=[np.fromiter(kind.values(pooled, halves), float)[0] for kind in curves.pooled],
         recalls=[np.count_nonzero(in_split[hits]) / total if total else float("nan") for hits in curves.recalled],
         weights=weights,
     )
