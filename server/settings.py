@@ -253,9 +253,8 @@ EVALUATION_SECONDS = env.int("EVALUATION_SECONDS", default=1800)  # of CPU time;
 # By the clock; only what hangs takes so long, and that is the platform's fault
 EVALUATION_WALL_SECONDS = env.int("EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS)
 TEAM_EVALUATIONS_AT_ONCE = env.int("TEAM_EVALUATIONS_AT_ONCE", default=2)
-SMALL_FILE_MAX_BYTES = env.int(
-    "SMALL_FILE_MAX_BYTES", default=2**20
-)  # unpacked; such a file never waits for large ones
+# Unpacked; such a file never waits for large ones
+SMALL_FILE_MAX_BYTES = env.int("SMALL_FILE_MAX_BYTES", default=2**20)
 INTERVAL_REPLICATES = env.int("INTERVAL_REPLICATES", default=1000)  # 0: no intervals
 EXPLANATION_MAX_BYTES = env.int("EXPLANATION_MAX_BYTES", default=256 * 2**20)  # decompressed; 0: no explanations
 WORKER_MEMORY_BYTES = env.int("WORKER_MEMORY_BYTES", default=6 * 2**30)  # what one scoring may add to its process
