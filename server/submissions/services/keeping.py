@@ -20,10 +20,6 @@ class Share:
     allowed: int
     frees_at: datetime | None
 
-    @property
-    def left(self) -> int:
-        return max(0, self.allowed - self.used)
-
 
 def share_of(team: Team) -> Share:
     """Count the stored files of all phases of the team's challenge."""
