@@ -28,4 +28,4 @@ def network_of(address: str) -> str:
         return address
     if isinstance(found, IPv4Address):
         return str(found)
-    return str(found.ipv4_mapped or ip_network((int(found), 64), strict=False))
+    return str(found.ipv4_mapped or ip_network((int(found), 64), strict=False).network_address)

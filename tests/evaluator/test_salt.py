@@ -16,7 +16,7 @@ from evaluator.catalog import TRACKS
 from evaluator.cli import main
 from evaluator.draws import LANES, Draws
 from evaluator.files.folder import TruthFolder
-from evaluator.metrics.bootstrap import recentred_interval
+from evaluator.metrics.share_intervals import Trials, share_interval
 from evaluator.problems import InvalidParameters, InvalidTruth
 from evaluator.report import Report
 from evaluator.scoring import prepare, score
@@ -166,9 +166,8 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
     found: list[tuple[int, ...]] = []
     for each in sets:
         replicates: NDArray[np.float64] = weights[list(each)].sum(axis=0, dtype=float) / IMAGES
-        if np.allclose(
-            recentred_interval(replicates, observed) or (), report.splits["all"].intervals["top1"], atol=1e-9
-        ):
+        interval = share_interval(replicates, observed, Trials(IMAGES, IMAGES), plain=True)
+        if np.allclose(interval or (), report.splits["all"].intervals["top1"], rtol=0, atol=1e-12):
             found.append(each)
     return found
 

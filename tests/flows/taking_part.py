@@ -20,6 +20,7 @@ for name in sys.argv[1:]:
     print(issue_token(user=user, name="flows", scope="submit", days=1)[1])
 """
 
+SALT = "0123456789abcdef" * 2  # known to the tests, so that they can draw what the service draws
 CHALLENGE = """
 slug: flows
 title: Flows
@@ -34,6 +35,7 @@ def make_bundle(folder: Path, *, images: int) -> Path:
     subprocess.run([*words, "--images", str(images), "--quality", "0.7"], check=True, cwd=settings.BASE_DIR)
     (folder / "phases" / "main").mkdir(parents=True)
     (folder / "made" / "truth").rename(folder / "phases" / "main" / "truth")
+    (folder / "phases" / "main" / "truth" / "salt.txt").write_text(f"{SALT}\n")
     (folder / "made" / "submissions" / "quality-0.70.csv").rename(folder / "predictions.csv")
     (folder / "challenge.yaml").write_text(CHALLENGE)
     return folder

@@ -57,11 +57,11 @@ def test_parallel_uploads_share_the_quota_on_postgresql(tmp_path, postgres):
 
 @pytest.mark.services
 def test_uploads_changes_cancels_and_comparisons_of_a_team_do_not_lock_each_other_out(tmp_path, postgres):
-    seen = race("race_locks.py", tmp_path, DATABASE_URL=postgres)
+    seen = race("race_locks.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
     assert seen == {"taken": 12, "changed": 12, "cancelled": 12, "noted": 12, "compared": 12}
 
 
 @pytest.mark.services
 def test_imports_and_the_submissions_of_their_phases_do_not_lock_each_other_out(tmp_path, postgres):
-    seen = race("race_import.py", tmp_path, DATABASE_URL=postgres)
+    seen = race("race_import.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
     assert seen == {"imported": 4, "taken": 20, "ended": 80, "cancelled": 40}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from evaluator import scoring
+from evaluator.digits import published
 from tests.flows.running import TRIES, wait_for
 from tests.flows.taking_part import open_challenge
 
@@ -67,7 +68,7 @@ def test_interval_is_that_of_the_evaluator_and_follows_the_score(service, predic
     ]
     truth = predictions / "phases" / "main" / "truth"
     report = scoring.score("openimages-detection", truth, predictions / "predictions.csv", bootstrap=1000)
-    expected = {name: list(ends) for name, ends in report.splits["public"].intervals.items()}
+    expected = {name: list(published((ends[0], ends[1]))) for name, ends in report.splits["public"].intervals.items()}
     found = settled(service, identifier)
     assert (found["scores"], found["intervals"]) == (first["scores"], {"public": expected})
 

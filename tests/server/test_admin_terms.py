@@ -13,7 +13,7 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, FUTURE = NOW - timedelta(days=1), NOW + timedelta(days=1)
 OPENED = datetime(2026, 1, 1, tzinfo=UTC)
 PHASE = {"title": "x", "position": 0, "quota_per_day": 5, "attempts_per_day": 20, "finals": 2, "feedback": "exact"}
-CHALLENGE = {"title": "T", "visibility": "public", "team_max_size": 5}
+CHALLENGE = {"title": "T", "visibility": "public", "team_max_size": 5, "registration": "open"}
 
 
 def at(name: str, moment: datetime | None) -> dict[str, str]:

@@ -151,7 +151,7 @@ class TestPrivate:
         deadline = datetime.now(UTC) + DAY
         phase = make.phase(closes_at=deadline)
         assert sight(phase, viewer=NOBODY, now=deadline).splits == {"public"}
-        assert "private" in sight(phase, viewer=NOBODY, now=deadline + timedelta(microseconds=1)).splits
+        assert "private" in sight(phase, viewer=NOBODY, now=deadline + timedelta(milliseconds=1)).splits
 
     def test_counts_what_the_team_chose(self, closed: Any, make: Any, scored: Any) -> None:
         team = make.team(closed.challenge)

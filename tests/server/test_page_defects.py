@@ -25,6 +25,8 @@ def codes_in(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Call(func=ast.Name(id="Problem"), args=[code, *_]):
             yield from texts(code)
+        case ast.Call(func=ast.Attribute(attr="_wrong"), args=[code, *_]):
+            yield from texts(code)
         case ast.Call(func=ast.Name(id="_stop"), args=[_, code, *_]):
             yield from texts(code)
         case ast.Return(value=ast.Tuple(elts=[code, _])):

@@ -52,8 +52,8 @@ class Prepared:
     compiled: Path
     source: Path
     sample: Path
-    candidates: Path | None
     private: bool
+    candidates: Path | None = None
     warnings: list[Problem] = field(default_factory=list)
     ceiling: dict[str, dict[str, Any]] = field(default_factory=dict)
     newly_public: int = 0
@@ -109,7 +109,7 @@ def prepare(phase: Source, workspace: Path, *, earlier: Path | None = None) -> P
     warnings = located(made["warnings"], made["warning_counts"], partial(place, phase=phase))
     private = "private" in made["splits"]
     found = made.get("ceiling", {}), made.get("newly_public", 0)
-    return Prepared(made["sha256"], made["images"], compiled, source, sample, candidates, private, warnings, *found)
+    return Prepared(made["sha256"], made["images"], compiled, source, sample, private, candidates, warnings, *found)
 
 
 def added_files(phase: Source, workspace: Path) -> list[Path]:
