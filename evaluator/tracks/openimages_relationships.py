@@ -78,9 +78,8 @@ def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress
     """Score the pairs on every split."""
     progress("matching", 0.0)
     pairs = predicted(truth, table)
-    pairs = pairs[
-        np.argsort(-pairs.confidences, kind="stable")
-    ]  # all of them, so that nothing below takes long to sort
+    surest_first = np.argsort(-pairs.confidences, kind="stable")  # of all, so that no part takes long to sort
+    pairs = pairs[surest_first]
     threshold, weights = parameters["iou_threshold"], parameters["weights"]
     related = match_relationships(truth, pairs, threshold)
     progress("matching", 0.5)
