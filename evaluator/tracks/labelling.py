@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.hierarchy import Hierarchy, HierarchyCycle
 from evaluator.tracks.checking import check_labels, distinct_keys, image_names
-from evaluator.tracks.suspicions import warn_contradictions
+from evaluator.tracks.suspicions import warn_contradictions, warn_unlisted_images
 
 if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
@@ -63,6 +63,7 @@ class Labelling:
         expand : bool
             Whether a label also counts for its relatives in the hierarchy.
         """
+        warn_unlisted_images(folder)
         images = {image: code for code, image in enumerate(image_names(folder, tables))}
         hierarchy = _read_hierarchy(folder)
         listed = folder.names("classes.csv") if "classes.csv" in folder else None

@@ -10,7 +10,7 @@ from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.tables import TruthTable
 from evaluator.kernels.texts import kept_index
 from evaluator.tracks.checking import check_boxes, check_labels, checked, distinct_keys, image_names
-from evaluator.tracks.suspicions import warn_duplicates
+from evaluator.tracks.suspicions import warn_duplicates, warn_unlisted_images
 from evaluator.tracks.triplets import FIRST, LABELS, SECOND, triplet_keys
 from evaluator.tracks.usage import usage_of
 from evaluator.truth import Truth
@@ -31,6 +31,7 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     """
     tables = {name: folder.table(name) for name in ("relationships.csv", "image_labels.csv") if name in folder}
     related, verified = tables["relationships.csv"], tables.get("image_labels.csv")
+    warn_unlisted_images(folder)
     images = {image: code for code, image in enumerate(image_names(folder, tables))}
     listed = folder.names("classes.csv") if "classes.csv" in folder else None
     listed_relations = folder.names("relations.csv") if "relations.csv" in folder else None

@@ -7,7 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from evaluator.files.folder import TruthFolder
     from evaluator.files.tables import TruthTable
+
+
+def warn_unlisted_images(folder: "TruthFolder") -> None:
+    """Warn about a challenge's truth that names no images but the annotated ones.
+
+    Its template submission lists these, and so shows participants which images have an annotation.
+    """
+    if folder.hidden and "images.csv" not in folder:
+        message = "is missing, so the template submission lists the annotated images only; list every image"
+        folder.faults.warn("truth_images_unlisted", "images.csv", message)
 
 
 def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:

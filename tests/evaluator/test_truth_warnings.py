@@ -35,6 +35,18 @@ def test_a_sound_truth_is_not_warned_about(track: str, tmp_path: Path) -> None:
     assert warned(track, tmp_path / "truth", tmp_path / "t.podium") == []
 
 
+@pytest.mark.parametrize("track", ["openimages-detection", "openimages-relationships", "openimages-classification"])
+def test_a_challenge_whose_images_are_not_listed_is_warned_that_its_template_shows_the_annotated_ones(
+    track: str, tmp_path: Path
+) -> None:
+    synthesize(track, tmp_path, images=40, seed=3, qualities=[0.5])
+    listed = prepare(track, tmp_path / "truth", tmp_path / "t.podium", hidden=True)
+    (tmp_path / "truth/images.csv").unlink()
+    unlisted = prepare(track, tmp_path / "truth", tmp_path / "t.podium", hidden=True)
+    assert [one["code"] for one in listed["warnings"]] == []
+    assert [(one["code"], one["file"]) for one in unlisted["warnings"]] == [("truth_images_unlisted", "images.csv")]
+
+
 @pytest.mark.parametrize(
     "tree",
     [
