@@ -22,7 +22,7 @@ $(INSTALLED): requirements.txt pyproject.toml
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-$(KERNELS): $(wildcard evaluator/kernels/*.py) $(INSTALLED)
+$(KERNELS): $(shell find evaluator/kernels -name '*.py') $(INSTALLED)
 	@$(BIN)/python -m evaluator.kernels
 	@mkdir -p $(@D)
 	@touch $@

@@ -12,11 +12,11 @@ import numpy as np
 from evaluator.catalog import TRACKS
 from evaluator.draws import Draws, blocks_of
 from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
+from evaluator.metrics.resampling import places_of
 from evaluator.metrics.share_intervals import Trials, share_interval
-from evaluator.metrics.steps import places_of
 from evaluator.problems import InvalidParameters
 from evaluator.report import SplitReport
-from evaluator.tracks.contest import Engine, Outcome, Progress, Splits
+from evaluator.tracks.interface import Engine, Outcome, Progress, Splits
 from evaluator.truth import Truth
 
 KERNELS = "evaluator.kernels.bootstrap"

@@ -16,8 +16,8 @@ from evaluator.problems import Findings, InvalidParameters, InvalidSubmission
 from evaluator.report import READABLE, SMALL, STREAMED, Report
 from evaluator.signature import compose
 from evaluator.tracks import contest_of
-from evaluator.tracks.contest import Contest, Outcome, ReadableWay, Streaming
-from evaluator.tracks.folders import Split, open_truth
+from evaluator.tracks.compiling import Split, open_truth
+from evaluator.tracks.interface import Contest, Outcome, ReadableWay, Streaming
 from evaluator.truth import Truth
 
 Progress = Callable[[str, float], None]

@@ -58,7 +58,7 @@ GROUNDING = Track(
         "(intersection over union)."
     ),
     empty="rejected",
-    implementation="evaluator.tracks.flickr30k_grounding",
+    implementation="evaluator.tracks.grounding.scorer",
     intervals=True,
     world="evaluator.synthesis.grounding",
 )
@@ -123,7 +123,7 @@ RETRIEVAL = Track(
         "recall@1, @5 and @10 of both ways, images to sentences and sentences to images."
     ),
     empty="rejected",
-    implementation="evaluator.tracks.flickr30k_retrieval",
+    implementation="evaluator.tracks.retrieval.scorer",
     intervals=True,
     gives_candidates=True,
     world="evaluator.synthesis.retrieval",

@@ -114,7 +114,7 @@ DETECTION = Track(
         "Mean average precision: for each class, how well confident boxes find its objects without false alarms; "
         "then the mean over all classes that have objects."
     ),
-    implementation="evaluator.tracks.openimages_detection",
+    implementation="evaluator.tracks.detection.scorer",
     intervals=True,
     world="evaluator.synthesis.detection",
 )
@@ -157,7 +157,7 @@ SEGMENTATION = Track(
         "Mean average precision: for each class, how well confident masks find its objects without false alarms; "
         "then the mean over all classes that have objects with masks."
     ),
-    implementation="evaluator.tracks.openimages_segmentation",
+    implementation="evaluator.tracks.segmentation.scorer",
     intervals=True,
     world="evaluator.synthesis.segmentation",
 )
@@ -185,7 +185,7 @@ CLASSIFICATION = Track(
         "from those where it was verified not to be; then the mean over classes. No confidence counts as 0."
     ),
     empty="base rate",
-    implementation="evaluator.tracks.openimages_classification",
+    implementation="evaluator.tracks.classification",
     intervals=True,
     world="evaluator.synthesis.classification",
 )
@@ -276,7 +276,7 @@ RELATIONSHIPS = Track(
         "Two fifths mean average precision of relationships, one fifth recall among the 50 surest of an image, "
         "two fifths mean average precision of phrases (the box around both)."
     ),
-    implementation="evaluator.tracks.openimages_relationships",
+    implementation="evaluator.tracks.relationships.scorer",
     intervals=True,
     world="evaluator.synthesis.relationships",
 )

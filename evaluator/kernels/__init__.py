@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 COMPILING = "compiling"
 FOLDER = Path(__file__).parent
@@ -22,13 +22,14 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     progress : callable
         Gets the stage COMPILING and the fraction that is done; is not called where nothing has to be compiled.
     """
-    cache = import_module("evaluator.kernels.cache")  # loads numba
+    cache = import_module("evaluator.kernels.jit")  # loads numba
     if (cache.PLACE / cache.FILLED).exists():
         return
-    names = [module.name for module in iter_modules([str(FOLDER)]) if module.name != "__main__"]
+    found = walk_packages([str(FOLDER)], f"{__name__}.")
+    names = [module.name for module in found if not module.name.endswith("__main__")]
     for number, name in enumerate(names):
         progress(COMPILING, number / len(names))
-        import_module(f"evaluator.kernels.{name}")
+        import_module(name)
     progress(COMPILING, 1.0)
     with suppress(OSError):  # nowhere to write: compiled for this process alone
         (cache.PLACE / cache.FILLED).touch()

@@ -3,7 +3,7 @@
 from shutil import rmtree
 
 from evaluator.kernels import FOLDER, compile_once
-from evaluator.kernels.cache import PLACE
+from evaluator.kernels.jit import PLACE
 
 compile_once(lambda stage, fraction: None)
 for outdated in (FOLDER / "__pycache__").iterdir():  # machine code of other sources or another processor

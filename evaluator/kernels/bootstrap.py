@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 
 from evaluator.draws import LANES
-from evaluator.kernels.cache import frozen, kernel, part
+from evaluator.kernels.jit import frozen, kernel, part
 
 AT_ONCE = 257  # so many weights of at most 255 fit 16 bits
 FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)  # what is kept for each replicate

@@ -7,7 +7,7 @@ readable twins of :mod:`evaluator.kernels.bootstrap`.
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.steps import HIT, MISS, PART, Groups, Steps
+from evaluator.metrics.resampling import HIT, MISS, PART, Groups, Steps
 
 Weights = NDArray[np.uint8]
 Numbers = NDArray[np.float64]

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidParameters
-from evaluator.tracks.contest import Contest
+from evaluator.tracks.interface import Contest
 
 
 def contest_of(track: str) -> Contest:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluator.files.faults import Faults
 from evaluator.files.folder import TruthFolder, coded
-from evaluator.tracks.suspicions import warn_boxes
+from evaluator.tracks.shared.truth_warnings import warn_boxes
 from evaluator.truth import Truth
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from evaluator.files.submission import Table, Vocabulary, read_table
 from evaluator.metrics import bootstrap
 from evaluator.metrics.average_precision import mean_defined
 from evaluator.metrics.bootstrap import Numbers
+from evaluator.metrics.resampling import Places
 from evaluator.metrics.shares import share, shares
-from evaluator.metrics.steps import Places
 from evaluator.report import ClassRow, SplitReport, finite
 from evaluator.tracks.checking import checked, listed_images
-from evaluator.tracks.contest import Contest, Outcome, Progress, csv_text, on_every_split
-from evaluator.tracks.share_sample import ShareSample
-from evaluator.tracks.usage import usage_of
+from evaluator.tracks.interface import Contest, Outcome, Progress, csv_text, on_every_split
+from evaluator.tracks.shared.ratios import ShareSample
+from evaluator.tracks.shared.usage import usage_of
 from evaluator.truth import Truth
 
 CLASSES = 313

@@ -17,7 +17,7 @@ from evaluator.problems import InvalidParameters, InvalidSubmission
 from evaluator.report import Report
 from evaluator.scoring import score
 from evaluator.tracks import contest_of
-from evaluator.tracks.folders import open_truth
+from evaluator.tracks.compiling import open_truth
 from evaluator.truth import IGNORED, Truth
 from tests.evaluator.kernels import cases
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evaluator.draws import LANES, Draws
 from evaluator.kernels import bootstrap as kernels
 from evaluator.metrics.bootstrap import Numbers, Weights, means_defined, paired_interval, recentred_interval
-from evaluator.metrics.steps import HIT, MISS, Groups, Steps
+from evaluator.metrics.resampling import HIT, MISS, Groups, Steps
 
 IMAGES, SETS, REPLICATES = 500, 400, 4 * LANES
 OBJECTS = np.geomspace(20, 400, 30)

@@ -11,7 +11,7 @@ from evaluator.cli import main
 from evaluator.problems import InvalidParameters
 from evaluator.scoring import ceiling, check, sample, score
 from evaluator.synthesis import synthesize
-from evaluator.tracks.answers import Answers, contest
+from evaluator.tracks.shared.one_answer import Answers, contest
 
 IMAGE, DIGIT, SLANT = (
     Column("ImageID", "image", "its id"),

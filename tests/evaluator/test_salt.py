@@ -22,7 +22,7 @@ from evaluator.report import Report
 from evaluator.scoring import prepare, score
 from evaluator.synthesis import synthesize
 from evaluator.tracks import contest_of
-from evaluator.tracks.folders import open_truth
+from evaluator.tracks.compiling import open_truth
 from evaluator.truth import PUBLIC, Truth
 
 OBJECTNET = "objectnet"

@@ -16,9 +16,9 @@ from unittest.mock import patch
 from evaluator.catalog import Limits
 from evaluator.files import blocks, lines
 from evaluator.scoring import check, prepare
-from evaluator.tracks import streaming
-from evaluator.tracks.detection_reader import DetectionReader
-from evaluator.tracks.relationships_reader import RelationshipReader
+from evaluator.tracks.detection.fast.reader import DetectionReader
+from evaluator.tracks.relationships.fast.reader import RelationshipReader
+from evaluator.tracks.shared import fast as streaming
 from tests.evaluator.kernels import cases
 from tests.fuzz import mutations
 from tests.fuzz.guarded import BEYOND_BYTES, guarded

@@ -38,7 +38,7 @@ def hanging(seed: int) -> tuple[Counter[str], list[str]]:
 
 def looking_too_far(seed: int) -> tuple[Counter[str], list[str]]:
     """Give a kernel a number that ends where the forbidden page begins, without the bytes that it may look at."""
-    from evaluator.kernels.decimals import numbers_in
+    from evaluator.kernels.text.decimals import numbers_in
     from tests.fuzz.guarded import BEYOND_BYTES, guarded
 
     text = b" 1234567890123456 " + bytes(0 if seed == 1 else BEYOND_BYTES)

@@ -11,7 +11,7 @@ import numpy as np
 
 from evaluator.catalog import Limits
 from evaluator.files.numbers import fault, faulty, parse
-from evaluator.kernels.decimals import numbers_in
+from evaluator.kernels.text.decimals import numbers_in
 
 BATCH = 1_000  # tokens of one seed
 LIMITS = Limits()

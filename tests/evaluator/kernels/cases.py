@@ -13,7 +13,7 @@ from evaluator import scoring
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidSubmission
 from evaluator.scoring import load_kernels, score
-from evaluator.tracks.contest import ReadableWay
+from evaluator.tracks.interface import ReadableWay
 
 load_kernels()
 

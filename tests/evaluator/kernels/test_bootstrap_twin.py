@@ -16,7 +16,7 @@ from evaluator.draws import LANES
 from evaluator.kernels import bootstrap as kernels
 from evaluator.metrics import bootstrap as readable
 from evaluator.metrics.average_precision import average_precision, stepwise_average_precision
-from evaluator.metrics.steps import HIT, MISS, PART, Groups, Steps
+from evaluator.metrics.resampling import HIT, MISS, PART, Groups, Steps
 from evaluator.problems import InvalidSubmission
 from evaluator.report import Report
 from evaluator.scoring import score

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evaluator.kernels.cells import BATCH_ROWS, Batch, codes_of, find_ends, numbers_of, place_in
-from evaluator.kernels.texts import index_of
+from evaluator.kernels.text.csv_blocks import BATCH_ROWS, Batch, codes_of, find_ends, numbers_of, place_in
+from evaluator.kernels.text.lookup import index_of
 
 CELLS = st.lists(st.text("ab0./-", max_size=20), max_size=300)
 ENDS = st.sampled_from([b",", b"\n", b" ", b"\t", b"\r"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluator.kernels.decimals import numbers_in
+from evaluator.kernels.text.decimals import numbers_in
 
 
 def read(*texts: str) -> list[float | None]:

@@ -5,7 +5,7 @@ import sys
 
 from evaluator import scoring
 from evaluator.cli.progress import progress
-from evaluator.kernels import cache
+from evaluator.kernels import jit as cache
 from evaluator.scoring import prepare
 
 PROGRAM = """
@@ -54,7 +54,7 @@ def test_only_the_first_who_needs_kernels_is_told_that_they_are_compiled(tiny, t
     monkeypatch.setattr(scoring, "SMALL_BYTES", 0)
     said = []
     for _ in range(2):
-        monkeypatch.delitem(sys.modules, "evaluator.tracks.detection_streaming", raising=False)
+        monkeypatch.delitem(sys.modules, "evaluator.tracks.detection.fast.scoring", raising=False)
         with progress() as tell:
             assert scoring.score(tiny.track, tiny.truth, tiny.long, progress=tell).way == "streamed"
         said.append(capsys.readouterr().err)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.kernels.texts import codes_in, index_of
+from evaluator.kernels.text.lookup import codes_in, index_of
 
 PLAIN = st.text(
     st.characters(min_codepoint=0x21, exclude_characters=',"', exclude_categories=["Cs"]), min_size=1, max_size=40

@@ -16,7 +16,7 @@ from evaluator.cli import main
 from evaluator.comparison import compare
 from evaluator.scoring import score
 from evaluator.synthesis import synthesize
-from evaluator.tracks.answers import contest
+from evaluator.tracks.shared.one_answer import contest
 from server.challenges.models import Phase
 from server.organize.services import checking, preparing
 from server.organize.services.bundles import InvalidBundle

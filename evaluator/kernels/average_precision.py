@@ -1,0 +1,78 @@
+"""Entries of the curves, in any order, to the average precision of each class."""
+
+import numpy as np
+from numba import types
+
+from evaluator.kernels.jit import kernel, outlined
+from evaluator.kernels.text.bits import as_bits
+
+_1 = np.uint64(1)
+
+
+@kernel(types.float64[::1], types.uint32[::1], types.int64[::1], types.uint64[::1])
+def scatter(confidences, codes, at, keys):
+    """Put entries where their class and half of the images belong: a counting sort's second half (Seward 1954).
+
+    Parameters
+    ----------
+    confidences : float64 array of shape (N,), not negative
+    codes : uint32 array of shape (N,)
+        2 × bucket + (1 for a false positive).
+    at : int64 array of shape (buckets,)
+        Where each bucket goes on; moved along.
+    keys : uint64 array
+        Receives 2 × the confidence's bits + (1 for a false positive): numbers that sort as the confidences do.
+    """
+    for entry in range(len(codes)):
+        bucket = codes[entry] >> np.uint32(1)
+        keys[at[bucket]] = (as_bits(confidences[entry]) << _1) | np.uint64(codes[entry] & np.uint32(1))
+        at[bucket] += 1
+
+
+@outlined
+def _area(hits, precisions, points, truths):
+    """Sum up the steps, surest first; the envelope is laid over the precisions in place."""
+    for point in range(points - 2, -1, -1):
+        precisions[point] = max(precisions[point], precisions[point + 1])
+    area, reached = 0.0, 0.0
+    for point in range(points):
+        recall = hits[point] / truths
+        area += (recall - reached) * precisions[point]
+        reached = recall
+    return area
+
+
+@kernel(types.uint64[::1], types.uint64[::1], types.float64, types.float64[::1], types.float64[::1])
+def average_precision(one, other, truths, hits, precisions):
+    """Return the area under the interpolated precision/recall curve of two sorted arrays of keys together.
+
+    The sums are those of :func:`evaluator.metrics.average_precision.average_precision`, in the same order: all keys
+    of one confidence enter together, precision is made non-increasing from the right. Where no true positive enters,
+    recall stands still, so only the other points are kept.
+
+    Parameters
+    ----------
+    one, other : uint64 arrays, ascending, as :func:`scatter` makes them
+    truths : float64, above 0
+    hits, precisions : float64 arrays, as long as both together
+        To work in.
+    """
+    first, second = len(one) - 1, len(other) - 1
+    true, false, points = 0, 0, 0
+    while first >= 0 or second >= 0:
+        from_one = second < 0 or (first >= 0 and one[first] >= other[second])
+        confidence = (one[first] if from_one else other[second]) >> _1
+        before = true
+        while first >= 0 and one[first] >> _1 == confidence:
+            true += np.int64(_1 - (one[first] & _1))
+            false += np.int64(one[first] & _1)
+            first -= 1
+        while second >= 0 and other[second] >> _1 == confidence:
+            true += np.int64(_1 - (other[second] & _1))
+            false += np.int64(other[second] & _1)
+            second -= 1
+        if true > before:
+            hits[points] = true
+            precisions[points] = np.float64(true) / np.float64(true + false)
+            points += 1
+    return _area(hits, precisions, points, truths)

@@ -1,0 +1,1 @@
+"""Text scanning: bytes to cells, numbers and codes of labels."""

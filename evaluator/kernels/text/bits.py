@@ -1,0 +1,170 @@
+"""Eight bytes at a time: what Python's integers do not offer, as single machine instructions.
+
+SWAR, "SIMD within a register": a 64-bit word holds eight characters, the first in its lowest byte, and one addition
+looks at all of them. Source: Lamport 1975, "Multiple byte processing with full-word instructions".
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from evaluator.kernels.jit import part
+
+ONES = np.uint64(0x0101010101010101)
+TOPS = np.uint64(0x8080808080808080)
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+NO_DIGIT = np.uint64(0x7676767676767676)  # a byte above 9 reaches its top bit, 9 itself does not
+BLANKS = np.uint64(0x2121212121212121)
+COMMAS = np.uint64(0x2C2C2C2C2C2C2C2C)
+BYTE = np.uint64(0xFF)
+_0, _1, _3, _8, _16, _32, _63, _64 = (np.uint64(number) for number in (0, 1, 3, 8, 16, 32, 63, 64))
+
+
+@intrinsic
+def _word_at(context: Any, data: Any, at: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        place = builder.gep(array.data, [arguments[1]])
+        return builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()), align=1)
+
+    return types.uint64(data, types.int64), build
+
+
+@intrinsic
+def trailing_zeros(context: Any, word: Any) -> Any:
+    """Return the number of zero bits below the lowest one, 64 for no bit at all."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], cgutils.false_bit)
+
+    return types.uint64(types.uint64), build
+
+
+@intrinsic
+def leading_zeros(context: Any, word: Any) -> Any:
+    """Return the number of zero bits above the highest one, 64 for no bit at all."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], cgutils.false_bit)
+
+    return types.uint64(types.uint64), build
+
+
+@intrinsic
+def high_product(context: Any, one: Any, other: Any) -> Any:
+    """Return the upper 64 bits of a 128-bit product."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(argument, wide) for argument in arguments))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), build
+
+
+@intrinsic
+def as_bits(context: Any, number: Any) -> Any:
+    """Return a float64 as the 64 bits it is kept in."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.uint64(types.float64), build
+
+
+@intrinsic
+def as_float(context: Any, bits: Any) -> Any:
+    """Return the float64 that is kept in 64 bits."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.uint64), build
+
+
+@intrinsic
+def strtod(context: Any, data: Any, at: Any) -> Any:
+    """Return (what the C library reads from ``at`` on, how many characters that took)."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        text = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.DoubleType(), [text, text.as_pointer()])
+        function = cgutils.get_or_insert_function(builder.module, kind, "strtod")
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        begin, stop = builder.gep(array.data, [arguments[1]]), cgutils.alloca_once(builder, text)
+        value = builder.call(function, [begin, stop])
+        word = ir.IntType(64)
+        length = builder.sub(builder.ptrtoint(builder.load(stop), word), builder.ptrtoint(begin, word))
+        return context.make_tuple(builder, signature.return_type, [value, length])
+
+    return types.Tuple((types.float64, types.int64))(data, types.int64), build
+
+
+@intrinsic
+def _byte_at(context: Any, data: Any, at: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        return builder.zext(builder.load(builder.gep(array.data, [arguments[1]])), ir.IntType(64))
+
+    return types.int64(data, types.int64), build
+
+
+@intrinsic
+def prefetch(context: Any, array: Any, at: Any) -> Any:
+    """Have the cache line of an array's element ``at``, counted flat, fetched; any place is allowed."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [place, *(ir.Constant(number, value) for value in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64), build
+
+
+@part
+def _checked_byte_at(data, at):
+    return np.int64(data[at])
+
+
+@part
+def _checked_word_at(data, at):
+    word = _0
+    for place in range(8):
+        word |= np.uint64(data[at + place]) << np.uint64(8 * place)
+    return word
+
+
+# With NUMBA_BOUNDSCHECK=1, as the fuzz is run once, every byte is looked at through the array.
+word_at = _checked_word_at if config.BOUNDSCHECK else _word_at
+"""``word_at(data, at)``: the eight bytes from ``at``. ``data`` must reach that far: nothing is checked."""
+byte_at = _checked_byte_at if config.BOUNDSCHECK else _byte_at
+"""``byte_at(data, at)``: one byte as int64; nothing is checked, and ``at`` does not count from the end."""
+
+
+@part
+def digits_in(word):
+    """Return how many bytes from the first on are 0 to 9: for text, after ``^ 0x3030…``."""
+    return np.int64(trailing_zeros(((word + NO_DIGIT) | word) & TOPS) >> _3)
+
+
+@part
+def text_bytes_in(word):
+    """Return how many bytes from the first on are neither blank, control character nor comma."""
+    commas = word ^ COMMAS
+    found = ((word - BLANKS) & ~word) | ((commas - ONES) & ~commas)
+    return np.int64(trailing_zeros(found & TOPS) >> _3)
+
+
+@part
+def first_bytes(word, count):
+    """Return a word with all but its first ``count`` bytes, 0 to 8, put to zero."""
+    half = np.uint64(4 * count)  # shifted twice: a shift by 64 would be none
+    return word & ((_1 << half << half) - _1)

@@ -1,0 +1,257 @@
+"""Decimal text to the nearest float64, the same one as Python's ``float()``.
+
+Three ways, each taken where the one before cannot decide:
+
+* up to 15 digits and a small power of ten: one exact product or quotient
+  (Clinger 1990, "How to read floating point numbers accurately");
+* up to 19 digits: a 128-bit product with a truncated power of five
+  (Lemire 2021, "Number parsing at a gigabyte per second", after Eisel);
+* the rest, one in millions: the C library's ``strtod``, correctly rounded as well.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from evaluator.kernels.jit import frozen, kernel, outlined, part
+from evaluator.kernels.text.bits import (
+    as_float,
+    byte_at,
+    digits_in,
+    high_product,
+    leading_zeros,
+    strtod,
+    word_at,
+)
+
+CHARACTERS = 64
+BLANK, PLUS, MINUS, POINT = 0x20, 0x2B, 0x2D, 0x2E
+ZEROS = np.uint64(0x3030303030303030)
+BYTE = np.uint64(0xFF)
+POINT_AFTER_XOR = np.uint64(POINT ^ 0x30)
+TENS = np.array([float(f"1e{power}") for power in range(23)])
+WHOLE_TENS = 10 ** np.arange(20, dtype=np.uint64)
+ROOM_FOR = (np.uint64(10**19) - np.uint64(1)) // WHOLE_TENS - np.uint64(1)
+LOWEST_POWER, HIGHEST_POWER = -342, 308
+UNDECIDED = np.uint64(0xFFFFFFFFFFFFFFFF)
+EXACT_INTEGERS = np.uint64(1 << 53)
+
+
+def _powers_of_five() -> Any:
+    """Return the upper 128 bits of 5**q for q from -342 to 308, uint64 of shape (651, 2), high half first."""
+    table = []
+    for power in range(LOWEST_POWER, HIGHEST_POWER + 1):
+        if power >= 0:
+            size = (5**power).bit_length()
+            bits = 5**power << (128 - size) if size <= 128 else 5**power >> (size - 128)
+        else:
+            divisor = 5**-power
+            bits = (1 << (127 + divisor.bit_length())) // divisor + 1
+        table.append((bits >> 64, bits & (2**64 - 1)))
+    return np.array(table, np.uint64)
+
+
+POWERS_OF_FIVE = _powers_of_five()
+_0, _1, _2, _8, _9, _16, _32, _64 = (np.uint64(number) for number in (0, 1, 2, 8, 9, 16, 32, 64))
+_PAIRS = np.uint64(0x000000FF000000FF)
+_TO_MILLIONS = np.uint64(0x000F424000000064)
+_TO_TEN_THOUSANDS = np.uint64(0x0000271000000001)
+
+
+@part
+def number_of(word, count):
+    """Return the number that the first ``count`` bytes spell, 1 to 8, each 0 to 9; three products (Lemire 2021)."""
+    digits = word << np.uint64(64 - 8 * count)
+    digits = digits * np.uint64(10) + (digits >> _8)
+    return (((digits & _PAIRS) * _TO_MILLIONS) + (((digits >> _16) & _PAIRS) * _TO_TEN_THOUSANDS)) >> _32
+
+
+@part
+def quick_number_at(data, at, stop):
+    """Read a number of the commonest form, one digit, a point and up to eight more.
+
+    Parameters
+    ----------
+    data, at
+        As for :func:`number_at`.
+    stop : int64
+        The byte that must follow.
+
+    Returns
+    -------
+    value : float64
+    end : int64
+        The place after ``stop``, or 0 where anything is different: ask :func:`number_at`.
+    """
+    head = word_at(data, at) ^ ZEROS
+    word = word_at(data, at + 2) ^ ZEROS
+    count = digits_in(word)
+    end = at + 2 + count
+    if (head & BYTE) > _9 or ((head >> _8) & BYTE) != POINT_AFTER_XOR or count == 0 or byte_at(data, end) != stop:
+        return 0.0, 0
+    whole = (head & BYTE) * WHOLE_TENS[np.uint64(count)] + number_of(word, count)
+    return np.float64(np.int64(whole)) / TENS[np.uint64(count)], end + 1
+
+
+@outlined
+def longer_number_at(data, at, stop):
+    """Read the next commonest form: one digit, a point and 9 to 14 more; the same contract as the commonest.
+
+    15 digits and a power of ten up to 22 are exact, so their quotient is rounded once.
+    """
+    head = word_at(data, at) ^ ZEROS
+    word, more = word_at(data, at + 2) ^ ZEROS, word_at(data, at + 10) ^ ZEROS
+    count = digits_in(more)
+    end = at + 10 + count
+    if (head & BYTE) > _9 or ((head >> _8) & BYTE) != POINT_AFTER_XOR or digits_in(word) < 8:
+        return 0.0, 0
+    if not 0 < count <= 6 or byte_at(data, end) != stop:
+        return 0.0, 0
+    whole = (head & BYTE) * WHOLE_TENS[8] + number_of(word, 8)
+    whole = whole * WHOLE_TENS[np.uint64(count)] + number_of(more, count)
+    return np.float64(np.int64(whole)) / TENS[np.uint64(8 + count)], end + 1
+
+
+@outlined
+def _digits_at(data, at, whole):
+    """Return ``whole`` with the digits from ``at`` appended, their end, and whether it stayed below 10**19."""
+    fits = True
+    while True:
+        word = word_at(data, at) ^ ZEROS
+        count = digits_in(word)
+        if count == 0:
+            return whole, at, fits
+        fits = fits and whole <= ROOM_FOR[count]
+        whole = whole * WHOLE_TENS[count] + number_of(word, count)
+        at += count
+        if count < 8:
+            return whole, at, fits
+
+
+@outlined
+def _exponent_at(data, at):
+    """Return (exponent, end); (0, at) where there is none, end 0 where it has no digits."""
+    if byte_at(data, at) | 0x20 != 0x65:  # e or E
+        return 0, at
+    at += 1
+    negative = byte_at(data, at) == MINUS
+    if negative or byte_at(data, at) == PLUS:
+        at += 1
+    begin, exponent = at, 0
+    while 0x30 <= byte_at(data, at) <= 0x39:
+        exponent = min(exponent * 10 + np.int64(byte_at(data, at)) - 0x30, 99_999)
+        at += 1
+        if at - begin > CHARACTERS:
+            break
+    if at == begin:
+        return 0, 0
+    return (-exponent if negative else exponent), at
+
+
+@outlined
+def _nearest(whole, power):
+    """Return (whole × 10**power, True), or (_, False) where it is not decided which float64 is nearest."""
+    if whole <= EXACT_INTEGERS and -22 <= power <= 22:
+        exact = np.float64(np.int64(whole))
+        return (exact / TENS[-power] if power < 0 else exact * TENS[power]), True
+    if whole == _0 or power < LOWEST_POWER:
+        return 0.0, True
+    if power > HIGHEST_POWER:
+        return np.inf, True
+    bits = _eisel_lemire(whole, power)
+    return as_float(bits), bits != UNDECIDED
+
+
+@outlined
+def _eisel_lemire(whole, power):
+    """Return the bits of whole × 10**power, or UNDECIDED: near a tie that the product cannot tell, or subnormal."""
+    shift = leading_zeros(whole)
+    whole <<= shift
+    high_five, low_five = POWERS_OF_FIVE[power - LOWEST_POWER, 0], POWERS_OF_FIVE[power - LOWEST_POWER, 1]
+    low, high = whole * high_five, high_product(whole, high_five)
+    if (high & np.uint64(0x1FF)) == np.uint64(0x1FF):
+        more = high_product(whole, low_five)
+        low += more
+        if low < more:
+            high += _1
+    if low == UNDECIDED and not -27 <= power <= 55:
+        return UNDECIDED
+    upper = high >> np.uint64(63)
+    mantissa = high >> (upper + np.uint64(9))
+    exponent = ((217706 * power) >> 16) + 1086 + np.int64(upper) - np.int64(shift)
+    if exponent <= 0:
+        return UNDECIDED
+    half = low <= _1 and -4 <= power <= 23 and (mantissa & np.uint64(3)) == _1
+    if half and (mantissa << (upper + np.uint64(9))) == high:
+        mantissa &= ~_1  # exactly between two: to the even one
+    mantissa = (mantissa + (mantissa & _1)) >> _1
+    if mantissa >= np.uint64(1 << 53):
+        mantissa = np.uint64(1 << 52)
+        exponent += 1
+    if exponent >= 2047:
+        return np.uint64(2047 << 52)
+    return (mantissa & np.uint64((1 << 52) - 1)) | (np.uint64(exponent) << np.uint64(52))
+
+
+@outlined
+def _by_library(data, at, end):
+    """Return the C library's answer; infinity, so that nobody uses it, where it read less than the whole token."""
+    value, length = strtod(data, at)
+    return value if length == end - at else np.inf
+
+
+@outlined
+def number_at(data, at):
+    """Read one number.
+
+    Parameters
+    ----------
+    data : uint8 array
+        Readable for 24 bytes beyond the first byte that cannot belong to a number.
+    at : int64
+
+    Returns
+    -------
+    value : float64, finite
+    end : int64
+        Where it ends, or 0 where there is no finite decimal of at most 64 characters. What follows is the caller's to
+        judge, but it is no part of a number.
+    """
+    begin = at
+    if byte_at(data, at) == MINUS or byte_at(data, at) == PLUS:
+        at += 1
+    whole, point, fits = _digits_at(data, at, _0)
+    end, power = point, 0
+    if byte_at(data, point) == POINT:
+        whole, end, still = _digits_at(data, point + 1, whole)
+        fits = fits and still
+        power = point + 1 - end
+    if end - at - (end > point) == 0:
+        return 0.0, 0
+    exponent, end = _exponent_at(data, end)
+    power += exponent
+    if end == 0 or end - begin > CHARACTERS:
+        return 0.0, 0
+    value, decided = _nearest(whole, power) if fits else (0.0, False)
+    if not decided:
+        value = _by_library(data, at, end)
+    if not value < np.inf:
+        return 0.0, 0
+    return (-value if byte_at(data, begin) == MINUS else value), end
+
+
+@kernel(frozen(types.uint8), types.float64[::1], types.int64[::1])
+def numbers_in(data, values, ends):
+    """Read tokens that each stand between two blanks, for tests: ``ends`` receives 0 where one is refused."""
+    at = 1
+    for place in range(len(values)):
+        values[place], end = quick_number_at(data, at, BLANK)
+        if end == 0:
+            values[place], end = longer_number_at(data, at, BLANK)
+        ends[place] = end - 1
+        if end == 0:
+            values[place], ends[place] = number_at(data, at)
+        while byte_at(data, at) != BLANK:
+            at += 1
+        at += 1

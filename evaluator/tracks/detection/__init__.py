@@ -1,0 +1,1 @@
+"""Detection of objects by boxes (Open Images)."""

@@ -1,0 +1,1 @@
+"""Phrase grounding (Flickr30k Entities)."""

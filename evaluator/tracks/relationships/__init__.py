@@ -1,0 +1,1 @@
+"""Visual relationships between two boxes (Open Images)."""

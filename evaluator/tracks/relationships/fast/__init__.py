@@ -1,0 +1,1 @@
+"""The fast path of relationships: kernels instead of numpy, with the same result to the last bit."""

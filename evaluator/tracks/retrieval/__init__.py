@@ -1,0 +1,1 @@
+"""Image-sentence retrieval (Flickr30k)."""

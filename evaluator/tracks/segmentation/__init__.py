@@ -1,0 +1,1 @@
+"""Instance segmentation by masks (Open Images)."""
