@@ -14,7 +14,7 @@ from server.leaderboards.queries import board
 from server.leaderboards.ties import paired_interval, with_ties
 from server.submissions.models import Evaluation
 
-NOBODY = AnonymousUser()
+ANONYMOUS = AnonymousUser()
 NAN = float("nan")
 
 
@@ -24,7 +24,7 @@ def phase(make: Any) -> Any:
 
 
 def ties(phase: Any, start: int = 0, stop: int = 100) -> list[bool | None]:
-    return [row.tied for row in with_ties(board(phase, split="public", viewer=NOBODY), start, stop)]
+    return [row.tied for row in with_ties(board(phase, split="public", viewer=ANONYMOUS), start, stop)]
 
 
 def around(mean: float, *, spread: float, seed: int) -> list[float]:
@@ -85,7 +85,7 @@ def test_a_baseline_between_two_tied_teams_does_not_hide_their_tie(phase: Any, m
     replicated(phase, around(0.52, spread=0.1, seed=1))
     replicated(phase, [0.51, 0.51], team=nobody)
     replicated(phase, around(0.5, spread=0.1, seed=2))
-    rows = with_ties(board(phase, split="public", viewer=NOBODY), 0, 3)
+    rows = with_ties(board(phase, split="public", viewer=ANONYMOUS), 0, 3)
     assert [row.baseline for row in rows] == [False, True, False]
     assert [row.tied for row in rows] == [False, None, True]
     assert [row.joined for row in rows] == [False, True, True]
@@ -97,7 +97,7 @@ def test_a_baseline_between_two_teams_that_are_told_apart_joins_nobody(phase: An
     replicated(phase, [value + 0.3 for value in lower])
     replicated(phase, [value + 0.1 for value in lower], team=nobody)
     replicated(phase, lower)
-    rows = with_ties(board(phase, split="public", viewer=NOBODY), 0, 3)
+    rows = with_ties(board(phase, split="public", viewer=ANONYMOUS), 0, 3)
     assert [row.tied for row in rows] == [False, None, False]
     assert not any(row.joined for row in rows)
 
@@ -108,11 +108,11 @@ def test_a_tie_reaches_past_baselines_from_page_to_page(phase: Any, make: Any, r
     for value in (0.49, 0.48):
         replicated(phase, [value, value], team=make.team(phase.challenge, is_baseline=True))
     replicated(phase, [0.75, 0.19])
-    whole = with_ties(board(phase, split="public", viewer=NOBODY), 0, 4)
+    whole = with_ties(board(phase, split="public", viewer=ANONYMOUS), 0, 4)
     assert [row.joined for row in whole] == [False, True, True, True]
     for start in range(4):
         for stop in range(start + 1, 5):
-            part = with_ties(board(phase, split="public", viewer=NOBODY), start, stop)
+            part = with_ties(board(phase, split="public", viewer=ANONYMOUS), start, stop)
             assert part == whole[start:stop], (start, stop)
 
 
@@ -149,6 +149,6 @@ def test_other_draws_cannot_be_paired(phase: Any, replicated: Any, other: dict[s
 def test_one_query_serves_any_number_of_rows(phase: Any, replicated: Any, django_assert_num_queries: Any) -> None:
     for number in range(5):
         replicated(phase, [number / 10, number / 10])
-    lines = board(phase, split="public", viewer=NOBODY)
+    lines = board(phase, split="public", viewer=ANONYMOUS)
     with django_assert_num_queries(1):
         with_ties(lines, 0, 5)

@@ -3,56 +3,17 @@
 import numpy as np
 from numba import types
 
-from evaluator.kernels.detection.state import (
-    DONE,
-    NOBODY,
-    ODD,
-    PREDICTIONS,
-    STATE,
-    TRUTH,
-    UNKNOWN_IMAGES,
-    UNKNOWN_LABELS,
-    court,
-    take,
-)
-from evaluator.kernels.detection.strings import COMMA, LINE_FEED, RETURN, after_blanks
+from evaluator.kernels.detection.state import STATE, TRUTH, court, take
 from evaluator.kernels.jit import kernel, outlined, part
-from evaluator.kernels.text.bits import byte_at, prefetch
+from evaluator.kernels.reading import DONE, ODD, PREDICTIONS, UNCLAIMED, UNKNOWN_IMAGES, UNKNOWN_LABELS
+from evaluator.kernels.text.bits import prefetch
+from evaluator.kernels.text.cells import cell_end, cell_number_at
 from evaluator.kernels.text.csv_blocks import BATCH, codes_of, find_ends, follows, numbers_of, place_in
-from evaluator.kernels.text.decimals import longer_number_at, number_at, quick_number_at
 from evaluator.kernels.text.lookup import is_plain, text_at
+from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED
 
 CELLS = 7
 IMAGE, LABEL = 0, 1  # the columns after these are numbers, in the order of the header: Score, XMin, XMax, YMin, YMax
-
-
-@outlined
-def cell_end(data, at, last):
-    """Return the place after the comma, or after the line end in the last cell, that stands at ``at``; else 0."""
-    if not last:
-        return at + 1 if byte_at(data, at) == COMMA else 0
-    if byte_at(data, at) == RETURN:
-        at += 1
-    return at + 1 if byte_at(data, at) == LINE_FEED else 0
-
-
-@outlined
-def _blank_number_at(data, at, last):
-    """Return (value, place of the next cell) of a number that is long or has blanks around it; 0 where it is odd."""
-    value, end = longer_number_at(data, at, LINE_FEED if last else COMMA)
-    if end > 0:
-        return value, end
-    value, end = number_at(data, after_blanks(data, at))
-    return (value, 0) if end == 0 else (value, cell_end(data, after_blanks(data, end), last))
-
-
-@part
-def cell_number_at(data, at, last):
-    """Return (value, place of the next cell or line); place 0 where it is odd."""
-    value, end = quick_number_at(data, at, LINE_FEED if last else COMMA)
-    if end == 0:
-        return _blank_number_at(data, at, last)
-    return value, end
 
 
 @outlined
@@ -191,6 +152,6 @@ def merge(truth, ours, theirs, threshold):
                 ours.absorbed[group] = max(ours.absorbed[group], theirs.absorbed[group])
             for box in range(truth.boxes_from[place], truth.boxes_from[place + 1]):
                 suitor = theirs.suitors[box]
-                if suitor[0] != NOBODY:
+                if suitor[0] != UNCLAIMED:
                     corners = (suitor[2], suitor[3], suitor[4], suitor[5])
                     court(truth, ours, (0, 0), threshold, image, place, (box, suitor[1]), suitor[0], corners)

@@ -8,19 +8,12 @@ from numpy.typing import NDArray
 
 from evaluator.kernels.jit import frozen, kernel, outlined, part
 from evaluator.kernels.overlap import best_box, best_group, is_before
+from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE, PRIVATE, UNCLAIMED, count_oddities
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-IGNORED, PUBLIC, PRIVATE = 0, 1, 2
 MOST_PER_IMAGE_AND_CLASS = 10_000
-NOBODY = -1.0
-
-# Places in State.counts.
-ENTRIES, STRANGERS, IMAGES, PREDICTIONS, UNKNOWN_IMAGES, UNKNOWN_LABELS, INVERTED, OUTSIDE, BEYOND_ONE = range(9)
-COLLECTED = 9
+COLLECTED = 9  # in State.counts, after those of all reading kernels
 COUNTS = 10
-
-# What a reading kernel returns: 0, or why the readable way must be taken.
-DONE, ODD, NEGATIVE = 0, 1, 2
 
 
 class DetectionTruth(NamedTuple):
@@ -163,19 +156,6 @@ def add_entry(truth, state, confidence, label, image, miss):
 
 
 @part
-def count_oddities(counts, confidence, corners):
-    """Count what is scored by the rules but was hardly meant; tell whether the box is sound."""
-    x_min, x_max, y_min, y_max = corners
-    low, high = min(min(x_min, x_max), min(y_min, y_max)), max(max(x_min, x_max), max(y_min, y_max))
-    sound = x_min < x_max and y_min < y_max
-    if low < 0.0 or high > 1.0 or confidence > 1.0 or not sound:
-        counts[INVERTED] += not sound
-        counts[OUTSIDE] += low < 0.0 or high > 1.0
-        counts[BEYOND_ONE] += confidence > 1.0
-    return sound
-
-
-@part
 def court(truth, state, origin, threshold, image, place, aim, confidence, corners):
     """Let a detection point at a box; whoever loses goes into a group or becomes a false positive.
 
@@ -196,7 +176,7 @@ def court(truth, state, origin, threshold, image, place, aim, confidence, corner
             displaced, their_corners = suitor[0], (suitor[2], suitor[3], suitor[4], suitor[5])
             suitor[0], suitor[1] = confidence, overlap
             suitor[2], suitor[3], suitor[4], suitor[5] = corners
-            if displaced == NOBODY:
+            if displaced == UNCLAIMED:
                 return
             confidence, corners = displaced, their_corners
     group, share = best_group(truth.groups, truth.groups_from[place], truth.groups_from[place + 1], corners)
@@ -283,13 +263,13 @@ def settle(truth, state, origin, image, groups_count):
     for place in range(truth.verified_from[image], truth.verified_from[image + 1]):
         label = np.int64(truth.verified[place])
         for box in range(truth.boxes_from[place] - origin[0], truth.boxes_from[place + 1] - origin[0]):
-            if state.suitors[box, 0] != NOBODY:
+            if state.suitors[box, 0] != UNCLAIMED:
                 add_entry(truth, state, state.suitors[box, 0], label, image, 0)
-                state.suitors[box, 0] = NOBODY
+                state.suitors[box, 0] = UNCLAIMED
         for group in range(truth.groups_from[place] - origin[1], truth.groups_from[place + 1] - origin[1]):
             if groups_count and state.absorbed[group] > 0:
                 add_entry(truth, state, state.absorbed[group], label, image, 0)
-            state.absorbed[group] = NOBODY
+            state.absorbed[group] = UNCLAIMED
 
 
 @kernel(TRUTH, STATE, types.boolean)

@@ -3,68 +3,20 @@
 import numpy as np
 from numba import types
 
-from evaluator.kernels.detection.state import (
+from evaluator.kernels.detection.state import STATE, TRUTH, enter, leave, origin_of, settle, take
+from evaluator.kernels.jit import kernel, outlined
+from evaluator.kernels.reading import (
     DONE,
-    IMAGES,
     ODD,
     PREDICTIONS,
-    STATE,
-    STRANGERS,
-    TRUTH,
-    UNKNOWN_IMAGES,
     UNKNOWN_LABELS,
-    enter,
-    leave,
-    origin_of,
-    settle,
-    take,
+    next_image,
 )
-from evaluator.kernels.jit import kernel, outlined, part
 from evaluator.kernels.text.bits import byte_at
-from evaluator.kernels.text.decimals import longer_number_at, number_at, quick_number_at
 from evaluator.kernels.text.lookup import is_plain, text_at
+from evaluator.kernels.text.prediction_strings import BLANK, TAB, after_blanks, after_line, token_number_at
 
-TAB, LINE_FEED, RETURN, BLANK, COMMA = 0x09, 0x0A, 0x0D, 0x20, 0x2C
 NO_IMAGE = -1
-
-
-@part
-def after_blanks(data, at):
-    """Return the place of the next byte that is neither space nor tab."""
-    while byte_at(data, at) == BLANK or byte_at(data, at) == TAB:
-        at += 1
-    return at
-
-
-@part
-def after_line(data, at):
-    """Return where the next line begins, if one ends here; else 0."""
-    if byte_at(data, at) == RETURN:
-        at += 1
-    return at + 1 if byte_at(data, at) == LINE_FEED else 0
-
-
-@outlined
-def _spaced_number_at(data, at):
-    """Return (value, place of the next token or line end); place 0 where it is no number or ends in something else."""
-    if at == 0:
-        return 0.0, 0
-    value, end = longer_number_at(data, at, BLANK)
-    if end > 0:
-        return value, end
-    value, at = number_at(data, after_blanks(data, at))
-    if at == 0 or byte_at(data, at) not in (BLANK, TAB, LINE_FEED, RETURN):
-        return 0.0, 0
-    return value, after_blanks(data, at)
-
-
-@part
-def token_number_at(data, at):
-    """Return (value, place of the next token, of a blank before it, or of the line's end); place 0 if it is odd."""
-    value, end = quick_number_at(data, at, BLANK)
-    if end == 0:
-        return _spaced_number_at(data, at)
-    return value, end
 
 
 @outlined
@@ -96,29 +48,6 @@ def _read_string(data, at, truth, state, threshold, image, origin):
         status = take(truth, state, origin, threshold, image, label, place, confidence, corners)
         if status != DONE:
             return status, at
-
-
-@part
-def next_image(data, at, truth, state):
-    """Read a line's image and note that it has its row.
-
-    Returns (its code, where the predictions begin: 0 where the line is odd or the image had a row already).
-    """
-    image, end, name = text_at(data, at, truth.images)
-    if byte_at(data, end) != COMMA:
-        return image, 0
-    state.counts[IMAGES] += 1
-    if image >= 0:
-        if state.named[image]:
-            return image, 0
-        state.named[image] = 1
-        return image, end + 1
-    if truth.closed[0] or not is_plain(data, at, end):
-        return image, 0
-    state.strangers[state.counts[STRANGERS]] = name
-    state.counts[STRANGERS] += 1
-    state.counts[UNKNOWN_IMAGES] += 1
-    return image, end + 1
 
 
 @kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64, types.boolean)

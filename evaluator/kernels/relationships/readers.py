@@ -3,22 +3,21 @@
 import numpy as np
 from numba import types
 
-from evaluator.kernels.detection.rows import cell_end, cell_number_at
-from evaluator.kernels.detection.state import DONE, ODD, PREDICTIONS, UNKNOWN_IMAGES
-from evaluator.kernels.detection.strings import (
+from evaluator.kernels.jit import kernel, outlined, part
+from evaluator.kernels.reading import DONE, ODD, PREDICTIONS, UNKNOWN_IMAGES, next_image
+from evaluator.kernels.relationships.state import STATE, TRUTH, take
+from evaluator.kernels.text.bits import byte_at
+from evaluator.kernels.text.cells import cell_end, cell_number_at
+from evaluator.kernels.text.lookup import is_plain, text_at
+from evaluator.kernels.text.prediction_strings import (
     BLANK,
     LINE_FEED,
     RETURN,
     TAB,
     after_blanks,
     after_line,
-    next_image,
     token_number_at,
 )
-from evaluator.kernels.jit import kernel, outlined, part
-from evaluator.kernels.relationships.state import STATE, TRUTH, take
-from evaluator.kernels.text.bits import byte_at
-from evaluator.kernels.text.lookup import is_plain, text_at
 
 CELLS = 13
 IMAGE, RELATION = 0, 3  # the columns after these are numbers, in the order of the header

@@ -9,19 +9,19 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from evaluator.kernels.detection.state import (
+from evaluator.kernels.jit import frozen, kernel, outlined, part
+from evaluator.kernels.overlap import is_before
+from evaluator.kernels.reading import (
     BEYOND_ONE,
     DONE,
     ENTRIES,
     IGNORED,
     INVERTED,
     NEGATIVE,
-    NOBODY,
     OUTSIDE,
+    UNCLAIMED,
     UNKNOWN_LABELS,
 )
-from evaluator.kernels.jit import frozen, kernel, outlined, part
-from evaluator.kernels.overlap import is_before
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 UNKNOWN_RELATIONS = 9  # in State.counts, after those of detections
@@ -288,7 +288,7 @@ def merge(ours, theirs, offset):
     """
     for place in range(len(ours.takers)):
         suitor = theirs.suitors[place]
-        if suitor[0] != NOBODY:
+        if suitor[0] != UNCLAIMED:
             first = (suitor[2], suitor[3], suitor[4], suitor[5])
             corners = (*first, suitor[6], suitor[7], suitor[8], suitor[9])
             court(ours, place, theirs.takers[place] + offset, suitor[0], suitor[1], corners)

@@ -16,7 +16,7 @@ from evaluator.truth import Truth
 KINDS = {"image_id": str, "sentence_id": int, "boxes": list}
 XYXY = [0, 2, 1, 3]
 """From x1, y1, x2, y2 to x1, x2, y1, y2, the order of :mod:`evaluator.metrics.boxes`, and back."""
-NOBODY = -1
+NOT_EVALUATED = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def _read(source: Source, truth: Truth | None) -> Ranked:
     sizes = np.array([len(ranked) for entry in entries for ranked in entry.lists], np.int64)
     phrases = np.repeat(np.array(owners, np.int64), sizes)
     ranks = np.arange(len(boxes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    evaluated = phrases != NOBODY
+    evaluated = phrases != NOT_EVALUATED
     phrases, ranks, boxes = phrases[evaluated], ranks[evaluated], boxes[evaluated]
     inverted = (boxes[:, 0] >= boxes[:, 1]) | (boxes[:, 2] >= boxes[:, 3])
     notice_oddities(source.findings, inverted=int(inverted.sum()), outside=0, beyond=0)
@@ -110,7 +110,7 @@ def _find_fault(document: Document, box: Any, path: str) -> None:
 
 
 def _phrases(document: Document, entries: Sequence[Entry], truth: Truth) -> list[int]:
-    """Return the phrase of each list, NOBODY in sentences that are not evaluated; note what is wrong with sentences."""
+    """Return the phrase of each list, NOT_EVALUATED outside the evaluated sentences; note defects of sentences."""
     waiting = {sentence: code for code, sentence in enumerate(truth.texts["sentences"])}
     ends = truth.arrays["phrases_from"].tolist()
     phrases: list[int] = []
@@ -120,7 +120,7 @@ def _phrases(document: Document, entries: Sequence[Entry], truth: Truth) -> list
         if code is None:
             extra += 1
             _note_stranger(document, entry, truth, told_before=entry.sentence in seen)
-            phrases += [NOBODY] * len(entry.lists)
+            phrases += [NOT_EVALUATED] * len(entry.lists)
         else:
             owners = range(ends[code], ends[code + 1])
             if len(entry.lists) != len(owners):

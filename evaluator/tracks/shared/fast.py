@@ -13,7 +13,7 @@ from evaluator.files.blocks import Blocks, Unreadable
 from evaluator.files.lines import CHUNK_BYTES
 from evaluator.files.notices import notice_oddities, notice_unknown_images, notice_unknown_labels
 from evaluator.files.rows import RowReader
-from evaluator.kernels.detection.state import BEYOND_ONE, INVERTED, OUTSIDE, UNKNOWN_IMAGES, UNKNOWN_LABELS
+from evaluator.kernels.reading import BEYOND_ONE, INVERTED, OUTSIDE, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.decimals import CHARACTERS
 from evaluator.kernels.text.lookup import MOST_CHARACTERS
 from evaluator.problems import Findings, Stop

@@ -19,7 +19,7 @@ from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import lifecycle, reruns
 from tests.server.conftest import evaluate
 
-NOBODY = AnonymousUser()
+ANONYMOUS = AnonymousUser()
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def done(submission: Submission, value: float) -> None:
 
 
 def lines(phase: Any) -> list[tuple[str, float]]:
-    found = board(Phase.objects.get(pk=phase.pk), split="public", viewer=NOBODY)
+    found = board(Phase.objects.get(pk=phase.pk), split="public", viewer=ANONYMOUS)
     return [(row.team, row.score) for row in found.rows]
 
 
@@ -101,7 +101,7 @@ def test_whoever_read_the_phase_before_sees_the_old_board_whole(phase: Any, newe
     for submission in two:
         done(submission, 0.9)
     rescoring.apply(rescoring=begun, by=None)
-    assert [row.score for row in board(before, split="public", viewer=NOBODY).rows] == [0.6, 0.5]
+    assert [row.score for row in board(before, split="public", viewer=ANONYMOUS).rows] == [0.6, 0.5]
 
 
 def test_it_is_not_applied_while_a_score_is_lacking(phase: Any, newer: Any, two: Any) -> None:

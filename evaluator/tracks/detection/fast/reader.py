@@ -11,6 +11,17 @@ from evaluator.kernels.detection.overfull import take_collected
 from evaluator.kernels.detection.rows import merge, read_rows
 from evaluator.kernels.detection.state import DetectionState, DetectionTruth, settle_all
 from evaluator.kernels.detection.strings import read_strings
+from evaluator.kernels.reading import (
+    DONE,
+    ENTRIES,
+    IMAGES,
+    NEGATIVE,
+    ODD,
+    PREDICTIONS,
+    STRANGERS,
+    UNCLAIMED,
+    UNKNOWN_IMAGES,
+)
 from evaluator.kernels.text.csv_blocks import Batch
 from evaluator.kernels.text.lookup import index_in
 from evaluator.tracks.detection.fast.overfull import capped, collected, joined
@@ -20,8 +31,8 @@ from evaluator.tracks.shared.fast import Bytes, Heading
 from evaluator.truth import Truth
 
 REASONS = {
-    kernels.ODD: "something that is not plain",
-    kernels.NEGATIVE: "negative confidences",
+    ODD: "something that is not plain",
+    NEGATIVE: "negative confidences",
 }
 ENTRIES_PER_SEGMENT = 1 << 20
 BYTES_PER_DETECTION = 12  # the shortest one: "a 0 0 0 0 0 " or "a,b,0,0,0,0,0\n"
@@ -81,7 +92,7 @@ class DetectionReader:
             starts = truth.boxes_from[truth.verified_from], truth.groups_from[truth.verified_from]
             boxes, groups = (int(np.diff(part).max(initial=0)) for part in starts)
         suitors = np.empty((boxes, 6))
-        suitors[:, 0] = kernels.NOBODY
+        suitors[:, 0] = UNCLAIMED
         return DetectionState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
@@ -90,7 +101,7 @@ class DetectionReader:
             strangers=np.empty(0, np.uint64),
             place=np.full(len(truth.labels.starts) - 1, -1, np.int32),
             suitors=suitors,
-            absorbed=np.full(groups, kernels.NOBODY),
+            absorbed=np.full(groups, UNCLAIMED),
             confidences=np.empty(0),
             codes=np.empty(0, np.uint32),
             entry_images=np.empty(0, np.int32),
@@ -102,14 +113,14 @@ class DetectionReader:
     @property
     def predictions(self) -> int:
         """How many were read."""
-        return int(self.state.counts[kernels.PREDICTIONS])
+        return int(self.state.counts[PREDICTIONS])
 
     @property
     def images(self) -> int:
         """How many rows of images were read; in the long shape no fewer than the images that they name."""
         if self.heading.kaggle:
-            return int(self.state.counts[kernels.IMAGES])
-        return int(np.count_nonzero(self.state.named) + self.state.counts[kernels.UNKNOWN_IMAGES])
+            return int(self.state.counts[IMAGES])
+        return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
 
     def read(self, data: Bytes, stop: int) -> None:
         """Take the lines before ``stop``."""
@@ -121,15 +132,15 @@ class DetectionReader:
             status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.groups_count)
         else:
             status = read_rows(data, 0, stop, self.order, self.positions, self.batch, self.truth, state, self.threshold)
-        if status != kernels.DONE:
+        if status != DONE:
             raise ReadableWay(REASONS[status])
-        if state.counts[kernels.STRANGERS]:
-            self.strangers.append(self.state.strangers[: state.counts[kernels.STRANGERS]].copy())
-            state.counts[kernels.STRANGERS] = 0
+        if state.counts[STRANGERS]:
+            self.strangers.append(self.state.strangers[: state.counts[STRANGERS]].copy())
+            state.counts[STRANGERS] = 0
 
     def _make_room(self, entries: int, *, lines: int = 0) -> None:
         """Begin a new segment where the current one may not hold so many more entries."""
-        used = int(self.state.counts[kernels.ENTRIES])
+        used = int(self.state.counts[ENTRIES])
         if used + entries > len(self.state.codes):
             self.filled, self.filled_images = self.entries(), self.entry_images()
             size = max(entries, ENTRIES_PER_SEGMENT)
@@ -138,7 +149,7 @@ class DetectionReader:
                 codes=np.empty(size, np.uint32),
                 entry_images=np.empty(size if self.keeps_images else 0, np.int32),
             )
-            self.state.counts[kernels.ENTRIES] = 0
+            self.state.counts[ENTRIES] = 0
         if self.heading.kaggle and lines > len(self.state.strangers):
             self.state = self.state._replace(strangers=np.empty(lines, np.uint64))
 
@@ -172,9 +183,9 @@ class DetectionReader:
 
     def entries(self) -> Entries:
         """Return (confidences, codes), segment by segment."""
-        used = int(self.state.counts[kernels.ENTRIES])
+        used = int(self.state.counts[ENTRIES])
         return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]
 
     def entry_images(self) -> list[NDArray[np.int32]]:
         """Return the image of each entry, segment by segment; nothing where images are not kept."""
-        return [*self.filled_images, self.state.entry_images[: self.state.counts[kernels.ENTRIES]]]
+        return [*self.filled_images, self.state.entry_images[: self.state.counts[ENTRIES]]]

@@ -6,20 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.kernels.detection.state import (
+from evaluator.kernels.reading import (
     DONE,
     ENTRIES,
     IMAGES,
     NEGATIVE,
-    NOBODY,
     ODD,
     PREDICTIONS,
     STRANGERS,
+    UNCLAIMED,
     UNKNOWN_IMAGES,
 )
+from evaluator.kernels.relationships import state as kernels
 from evaluator.kernels.relationships.readers import read_rows, read_strings
 from evaluator.kernels.relationships.state import RelationshipState, RelationshipTruth
-from evaluator.kernels.relationships import state as kernels
 from evaluator.kernels.text.lookup import index_in
 from evaluator.tracks.interface import ReadableWay
 from evaluator.tracks.shared.fast import Bytes, Heading
@@ -54,7 +54,7 @@ class RelationshipReader:
         self.order = np.argsort(heading.positions).astype(np.int64)
         self.strangers: list[NDArray[np.uint64]] = []
         suitors = np.empty((2 * len(truth.triplets), kernels.SUITOR))
-        suitors[:, 0] = NOBODY
+        suitors[:, 0] = UNCLAIMED
         self.state = RelationshipState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import RELATIONSHIPS
 from evaluator.files.notices import notice_unknown_relations
-from evaluator.kernels.relationships.state import merge
 from evaluator.kernels.relationships import state as relationships
+from evaluator.kernels.relationships.state import merge
 from evaluator.problems import Findings
 from evaluator.report import SplitReport
 from evaluator.tracks.interface import Outcome, Streaming, on_every_split
