@@ -9,7 +9,7 @@ from server.challenges.models import Phase
 from server.submissions.models import Rerun, Submission
 from server.submissions.services import lifecycle, reruns
 from tests.server.conftest import explain
-from tests.server.test_page_report import CONTENT
+from tests.server.pages.test_report import CONTENT
 
 pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import explain
-from tests.server.test_page_report import CONTENT
+from tests.server.pages.test_report import CONTENT
 
 pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 OPEN = 0o022  # the umask that most shells come with
 COLLECTED = """
 from server.settings import *
