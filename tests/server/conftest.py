@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 from django.core.cache import caches
+from django.test import Client
 
+from server.accounts.models import User
 from server.challenges.models import Phase, Team
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Status, Submission
+from tests.conftest import Make
 from tests.server.documented import Api
 
 Number = float | None
@@ -39,6 +42,34 @@ def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fie
         for name, value in metrics.items()
     )
     return evaluation
+
+
+def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
+    """The fields that a test's markers of this name give; the nearest one decides."""
+    return {
+        name: value for marker in reversed([*request.node.iter_markers(name)]) for name, value in marker.kwargs.items()
+    }
+
+
+@pytest.fixture
+def phase(make: Make, request: pytest.FixtureRequest) -> Phase:
+    """A running phase; `@pytest.mark.phase(challenge={"slug": "c"}, quota_per_day=2)` gives fields of both."""
+    fields = marked(request, "phase")
+    return make.phase(make.challenge(**fields.pop("challenge", {})), **fields)
+
+
+@pytest.fixture
+def member(make: Make, client: Client) -> User:
+    """A person whom `client` is signed in as."""
+    user = make.user()
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def team(make: Make, phase: Phase, member: User, request: pytest.FixtureRequest) -> Team:
+    """The member's team in the phase's challenge; `@pytest.mark.team(name="Owls")` gives its fields."""
+    return make.team(phase.challenge, member, **marked(request, "team"))
 
 
 @pytest.fixture

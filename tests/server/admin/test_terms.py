@@ -16,17 +16,14 @@ PHASE = {"title": "x", "position": 0, "quota_per_day": 5, "attempts_per_day": 20
 CHALLENGE = {"title": "T", "visibility": "public", "team_max_size": 5, "registration": "open"}
 
 
+pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}, slug="main")
+
+
 def at(name: str, moment: datetime | None) -> dict[str, str]:
     """A date and time as the admin's form sends it."""
     if moment is None:
         return {}
     return {f"{name}_0": f"{moment:%Y-%m-%d}", f"{name}_1": f"{moment:%H:%M:%S}"}
-
-
-@pytest.fixture
-def phase(make: Any) -> Phase:
-    challenge = make.challenge(slug="animals", opens_at=OPENED)
-    return make.phase(challenge, slug="main")
 
 
 @pytest.fixture

@@ -15,9 +15,7 @@ MINE = "challenges/detection/phases/main/submissions"
 JOIN = "/api/v1/challenges/detection/join"
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="detection"), slug="main")
+pytestmark = pytest.mark.phase(challenge={"slug": "detection"}, slug="main")
 
 
 @pytest.fixture

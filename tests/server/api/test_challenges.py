@@ -11,10 +11,11 @@ NOW = datetime.now(UTC)
 DAY = timedelta(days=1)
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    challenge = make.challenge(slug="detection", title="Detection", closes_at=NOW + DAY)
-    return make.phase(challenge, slug="main", parameters={"group_of_weight": 0.0})
+pytestmark = pytest.mark.phase(
+    challenge={"slug": "detection", "title": "Detection", "closes_at": NOW + DAY},
+    slug="main",
+    parameters={"group_of_weight": 0.0},
+)
 
 
 def test_a_challenge_has_the_contracts_shape(api: Any, phase: Any) -> None:

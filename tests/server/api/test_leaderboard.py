@@ -11,9 +11,7 @@ DAY = timedelta(days=1)
 PATH = "challenges/detection/phases/main/leaderboard"
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="detection"), slug="main", closes_at=NOW + DAY)
+pytestmark = pytest.mark.phase(challenge={"slug": "detection"}, slug="main", closes_at=NOW + DAY)
 
 
 def refused(answer: Any) -> tuple[int, str]:

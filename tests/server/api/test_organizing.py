@@ -20,9 +20,7 @@ TRUTH = {
 }
 
 
-@pytest.fixture
-def phase(make: Any, inline_queue: Any) -> Any:
-    return make.phase(make.challenge(slug="detection"), slug="main")
+pytestmark = [pytest.mark.phase(challenge={"slug": "detection"}, slug="main"), pytest.mark.usefixtures("inline_queue")]
 
 
 @pytest.fixture

@@ -15,9 +15,7 @@ from server.submissions.services import intake
 ROLES = ("organizer", "staff")
 
 
-@pytest.fixture
-def phase(make: Any, inline_queue: Any) -> Any:
-    return make.phase(make.challenge(slug="detection"), slug="main")
+pytestmark = [pytest.mark.phase(challenge={"slug": "detection"}, slug="main"), pytest.mark.usefixtures("inline_queue")]
 
 
 def given(role: str, user: Any, challenge: Challenge) -> Any:

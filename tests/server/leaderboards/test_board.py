@@ -16,11 +16,6 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase()
-
-
-@pytest.fixture
 def closed(make: Any) -> Any:
     return make.phase(closes_at=datetime.now(UTC) - DAY)
 

@@ -12,9 +12,7 @@ NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=2)
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(closes_at=NOW + timedelta(days=1))
+pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1))
 
 
 def test_the_best_of_a_team_is_on_the_board_with_its_rank(phase: Any, make: Any, scored: Any) -> None:

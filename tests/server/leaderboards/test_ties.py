@@ -18,11 +18,6 @@ ANONYMOUS = AnonymousUser()
 NAN = float("nan")
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase()
-
-
 def ties(phase: Any, start: int = 0, stop: int = 100) -> list[bool | None]:
     return [row.tied for row in with_ties(board(phase, split="public", viewer=ANONYMOUS), start, stop)]
 

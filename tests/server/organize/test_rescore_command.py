@@ -16,16 +16,11 @@ from server.organize.services import rescoring
 from server.submissions.models import Evaluation
 from tests.server.conftest import evaluate
 
-pytestmark = pytest.mark.usefixtures("inline_queue")
+pytestmark = [pytest.mark.usefixtures("inline_queue"), pytest.mark.phase(challenge={"slug": "animals"}, slug="main")]
 TRUTH = {
     "boxes.csv": "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\na,/m/cat,0.1,0.5,0.1,0.5,0\n",
     "image_labels.csv": "ImageID,LabelName,Confidence\na,/m/cat,1\n",
 }
-
-
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="animals"), slug="main")
 
 
 @pytest.fixture

@@ -22,9 +22,7 @@ from tests.server.conftest import evaluate
 ANONYMOUS = AnonymousUser()
 
 
-@pytest.fixture
-def phase(make: Any, inline_queue: Any) -> Any:
-    return make.phase()
+pytestmark = pytest.mark.usefixtures("inline_queue")
 
 
 @pytest.fixture

@@ -14,9 +14,7 @@ MEGABYTE = 2**20
 SUBMISSIONS = "/api/v1/challenges/c/phases/main/submissions"
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="c"), slug="main")
+pytestmark = pytest.mark.phase(challenge={"slug": "c"}, slug="main")
 
 
 @pytest.fixture

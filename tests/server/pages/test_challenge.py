@@ -15,9 +15,9 @@ DAY = timedelta(days=1)
 NOW = datetime.now(UTC)
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="c", title="Cats", summary="Find them.", closes_at=NOW + 3 * DAY))
+pytestmark = pytest.mark.phase(
+    challenge={"slug": "c", "title": "Cats", "summary": "Find them.", "closes_at": NOW + 3 * DAY}
+)
 
 
 def visit(address: str, person: Any = None) -> Page:

@@ -12,21 +12,10 @@ from tests.server.page import Page
 NOW = datetime.now(UTC)
 
 
-@pytest.fixture
-def member(make: Any, client: Client) -> Any:
-    user = make.user()
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="c"), closes_at=NOW + timedelta(days=1))
-
-
-@pytest.fixture
-def team(make: Any, phase: Any, member: Any) -> Any:
-    return make.team(phase.challenge, member, name="Owls")
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + timedelta(days=1)),
+    pytest.mark.team(name="Owls"),
+]
 
 
 @pytest.fixture

@@ -13,9 +13,7 @@ DAY = timedelta(days=1)
 ADDRESS = "/challenges/c/leaderboard"
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="c"), closes_at=NOW + DAY)
+pytestmark = pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + DAY)
 
 
 def visit(query: str = "", person: Any = None) -> Page:

@@ -41,21 +41,7 @@ CONTENT = {
 }
 
 
-@pytest.fixture
-def member(make: Any, client: Client) -> Any:
-    user = make.user()
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="c"), closes_at=NOW + timedelta(days=1), feedback_classes=True)
-
-
-@pytest.fixture
-def team(make: Any, phase: Any, member: Any) -> Any:
-    return make.team(phase.challenge, member)
+pytestmark = pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + timedelta(days=1), feedback_classes=True)
 
 
 @pytest.fixture

@@ -15,21 +15,10 @@ ROWS = [{"label": f"/m/{n}", "name": f"Class {n:02}", "ap": n / 100, "truths": 1
 SPLITS = {"public": {"classes": ROWS}, "private": {"classes": ROWS}}
 
 
-@pytest.fixture
-def member(make: Any, client: Client) -> Any:
-    user = make.user()
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="c"), closes_at=NOW + timedelta(days=1))
-
-
-@pytest.fixture
-def team(make: Any, phase: Any, member: Any) -> Any:
-    return make.team(phase.challenge, member, name="Owls")
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + timedelta(days=1)),
+    pytest.mark.team(name="Owls"),
+]
 
 
 def running(submission: Submission, *, stage: str = "matching", progress: float = 0.5) -> Submission:

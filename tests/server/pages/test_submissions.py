@@ -12,21 +12,7 @@ NOW = datetime.now(UTC)
 ADDRESS = "/challenges/c/submissions"
 
 
-@pytest.fixture
-def member(make: Any, client: Client) -> Any:
-    user = make.user()
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="c"), closes_at=NOW + timedelta(days=1))
-
-
-@pytest.fixture
-def team(make: Any, phase: Any, member: Any) -> Any:
-    return make.team(phase.challenge, member)
+pytestmark = pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + timedelta(days=1))
 
 
 def table(client: Client) -> Page:

@@ -21,13 +21,6 @@ REFUSED = [
 ]
 
 
-@pytest.fixture
-def member(make: Any, client: Client) -> Any:
-    user = make.user()
-    client.force_login(user)
-    return user
-
-
 def a_file(content: bytes = b"ImageId,PredictionString\na,\n") -> SimpleUploadedFile:
     return SimpleUploadedFile("run.csv", content, "text/csv")
 

@@ -19,17 +19,15 @@ NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=2)
 
 
+pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1))
+
+
 def scores_seen(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any]:
     return scores_in(submission, sight(submission.phase, viewer=viewer, now=now))
 
 
 def intervals_seen(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any]:
     return intervals_in(submission, sight(submission.phase, viewer=viewer, now=now))
-
-
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(closes_at=NOW + timedelta(days=1))
 
 
 @pytest.fixture

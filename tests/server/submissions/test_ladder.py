@@ -25,14 +25,7 @@ FIRST, HIGHER, NO_CLEARER = [0.4, 0.5, 0.6], [0.52, 0.6, 0.68], [0.4, 0.61, 0.85
 Send = Callable[..., Submission]
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(feedback="ladder", closes_at=NOW + timedelta(days=1))
-
-
-@pytest.fixture
-def team(phase: Any, make: Any) -> Any:
-    return make.team(phase.challenge)
+pytestmark = pytest.mark.phase(feedback="ladder", closes_at=NOW + timedelta(days=1))
 
 
 @pytest.fixture

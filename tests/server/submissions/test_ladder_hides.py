@@ -21,9 +21,7 @@ VARYING = re.compile(
 VALIDATORS = {"ETag", "Last-Modified"}
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="c"), feedback="ladder", closes_at=NOW + timedelta(days=1))
+pytestmark = pytest.mark.phase(challenge={"slug": "c"}, feedback="ladder", closes_at=NOW + timedelta(days=1))
 
 
 @pytest.fixture

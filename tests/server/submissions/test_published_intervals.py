@@ -25,15 +25,7 @@ EXACT = re.compile(rb"0\.4123|0\.5876|0\.3987|0\.5345|0\.0[01]\d{5}")
 CURVE = {"label": None, "curve": "ap", "name": "mean of all", "area": 0.5, "truths": 1.0, "confidence": None}
 
 
-@pytest.fixture
-def phase(make: Any) -> Phase:
-    phase: Phase = make.phase(make.challenge(slug="c"), closes_at=NOW + timedelta(days=1), feedback_classes=True)
-    return phase
-
-
-@pytest.fixture
-def team(phase: Phase, make: Any) -> Any:
-    return make.team(phase.challenge)
+pytestmark = pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + timedelta(days=1), feedback_classes=True)
 
 
 @pytest.fixture

@@ -12,15 +12,9 @@ MIDNIGHT = datetime(2026, 3, 6, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    challenge = make.challenge(opens_at=NOON - 10 * DAY)
-    return make.phase(challenge, quota_per_day=2, attempts_per_day=3, quota_total=5)
-
-
-@pytest.fixture
-def team(make: Any, phase: Any) -> Any:
-    return make.team(phase.challenge)
+pytestmark = pytest.mark.phase(
+    challenge={"opens_at": NOON - 10 * DAY}, quota_per_day=2, attempts_per_day=3, quota_total=5
+)
 
 
 @pytest.fixture

@@ -27,9 +27,7 @@ CONTENT = {
 }
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(closes_at=NOW + timedelta(days=1), feedback_classes=True)
+pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1), feedback_classes=True)
 
 
 @pytest.fixture

@@ -12,9 +12,7 @@ from tests.server.page import Page
 STATEMENT = "challenges/c/phases/main/quota/statement"
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    return make.phase(make.challenge(slug="c"), slug="main", quota_per_day=3)
+pytestmark = pytest.mark.phase(challenge={"slug": "c"}, slug="main", quota_per_day=3)
 
 
 @pytest.fixture

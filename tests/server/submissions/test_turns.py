@@ -18,11 +18,6 @@ NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-def phase(make: Make) -> Phase:
-    return make.phase()
-
-
-@pytest.fixture
 def queued(make: Make, phase: Phase) -> Any:
     """`queued(team, 3, small=True)`: as many submissions of the team, one after the other."""
 
