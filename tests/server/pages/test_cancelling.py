@@ -2,17 +2,9 @@
 
 from typing import Any
 
-import pytest
 from django.test import Client
 
 from tests.server.page import Page
-
-
-@pytest.fixture
-def team(make: Any, client: Client) -> Any:
-    user = make.user()
-    client.force_login(user)
-    return make.team(make.challenge(), user)
 
 
 def test_cancelling_ends_it(make: Any, team: Any, client: Client) -> None:

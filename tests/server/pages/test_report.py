@@ -119,11 +119,8 @@ def test_a_confusion_matrix_has_the_most_confused_and_what_was_nothing(
     assert page.all("td", class_="shade-3")
 
 
+@pytest.mark.phase(feedback_classes=False)
 class TestWithheld:
-    @pytest.fixture
-    def phase(self, make: Any) -> Any:
-        return make.phase(make.challenge(slug="c"), closes_at=NOW + timedelta(days=1))
-
     def test_nothing_of_it_is_shown_without_leave(self, explained: Any, visit: Any) -> None:
         page = visit(explained)
         assert "show no results per class and no explanations" in page.words
