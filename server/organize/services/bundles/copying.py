@@ -3,8 +3,11 @@
 import os
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from server.errors import full_disk
 from server.organize.services.bundles.mistakes import Mistakes
 
 LINK = "is a link; replace it by the file or folder itself"
@@ -15,6 +18,17 @@ def is_clutter(name: str) -> bool:
     """Tell whether a file was left by some other program and is no part of the challenge."""
     parts = PurePosixPath(name).parts
     return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
+
+
+@contextmanager
+def noted(mistakes: Mistakes, file: str) -> Iterator[None]:
+    """Note what cannot be read. A disk that is full is not the fault of what is read, and stays an error."""
+    try:
+        yield
+    except OSError as error:
+        if full_disk(error):
+            raise
+        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=file)
 
 
 def copy_folder(source: Path, target: Path, mistakes: Mistakes) -> None:
@@ -49,14 +63,11 @@ def _copy_file(name: str, folder: int, inside: Path, target: Path, mistakes: Mis
     if _is_link(name, folder):
         mistakes.add("unsafe_path", LINK, file=place)
         return
-    try:  # without blocking, in case it is a pipe
+    with noted(mistakes, place):  # opened without blocking, in case it is a pipe
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    except OSError as error:
-        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=place)
-        return
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            mistakes.add("unsafe_path", SPECIAL, file=place)
-            return
-        with (target / inside / name).open("xb") as copy:
-            shutil.copyfileobj(file, copy, 2**20)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                mistakes.add("unsafe_path", SPECIAL, file=place)
+                return
+            with (target / inside / name).open("xb") as copy:
+                shutil.copyfileobj(file, copy, 2**20)

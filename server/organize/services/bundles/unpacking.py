@@ -10,7 +10,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from django.conf import settings
 
-from server.organize.services.bundles.copying import copy_folder, is_clutter
+from server.organize.services.bundles.copying import copy_folder, is_clutter, noted
 from server.organize.services.bundles.mistakes import Mistakes
 
 MOST_ENTRIES = 10_000
@@ -26,12 +26,14 @@ def opened(path: Path) -> Iterator[Path]:
     """
     with TemporaryDirectory(prefix="bundle-", dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         mistakes = Mistakes()
-        if path.is_dir():
-            copy_folder(path, Path(folder), mistakes)
-            mistakes.stop_if_any()
-            yield Path(folder)
-        else:
-            yield _unpack(path, Path(folder), mistakes)
+        top = Path(folder)
+        with noted(mistakes, path.name):
+            if path.is_dir():
+                copy_folder(path, top, mistakes)
+            else:
+                top = _unpack(path, top, mistakes)
+        mistakes.stop_if_any()
+        yield top
 
 
 def _unpack(path: Path, folder: Path, mistakes: Mistakes) -> Path:
