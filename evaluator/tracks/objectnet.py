@@ -80,6 +80,8 @@ def _answers(folder: TruthFolder) -> dict[str, int]:
     if not isinstance(given, dict):
         folder.faults.add("truth_bad_value", file, "must be an object of files and their class ids")
         folder.faults.check()
+    if not given:
+        folder.faults.add("truth_bad_value", file, "has no answer; give the class id of at least one file")
     answers: dict[str, int] = {}
     for path, answer in given.items():
         image = path.rpartition("/")[2]
