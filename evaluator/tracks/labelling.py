@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.hierarchy import Hierarchy, HierarchyCycle
 from evaluator.tracks.checking import check_labels, distinct_keys, image_names
-from evaluator.tracks.suspicions import warn_contradictions, warn_unlisted_images
+from evaluator.tracks.suspicions import warn_contradictions, warn_denied, warn_unlisted_images
 
 if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
@@ -83,6 +83,9 @@ class Labelling:
         verified = tables["image_labels.csv"]
         present = verified.integers("Confidence") == 1
         warn_contradictions(verified)
+        for table in tables.values():
+            if table is not verified:
+                warn_denied(table, verified)
         codes = coded(verified.texts("ImageID"), images), coded(verified.texts("LabelName"), labels)
         names = [(listed or {}).get(label, label) for label in labels]
         lists = listed is not None, len(known) if hierarchy else None

@@ -109,6 +109,10 @@ CASES = [
         ("truth_contradiction", "image_labels.csv", 2, "LabelName"),
     ),
     (
+        {"boxes_csv": BOXES + ROW, "image_labels_csv": LABELS + "i1,dog,1\ni1,cat,0\n"},
+        ("truth_contradiction", "boxes.csv", 2, "LabelName"),
+    ),
+    (
         {"boxes_csv": BOXES + ROW, "image_labels_csv": LABELS + "i1,cat,1\ni1,dog,0.8\n"},
         ("truth_confidence", "image_labels.csv", 3, "Confidence"),
     ),
@@ -118,6 +122,20 @@ CASES = [
 @pytest.mark.parametrize(("changed", "expected"), CASES)
 def test_a_doubtful_row_is_warned_about_with_its_place(tmp_path: Path, changed: Any, expected: Any) -> None:
     assert expected in warned(DETECTION, folder(tmp_path, **changed), tmp_path / "t.podium")
+
+
+def test_boxes_of_classes_that_are_absent_everywhere_are_warned_about_row_by_row(tmp_path: Path) -> None:
+    labels, boxes = LABELS + "i1,cat,0\ni2,cat,0\n", BOXES + ROW + ROW.replace("i1", "i2") + ROW.replace("i1", "i3")
+    told = warned(DETECTION, folder(tmp_path, boxes_csv=boxes, image_labels_csv=labels), tmp_path / "t.podium")
+    assert told == [("truth_contradiction", "boxes.csv", line, "LabelName") for line in (2, 3)]
+
+
+def test_a_mask_of_a_class_that_is_absent_is_warned_about(tmp_path: Path) -> None:
+    synthesize("openimages-segmentation", tmp_path, images=5, seed=3, qualities=[0.5])
+    labels = tmp_path / "truth" / "image_labels.csv"
+    labels.write_text(labels.read_text().replace(",1\n", ",0\n"))
+    told = warned("openimages-segmentation", tmp_path / "truth", tmp_path / "t.podium")
+    assert {one[:2] for one in told} == {("truth_contradiction", "boxes.csv"), ("truth_contradiction", "masks.csv")}
 
 
 RELATED = (
