@@ -29,7 +29,7 @@ class Labelling:
     names : list of str
         Display names of the labels.
     closed : bool
-        Whether ``classes.csv`` lists the labels: then all of them belong into a report.
+        Whether ``classes.csv`` lists the labels.
     in_hierarchy : int or None
         How many labels the hierarchy lists, None without one; without ``classes.csv`` they are the first ones.
     ancestors : list of list of int
@@ -108,10 +108,6 @@ class Labelling:
         return distinct_keys(
             np.concatenate([there[0], absent[0]]), np.concatenate([there[1], absent[1]]), len(self.labels)
         )
-
-    def shown(self, keys: Codes) -> Codes:
-        """Return the labels of a report: all that are listed, or those of some sorted image × label keys."""
-        return np.arange(len(self.labels)) if self.closed else np.unique(keys % max(len(self.labels), 1))
 
     @property
     def listed_arrays(self) -> dict[str, Codes]:

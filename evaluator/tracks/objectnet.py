@@ -161,7 +161,7 @@ def fold(truth: Truth, trials: Trials, image_weights: NDArray[np.float64]) -> Sp
             **{name: finite(values[label]) for name, values in by_class.items()},
             "truths": int(truths[label]),
         }
-        for label in np.unique(trials.answers).tolist()
+        for label in np.flatnonzero(truths).tolist()
     ]
     known = [control for control in CONTROLS if control in truth.arrays]
     controls = [row for control in known for row in _rows(truth, trials, weights, control)]
