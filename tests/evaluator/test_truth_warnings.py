@@ -12,6 +12,7 @@ from evaluator.hierarchy import Hierarchy, HierarchyCycle
 from evaluator.problems import InvalidTruth
 from evaluator.scoring import prepare
 from evaluator.synthesis import synthesize
+from tests.evaluator.test_hidden_truth import HEADERS, ROWS
 from tests.evaluator.test_truth_faults import BOXES, DETECTION, LABELS, folder
 
 Warned = list[tuple[str, str | None, int | None, str | None]]
@@ -131,11 +132,10 @@ def test_boxes_of_classes_that_are_absent_everywhere_are_warned_about_row_by_row
 
 
 def test_a_mask_of_a_class_that_is_absent_is_warned_about(tmp_path: Path) -> None:
-    synthesize("openimages-segmentation", tmp_path, images=5, seed=3, qualities=[0.5])
-    labels = tmp_path / "truth" / "image_labels.csv"
-    labels.write_text(labels.read_text().replace(",1\n", ",0\n"))
-    told = warned("openimages-segmentation", tmp_path / "truth", tmp_path / "t.podium")
-    assert {one[:2] for one in told} == {("truth_contradiction", "boxes.csv"), ("truth_contradiction", "masks.csv")}
+    files = {name.replace(".", "_"): HEADERS[name] + rows for name, rows in ROWS.items()}
+    truth = written(tmp_path / "truth", **files | {"image_labels_csv": LABELS + "a,cat,0\n"})
+    told = warned("openimages-segmentation", truth, tmp_path / "t.podium")
+    assert told == [("truth_contradiction", file, 2, "LabelName") for file in ("boxes.csv", "masks.csv")]
 
 
 RELATED = (
