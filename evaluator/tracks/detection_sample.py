@@ -11,7 +11,7 @@ from evaluator.metrics.average_precision import members_of
 from evaluator.metrics.bootstrap import Numbers, Weights, means_defined
 from evaluator.metrics.steps import HIT, MISS, PART, Groups, Places, Steps
 from evaluator.report import CurveRow
-from evaluator.tracks.contest import Engine
+from evaluator.tracks.contest import Engine, shown_labels
 from evaluator.tracks.curve_rows import curve_row
 from evaluator.tracks.detection_report import objects
 from evaluator.truth import Truth
@@ -59,7 +59,7 @@ class Entries:
         confidences, weights = self.confidences[chosen], self.weights[chosen]
         members = list(members_of(self.labels[chosen].astype(np.int64), len(truths)))
         rows = []
-        for label in truth.arrays["shown"].tolist():
+        for label in shown_labels(truth, split):
             named: CurveRow = {
                 "label": truth.texts["labels"][label],
                 "name": truth.texts["names"][label],

@@ -95,4 +95,4 @@ def fold(truth: Truth, entries: Entries, split: str, weight: float) -> SplitRepo
     full = np.bincount(labels[weights == 1], minlength=count)
     part = np.bincount(labels[(weights > 0) & (weights < 1)], minlength=count)
     scored = np.bincount(labels, minlength=count)
-    return summary(truth, values, truths, scored=scored, true=full + weight * part, false=scored - full - part)
+    return summary(truth, split, values, truths, scored=scored, true=full + weight * part, false=scored - full - part)
