@@ -32,12 +32,15 @@ EVALUATION_ATTEMPTS = env.int("EVALUATION_ATTEMPTS", default=3)
 EVALUATION_SECONDS = env.int("EVALUATION_SECONDS", default=1800)  # of CPU time; beyond it the file is at fault
 # By the clock; only what hangs takes so long, and that is the platform's fault
 EVALUATION_WALL_SECONDS = env.int("EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS)
-TEAM_EVALUATIONS_AT_ONCE = env.int("TEAM_EVALUATIONS_AT_ONCE", default=2)
-SMALL_FILE_MAX_BYTES = env.int("SMALL_FILE_MAX_BYTES", default=2**20)  # unpacked; it never waits for large ones
+# A file is small up to these bytes, unpacked, until a scoring of it has taken these CPU seconds
+SMALL_FILE_MAX_BYTES = env.int("SMALL_FILE_MAX_BYTES", default=2**20)
+SMALL_FILE_CPU_SECONDS = env.int("SMALL_FILE_CPU_SECONDS", default=5)
 INTERVAL_REPLICATES = env.int("INTERVAL_REPLICATES", default=1000)  # 0: no intervals
 EXPLANATION_MAX_BYTES = env.int("EXPLANATION_MAX_BYTES", default=256 * 2**20)  # decompressed; 0: no explanations
 WORKER_MEMORY_BYTES = env.int("WORKER_MEMORY_BYTES", default=6 * 2**30)  # what one scoring may add to its process
 WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=os.cpu_count() or 1)
+# Below WORKER_PROCESSES where that is 2 or more, so that one team never holds every process
+TEAM_EVALUATIONS_AT_ONCE = env.int("TEAM_EVALUATIONS_AT_ONCE", default=max(1, min(2, WORKER_PROCESSES - 1)))
 # Large files that one worker scores at once; 0: it takes small ones only
 WORKER_LARGE_FILES_AT_ONCE = env.int("WORKER_LARGE_FILES_AT_ONCE", default=max(1, WORKER_PROCESSES - 1))
 STOP_SECONDS = env.int("STOP_SECONDS", default=20)  # what a running scoring gets to finish when the worker is stopped

@@ -153,7 +153,7 @@ def many_detections(content: bytes) -> bytes:
 
 @pytest.mark.drill(10)
 def test_a_worker_that_is_told_to_stop_finishes_or_puts_back_in_time(opened, small, figures):
-    service = opened(up=("worker=tests.drills.bent.strange",))
+    service = opened(up=("worker=tests.drills.bent.strange",), WORKER_PROCESSES=3)  # so that a team has two at once
     content, hold = (small / "predictions.csv").read_bytes(), service.home / "hold"
     grace = int(service.environment["STOP_SECONDS"]) + 10
     put_back = stopped_while_held(service, content, hold, release_after=None)

@@ -64,6 +64,15 @@ def test_computing_beyond_the_limit_ends_the_scoring(settings):
         spin(30)
 
 
+def test_small_file_has_less_time_and_never_more_than_any_other(settings):
+    settings.SMALL_FILE_CPU_SECONDS = 0.2
+    with pytest.raises(OutOfTime), limits.limited(small=True):
+        spin(30)
+    settings.SMALL_FILE_CPU_SECONDS, settings.EVALUATION_SECONDS = 60, 0.2
+    with pytest.raises(OutOfTime), limits.limited(small=True):
+        spin(30)
+
+
 def swallow_once() -> None:
     with suppress(OutOfTime):
         spin(30)
