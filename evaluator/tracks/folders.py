@@ -30,8 +30,8 @@ def open_truth(
     """Load a prepared truth, or compile a folder.
 
     ``parameters`` None takes a prepared truth as it is. ``hidden`` concerns folders only: see
-    :func:`evaluator.scoring.prepare`. ``verify`` compares all of a prepared truth with its checksums now. A prepared truth
-    must have the sha256 ``expected``, unless that is empty.
+    :func:`evaluator.scoring.prepare`. ``verify`` compares all of a prepared truth with its checksums now. A prepared
+    truth must have the sha256 ``expected``, unless that is empty.
 
     Raises
     ------
