@@ -15,14 +15,14 @@ from server.runtime.environment import KEY_MIN_CHARACTERS
 def key_in(path: Path, *, used_for: Path | None = None) -> str:
     """Return a key of this installation; made once, readable by its owner only.
 
-    A missing key is not replaced where the file that it was used for is there: a new one would fit nothing of that.
-    Raises ImproperlyConfigured for such a key, and for one that is empty or cut off.
+    A missing key is not replaced where the file `used_for` shows that it was used: a new one would verify nothing.
+    Raises ImproperlyConfigured then, and for a key that is empty or cut off.
     """
     if not path.exists():
         if used_for is not None and used_for.exists():
             raise ImproperlyConfigured(
-                f"{path} is missing, and {used_for} was made with it: put it back from a backup. If it is lost, move "
-                f"{used_for.name} away; a new key is made then, and entries signed with the old one cannot be verified."
+                f"{path} is missing, and {used_for} shows that it was used: put it back from a backup. If it is lost, "
+                f"move {used_for.name} away; a new key is made then, and nothing signed with the old one can be verified."
             )
         make_key(path)
     key = path.read_text(errors="replace")
