@@ -22,7 +22,7 @@ def key_in(path: Path, *, used_for: Path | None = None) -> str:
         if used_for is not None and used_for.exists():
             raise ImproperlyConfigured(
                 f"{path} is missing, and {used_for} shows that it was used: put it back from a backup. If it is lost, "
-                f"move {used_for.name} away; a new key is made then, and nothing signed with the old one can be verified."
+                f"move {used_for.name} away: a new key is made, and nothing that the old one signed can be verified."
             )
         make_key(path)
     key = path.read_text(errors="replace")
