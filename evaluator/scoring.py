@@ -45,6 +45,7 @@ def score(
     curves: bool = False,
     explain: bool = False,
     verify: bool = False,
+    expected: str = "",
 ) -> Report:
     """Score a submission.
 
@@ -81,6 +82,8 @@ def score(
         Whether it gets tables of errors and what became of each prediction; always by the readable way.
     verify : bool
         Whether all of a prepared truth is compared with its checksums first; see :meth:`Truth.load`.
+    expected : str
+        The sha256 that a prepared truth must have; any where it is empty.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def score(
     if bootstrap and not contest.track.intervals:
         raise InvalidParameters(f"{track}: scores of this track have no intervals; leave bootstrap out")
     resolved = contest.track.resolve(parameters or {})
-    opened = open_truth(contest, truth, resolved, usage=usage, split=split, verify=verify)
+    opened = open_truth(contest, truth, resolved, usage=usage, split=split, verify=verify, expected=expected)
     signature = compose(contest.track, resolved, opened.sha256)
     limits = limits or Limits()
     findings = Findings(most=limits.defects)

@@ -16,7 +16,6 @@ from server.runtime.doubts import doubts
 
 log = logging.getLogger(__name__)
 
-SCORING_BYTES = 64 * 2**20  # what the smallest submission needs
 AGAIN_SECONDS = 1.0  # some libraries swallow an exception that comes in the middle of them
 
 
@@ -73,13 +72,8 @@ def idle_bytes() -> int:
     return int(known.read_text().split()[5]) * os.sysconf("SC_PAGESIZE") if known.exists() else 0
 
 
-def refuse_useless_limit(**signal: object) -> None:
-    """End a worker that could not score anything; warn of doubtful settings. Called by Celery at its start."""
-    if settings.WORKER_MEMORY_BYTES < SCORING_BYTES:
-        raise SystemExit(
-            f"WORKER_MEMORY_BYTES={settings.WORKER_MEMORY_BYTES} is too little to score anything: "
-            f"set it to {SCORING_BYTES} or more."
-        )
+def warn_of_doubts(**signal: object) -> None:
+    """Warn of settings that work but are probably not meant. Called by Celery at its start."""
     for doubt in doubts():
         log.warning(doubt)
 

@@ -123,7 +123,7 @@ def rerun_claimed(claimed: Rerun) -> None:
         log.info("rerun %s was taken over; its result is not wanted", claimed.pk)
     except Unreachable as error:
         if reach.pause_after(error, f"rerun {claimed.pk}"):
-            reruns.fail(claimed, sentence="a file of it cannot be found", final=False)
+            reruns.fail(claimed, sentence="a file of it cannot be found, or is damaged", final=False)
         else:
             reruns.release(claimed)
     except SystemExit:
@@ -171,7 +171,7 @@ def scored(submission: Submission, truth: Truth, **options: Any) -> Report:
     """Score a submission's file against a truth, as its phase says, within the limits of a scoring.
 
     A damaged truth is restored first, outside these limits. Raises Unreachable where this worker cannot read one of the
-    files, whatever the scoring made of that.
+    files, whatever the scoring made of that, or the submission's is not what was uploaded.
     """
     try:
         return scored_once(submission, truth, **options)
@@ -184,11 +184,11 @@ def scored_once(submission: Submission, truth: Truth, **options: Any) -> Report:
     phase = submission.phase
     files = Path(truth.prepared.path), Path(submission.file.path)
     reach.refuse_unreadable(*files)
+    reach.refuse_changed(submission)
+    options = {"limits": file_limits(), "verify": True, "expected": truth.sha256, **options}
     try:
         with limits.limited(small=submission.small):
-            return scoring.score(
-                phase.track, *files, parameters=phase.parameters, verify=True, **{"limits": file_limits(), **options}
-            )
+            return scoring.score(phase.track, *files, parameters=phase.parameters, **options)
     except (OSError, InvalidTruth):
         reach.refuse_unreadable(*files)
         raise

@@ -190,3 +190,8 @@ def test_command_says_what_it_did(make, capsys):
     make.submission(make.phase(), enqueued_at=LONG_AGO)
     call_command("sweep")
     assert "1 sent again" in capsys.readouterr().out
+
+
+def test_missing_folder_of_arriving_files_stops_no_sweep(db, own_folders, settings):
+    settings.FILE_UPLOAD_TEMP_DIR.rmdir()
+    assert sweep() == Swept()

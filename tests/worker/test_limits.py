@@ -94,17 +94,6 @@ def test_time_of_one_scoring_is_not_counted_for_the_next(settings):
     spin(0.4)  # nothing is limited outside
 
 
-def test_worker_that_could_not_score_anything_does_not_start(settings):
-    settings.WORKER_MEMORY_BYTES = 2**20
-    with pytest.raises(SystemExit, match="WORKER_MEMORY_BYTES=1048576 is too little"):
-        limits.refuse_useless_limit()
-
-
-def test_worker_with_enough_memory_starts(settings):
-    settings.WORKER_MEMORY_BYTES = 2**40
-    limits.refuse_useless_limit()
-
-
 def test_file_limits_are_those_of_the_settings(settings):
     settings.LINE_MAX_BYTES = 12345
     assert file_limits().line_bytes == 12345

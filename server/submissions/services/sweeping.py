@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 
 from server.clock import database_now
 from server.submissions import limits, queue
+from server.submissions.arriving import incoming
 from server.submissions.models import Failure, Fault, Rerun, Status, Submission
 from server.submissions.services import keeping, lifecycle, quarantine, reruns
 
@@ -109,7 +110,7 @@ def keep_order() -> Swept:
     """Files that no row knows go aside, those that were not scored go after some days, halves of uploads after one."""
     quarantined, restored, deleted = quarantine.sweep()
     before = time.time() - HALF_WAY
-    parts = sum(remove_if_older(part, before) for part in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir())
+    parts = sum(remove_if_older(part, before) for part in incoming().iterdir())
     removed = keeping.remove_overdue() + deleted + parts
     return Swept(quarantined=quarantined, restored=restored, removed=removed)
 
