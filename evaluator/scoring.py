@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from evaluator import __version__
-from evaluator.bootstrap import KERNELS, Bootstrap, with_intervals
+from evaluator import kernels
+from evaluator.bootstrap import Bootstrap, with_intervals
 from evaluator.catalog import TRACKS, Limits
 from evaluator.files.source import Source
-from evaluator.kernels import compile_once
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission
 from evaluator.report import READABLE, SMALL, STREAMED, Report
 from evaluator.signature import compose
@@ -113,7 +113,7 @@ def score(
     outcome, way = scored(contest, opened, source, resolved, findings)
     splits = outcome.splits
     if bootstrap:
-        compile_once(source.progress)
+        kernels.compile_once(source.progress)
         splits = with_intervals(opened, outcome, intervals, source.progress)
     drawn = {name: outcome.curves(name) for name in splits} if curves else {}
     opened.check_unchanged()
@@ -161,14 +161,14 @@ def streamed(
     if contest.streaming not in sys.modules:
         if submission.path.stat().st_size < SMALL_BYTES:
             raise ReadableWay(SMALL)
-        compile_once(submission.progress)
+        kernels.compile_once(submission.progress)
     outcome: Outcome = import_module(contest.streaming).stream(truth, submission, parameters, findings)
     return outcome
 
 
 def load_kernels() -> None:
     """Load the machine code of every track and of the bootstrap: for a process that lives long."""
-    import_module(KERNELS)
+    kernels.load(silent)
     for name in filter(None, (contest_of(track).streaming for track in TRACKS)):
         import_module(name)
 

@@ -25,10 +25,15 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     cache = import_module("evaluator.kernels.cache")  # loads numba
     if (cache.PLACE / cache.FILLED).exists():
         return
+    load(progress)
+    with suppress(OSError):  # nowhere to write: compiled for this process alone
+        (cache.PLACE / cache.FILLED).touch()
+
+
+def load(progress: Callable[[str, float], None]) -> None:
+    """Load all machine code, compiled first where it is not in the cache; progress as for :func:`compile_once`."""
     names = [module.name for module in iter_modules([str(FOLDER)]) if module.name != "__main__"]
     for number, name in enumerate(names):
         progress(COMPILING, number / len(names))
         import_module(f"evaluator.kernels.{name}")
     progress(COMPILING, 1.0)
-    with suppress(OSError):  # nowhere to write: compiled for this process alone
-        (cache.PLACE / cache.FILLED).touch()

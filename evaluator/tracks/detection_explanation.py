@@ -19,7 +19,7 @@ from evaluator.tracks.detection_matches import Detections, Matches
 from evaluator.tracks.detection_report import objects
 from evaluator.tracks.detection_slices import slices
 from evaluator.tracks.detection_tables import with_rates
-from evaluator.tracks.detections import predicted
+from evaluator.tracks.detections import predicted, verified
 from evaluator.tracks.openimages_detection import CORNERS, matched
 from evaluator.tracks.report_tables import by_class, by_kind, error_sums, with_columns
 from evaluator.truth import Truth
@@ -49,6 +49,7 @@ def explained(truth: Truth, table: Table, parameters: Mapping[str, Any], outcome
     weight = parameters["group_of_weight"]
     variants = ablation(truth, table, parameters) if parameters["protocol"] == "tfod" else {}
     counted, matches = matched(truth, table, parameters)
+    matches = matches[verified(counted, matches.found)]
     verdicts = judged(counted, matches, parameters["iou_threshold"], weight)
     found = Evaluated(counted, everything, matches, verdicts, weight)
     splits = {name: _explained(found, report, name) for name, report in outcome.splits.items()}

@@ -38,6 +38,7 @@ class DetectionSample:
 class Entries:
     """What goes into the curves; arrays of shape (N,). A group that was found is one entry of its weight.
 
+    An entry of a label that is one more than there are counts for nothing.
     ``objects`` names the truth's keys of the ordinary objects and of the groups that there were to find.
     """
 
@@ -72,12 +73,13 @@ class Entries:
     def sample(self, truth: Truth, weight: float, places: Places) -> DetectionSample:
         """Return the sample of one split."""
         labels = len(truth.texts["labels"])
-        kinds = np.where(self.weights >= 1, HIT, np.where(self.weights > 0, PART, MISS)).astype(np.uint8)
+        entries = self[self.labels < labels]
+        kinds = np.where(entries.weights >= 1, HIT, np.where(entries.weights > 0, PART, MISS)).astype(np.uint8)
         ordinary, groups = (_objects(places, truth.arrays[keys], labels) for keys in self.objects)
         return DetectionSample(
             ordinary,
             groups,
-            Steps.of(self.labels, self.confidences, kinds, places[self.images], labels),
+            Steps.of(entries.labels, entries.confidences, kinds, places[entries.images], labels),
             weight,
         )
 
