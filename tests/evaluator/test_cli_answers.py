@@ -263,9 +263,8 @@ FLAGS = {
     "score": "--truth --submission --set --usage --split --seed --bootstrap --threads --json --classes"
     " --explain --curves --matches --tf-csv",
     "compare": "--truth --set --usage --split --seed --bootstrap --threads --json",
-    "prepare": (
-        "--truth --set --usage --split --seed --out --salt --sample --candidates --hidden --ceiling --earlier --json"
-    ),
+    "prepare": ("--truth --set --usage --split --seed --out --salt --sample --candidates --hidden --ceiling --json"),
+    "reveals": "--json",
     "convert": "--to",
     "synthesize": "--out --images --boxes-per-image --seed --quality --submission-seed",
 }
