@@ -129,7 +129,12 @@ def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
     active = phase.truths.filter(active=True).first()
     if active is None or active == later or phase.has_closed(database_now()):
         return
-    if count := newly_public(active, later):
+    try:
+        count = newly_public(active, later)
+    except Unrestorable as error:
+        detail = f"{error}, so what the other truth would reveal is not known. To use it all the same, say reveal."
+        raise Refused("invalid", detail) from error
+    if count:
         raise Refused(
             "invalid",
             f"{count:,} images that are private now would be public: their scores would be shown before the phase "
@@ -140,18 +145,14 @@ def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
 def newly_public(active: Truth, later: Truth | Path) -> int:
     """Return how many images are private in the active truth and public in another, given as prepared file or version.
 
-    A prepared file that cannot be read is made again. Refused where that is not possible.
+    A prepared file that cannot be read is made again. Raises Unrestorable where that is not possible.
     """
     path = later if isinstance(later, Path) else Path(later.prepared.path)
     words = ("reveals", active.prepared.path, str(path), "--json")
     ended = run_podium(*words, expected=(0, TRUTH_AT_FAULT))
     if ended.returncode == TRUTH_AT_FAULT:
-        try:
-            for truth in [active] if isinstance(later, Path) else [active, later]:
-                prepare_again(truth)
-        except Unrestorable as error:
-            detail = f"{error}, so what the other truth would reveal is not known. To use it all the same, say reveal."
-            raise Refused("invalid", detail) from error
+        for truth in [active] if isinstance(later, Path) else [active, later]:
+            prepare_again(truth)
         ended = run_podium(*words)
     return int(json.loads(ended.stdout)["newly_public"])
 

@@ -13,6 +13,7 @@ from server.challenges.models import Challenge, Phase, Truth
 from server.challenges.revealed import PER_CLASS
 from server.organize.services import importing
 from server.organize.services.bundles import InvalidBundle
+from server.organize.services.consent import Consent
 
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 
@@ -97,7 +98,7 @@ def test_texts_dates_and_quota_may_change_while_teams_submit(make: Any, bundle: 
     make.submission(Phase.objects.get())
     bundle.write("rules.md", "Be fair.")
     bundle.sheet(challenge="closes_at: 2099-01-01\n", phase="    quota: {per_day: 7}\n    feedback: {classes: true}\n")
-    assert run() == [
+    assert run(consent=Consent(reveal=True)) == [
         "challenge animals: rules, closes_at changed",
         "phase main: quota_per_day, feedback_classes changed",
         f"phase main: {PER_CLASS}",
@@ -191,7 +192,7 @@ def test_a_phase_that_the_bundle_lost_goes_with_its_files(bundle: Any, run: Impo
     run()
     assert len(stored()) == len(kept) + 3
     bundle.sheet()
-    assert run() == ["phase second: removed"]
+    assert run(consent=Consent(reveal=True)) == ["phase second: removed"]
     assert stored() == kept
 
 
