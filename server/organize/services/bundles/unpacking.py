@@ -10,12 +10,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from django.conf import settings
 
-from server.organize.services.bundles.copying import copy_folder, is_clutter
+from server.errors import full_disk
+from server.organize.services.bundles.copying import CHUNK_BYTES, MOST_ENTRIES, copy_folder, is_clutter, is_short
 from server.organize.services.bundles.mistakes import Mistakes
-
-MOST_ENTRIES = 10_000
-MOST_NAME_BYTES = 200
-CHUNK_BYTES = 2**20
 
 
 @contextmanager
@@ -47,6 +44,10 @@ def _unpack(path: Path, folder: Path, mistakes: Mistakes) -> Path:
                 _extract(archive, entry, folder / name)
     except (BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError):
         mistakes.add("bad_zip", "is not a zip file that can be read; pack it again", file=path.name)
+    except OSError as error:
+        if full_disk(error):
+            raise
+        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=path.name)
     mistakes.stop_if_any()
     tops = {name.split("/")[0] for name in entries}
     top = folder / tops.pop() if len(tops) == 1 else folder
@@ -77,7 +78,7 @@ def _checked(archive: ZipFile, file: str, mistakes: Mistakes) -> dict[str, ZipIn
 def _fault(entry: ZipInfo) -> tuple[str, str] | None:
     name, path = entry.filename, PurePosixPath(entry.filename)
     leaves = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in entry.orig_filename
-    if leaves or not path.parts or len(name.encode()) > MOST_NAME_BYTES:
+    if leaves or not path.parts or not is_short(name):
         return "unsafe_path", f"{name[:80]!r} is not a short path inside the bundle"
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
