@@ -33,7 +33,7 @@ class Confirmed(forms.ModelForm):
     confirm = forms.CharField(
         required=False,
         label="Confirm",
-        help_text="Type the short name here only if the change is to end a phase or to show private scores.",
+        help_text="Type the short name here only if the change is to end a phase or to show more of its scores.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

@@ -37,7 +37,7 @@ class Command(ActingCommand):
         parser.add_argument("path", type=Path, help="folder or zip file with challenge.yaml")
         parser.add_argument("--strict", action="store_true", help="treat every warning as a mistake")
         parser.add_argument(
-            "--reveal", action="store_true", help="allow it to end a phase or to show private scores to everybody"
+            "--reveal", action="store_true", help="allow it to end or remove a phase, or to show more of its scores"
         )
         parser.add_argument("--force", action="store_true", help="allow it to undo edits made on the server")
         parser.add_argument(
