@@ -19,29 +19,32 @@ def published(interval: Interval, *, decimals: int | None = None) -> Interval:
     if half:
         kept = SIGNIFICANT - 1 - half.adjusted()
         decimals = kept if decimals is None else min(kept, decimals)
-    return interval if decimals is None else outward(interval, decimals)
+    low, high = interval if decimals is None else outward(interval, decimals)
+    return low + 0.0, high + 0.0  # takes the sign from a zero
 
 
 def outward(interval: Interval, decimals: int) -> Interval:
     """Return an interval with its low end rounded down and its high end rounded up.
 
-    >>> outward((0.60019, 0.60611), 4), outward((-0.00019, -0.00011), 4)
-    ((0.6001, 0.6062), (-0.0002, -0.0001))
+    >>> outward((0.60019, 0.60611), 4), outward((-0.00019, -0.00001), 4)
+    ((0.6001, 0.6062), (-0.0002, 0.0))
     """
     step = Decimal(1).scaleb(-decimals)
     low, high = map(_decimal, interval)
-    return float(low.quantize(step, ROUND_FLOOR)), float(high.quantize(step, ROUND_CEILING))
+    return float(low.quantize(step, ROUND_FLOOR)) + 0.0, float(high.quantize(step, ROUND_CEILING)) + 0.0
 
 
-def supported_decimals(interval: Interval) -> int | None:
-    """Return how many decimals of a score its interval supports: floor(−log10(width)); None where it has no width.
+def supported_decimals(interval: Interval) -> int:
+    """Return how many decimals of a score its interval supports: floor(−log10(width)).
 
-    >>> [supported_decimals((0.5 - half, 0.5 + half)) for half in (0.2, 0.05, 0.003, 0.0005)]
-    [0, 1, 2, 3]
+    An interval of no width supports none: its replicates agree, so they do not measure how the score varies.
+
+    >>> [supported_decimals((0.5 - half, 0.5 + half)) for half in (0.2, 0.05, 0.003, 0.0005, 0.0)]
+    [0, 1, 2, 3, 0]
     """
     width = _width(interval)
     if not width:
-        return None
+        return 0
     is_power_of_ten = width == Decimal(1).scaleb(width.adjusted())
     return max(0, -width.adjusted() - (not is_power_of_ten))
 

@@ -7,11 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from evaluator import __version__
-from evaluator.bootstrap import KERNELS, Bootstrap, with_intervals
+from evaluator import __version__, kernels
+from evaluator.bootstrap import Bootstrap, with_intervals
 from evaluator.catalog import TRACKS, Limits
 from evaluator.files.source import Source
-from evaluator.kernels import compile_once
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission
 from evaluator.report import READABLE, SMALL, STREAMED, Report
 from evaluator.signature import compose
@@ -45,6 +44,7 @@ def score(
     curves: bool = False,
     explain: bool = False,
     verify: bool = False,
+    expected: str = "",
 ) -> Report:
     """Score a submission.
 
@@ -81,6 +81,8 @@ def score(
         Whether it gets tables of errors and what became of each prediction; always by the readable way.
     verify : bool
         Whether all of a prepared truth is compared with its checksums first; see :meth:`Truth.load`.
+    expected : str
+        The sha256 that a prepared truth must have; any where it is empty.
 
     Returns
     -------
@@ -101,7 +103,7 @@ def score(
     if bootstrap and not contest.track.intervals:
         raise InvalidParameters(f"{track}: scores of this track have no intervals; leave bootstrap out")
     resolved = contest.track.resolve(parameters or {})
-    opened = open_truth(contest, truth, resolved, usage=usage, split=split, verify=verify)
+    opened = open_truth(contest, truth, resolved, usage=usage, split=split, verify=verify, expected=expected)
     signature = compose(contest.track, resolved, opened.sha256)
     limits = limits or Limits()
     findings = Findings(most=limits.defects)
@@ -110,7 +112,7 @@ def score(
     outcome, way = scored(contest, opened, source, resolved, findings)
     splits = outcome.splits
     if bootstrap:
-        compile_once(source.progress)
+        kernels.compile_once(source.progress)
         splits = with_intervals(opened, outcome, intervals, source.progress)
     drawn = {name: outcome.curves(name) for name in splits} if curves else {}
     opened.check_unchanged()
@@ -158,14 +160,14 @@ def streamed(
     if contest.streaming not in sys.modules:
         if submission.path.stat().st_size < SMALL_BYTES:
             raise ReadableWay(SMALL)
-        compile_once(submission.progress)
+        kernels.compile_once(submission.progress)
     outcome: Outcome = import_module(contest.streaming).stream(truth, submission, parameters, findings)
     return outcome
 
 
 def load_kernels() -> None:
     """Load the machine code of every track and of the bootstrap: for a process that lives long."""
-    import_module(KERNELS)
+    kernels.load(silent)
     for name in filter(None, (contest_of(track).streaming for track in TRACKS)):
         import_module(name)
 

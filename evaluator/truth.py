@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator import prepared
-from evaluator.problems import Findings
+from evaluator.problems import DamagedTruth, Findings
 from evaluator.salt import image_fraction
 
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2
@@ -136,7 +136,7 @@ class Truth:
         prepared.write(path, about, arrays)
 
     @classmethod
-    def load(cls, path: Path, *, whole: bool = False) -> "Truth":
+    def load(cls, path: Path, *, whole: bool = False, expected: str = "") -> "Truth":
         """Map a prepared truth. A process compares each array with its checksum once, when it first uses it.
 
         Parameters
@@ -145,13 +145,18 @@ class Truth:
         whole : bool
             Whether all of it is compared now. A process that scores many submissions does so: otherwise the time that
             a submission takes would depend on which arrays it is the first to use.
+        expected : str
+            The sha256 that the truth must have; any where it is empty.
 
         Raises
         ------
         DamagedTruth
-            Where the file is not what :meth:`save` of this version wrote; also later, when an array is used.
+            Where the file is not what :meth:`save` of this version wrote, also later, when an array is used; and where
+            it is another truth than expected.
         """
         header, arrays = prepared.opened(path)
+        if expected and header["sha256"] != expected:
+            raise DamagedTruth(path.name, "is another truth than expected; prepare it again")
         texts = {name: Texts(arrays[f"{name}.bytes"], arrays[f"{name}.ends"]) for name in header["texts"]}
         if whole:
             arrays.verify()

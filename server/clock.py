@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import connection
 
+FIRST_YEAR = 1900
+
 
 def database_now() -> datetime:
     """Return the database's time in UTC; several web machines may disagree, the database cannot."""
@@ -33,3 +35,14 @@ def in_utc(moment: datetime) -> datetime:
         return moment.astimezone(UTC)
     except OverflowError:
         raise ValueError(f"{moment} is out of range in UTC") from None
+
+
+def stored(moment: datetime) -> datetime:
+    """Return a date as rows keep it, in UTC. Raises ValueError before FIRST_YEAR.
+
+    Forms show a year of fewer than four digits in a way that they cannot read again.
+    """
+    kept = in_utc(moment)
+    if kept.year < FIRST_YEAR:
+        raise ValueError(f"{moment:%d %B} {moment.year} is before the year {FIRST_YEAR}")
+    return kept

@@ -71,6 +71,7 @@ def seconds_to_wait(extra: Mapping[str, Any]) -> int:
     return max(1, ceil((datetime.fromisoformat(moment) - datetime.now(UTC)).total_seconds())) if moment else 60
 
 
+FULL = (ENOSPC, EDQUOT)
 DISK_FULL = "53100"  # PostgreSQL's name for it
 # Codes, or beginnings of codes: lost connections, no connection left, serialization and deadlocks, a lock not had in
 # time, being stopped or started, and a standby server that takes no writes.
@@ -83,7 +84,7 @@ def full_disk(error: BaseException | None) -> Refused | None:
     """Return the refusal if the folder of the files, or the disk under the database, has no room."""
     cause = getattr(error, "__cause__", None)
     below = getattr(cause, "sqlite_errorcode", None) == SQLITE_FULL or getattr(cause, "sqlstate", None) == DISK_FULL
-    if below or any(isinstance(one, OSError) and one.errno in (ENOSPC, EDQUOT) for one in (error, cause)):
+    if below or any(isinstance(one, OSError) and one.errno in FULL for one in (error, cause)):
         return Refused("no_space", "The server has no room for this. Nothing was taken from a quota; try again later.")
     return None
 

@@ -3,37 +3,40 @@
 from urllib.parse import urlsplit
 
 from server.limits import *  # noqa: F403  (part of the settings)
-from server.limits import EVALUATION_WALL_SECONDS, WORKER_PROCESSES
+from server.limits import EVALUATION_WALL_SECONDS, MOST_DAYS, WORKER_PROCESSES
 from server.runtime.environment import BASE_DIR, env, unusable_folder
 from server.runtime.installation import key_in, running
 
 # Where the service keeps its state, and how it is reached
 PODIUM_HOME = env.folder("PODIUM_HOME", default=BASE_DIR / "var")
 PODIUM_PORT = env.port("PODIUM_PORT", default=8000)
-PODIUM_BIND = env.str("PODIUM_BIND", default="127.0.0.1")
-PODIUM_URL = env.str("PODIUM_URL", default=f"http://localhost:{PODIUM_PORT}")
-PROXIES = env.int("PROXIES", default=0)  # how many stand before us and may be believed about addresses
+PODIUM_BIND = env.bind("PODIUM_BIND", default="127.0.0.1")
+PODIUM_URL = env.site("PODIUM_URL", default=f"http://localhost:{PODIUM_PORT}")
+PROXIES = env.number(
+    "PROXIES", default=0, low=0, high=100
+)  # how many stand before us and may be believed about addresses
 RUNTIME_FILE = PODIUM_HOME / "runtime.json"
 FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
 
-DEBUG = env.bool("DEBUG", default=False)
+DEBUG = env.switch("DEBUG", default=False)
 try:
     FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
     (PODIUM_HOME / "logs").mkdir(mode=0o700, exist_ok=True)
-    SECRET_KEY: str = env.str("SECRET_KEY", default="") or key_in(PODIUM_HOME / "secret_key")
-    AUDIT_KEY: str = env.str("AUDIT_KEY", default="") or key_in(PODIUM_HOME / "audit_key")  # the same on all machines
+    SECRET_KEY: str = env.key("SECRET_KEY") or key_in(PODIUM_HOME / "secret_key")
+    AUDIT_KEY: str = env.key("AUDIT_KEY") or key_in(  # the same on all machines
+        PODIUM_HOME / "audit_key", used_for=PODIUM_HOME / "audit_head"
+    )
     RUNNING = running(RUNTIME_FILE)
 except OSError as error:
     raise unusable_folder("PODIUM_HOME", PODIUM_HOME, error) from error
-REDIS_URL: str = env.str("REDIS_URL", default="") or RUNNING.get("redis_url", "")
+REDIS_URL: str = env.broker("REDIS_URL") or RUNNING.get("redis_url", "")
 HTTPS = PODIUM_URL.startswith("https://")
-ALLOWED_HOSTS = env.list(
-    "ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]", urlsplit(PODIUM_URL).hostname or "localhost"]
-)
+OWN_HOST = urlsplit(PODIUM_URL).netloc.removesuffix(f":{urlsplit(PODIUM_URL).port}")
+ALLOWED_HOSTS = [*env.hosts("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"]), OWN_HOST.lower()]
 CSRF_TRUSTED_ORIGINS = [PODIUM_URL]
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
-SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
+SECURE_HSTS_SECONDS = env.number("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0, low=0, high=315_360_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -152,21 +155,21 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
-EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
-EMAIL_HOST = env.str("EMAIL_HOST", default="localhost")
-EMAIL_PORT = env.int("EMAIL_PORT", default=25)
-EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
-EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
-EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False)
+EMAIL_BACKEND = env.text("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+EMAIL_HOST = env.host("EMAIL_HOST", default="localhost")
+EMAIL_PORT = env.port("EMAIL_PORT", default=25)
+EMAIL_HOST_USER = env.text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
+EMAIL_USE_TLS = env.switch("EMAIL_USE_TLS", default=False)
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"podium@{urlsplit(PODIUM_URL).hostname or 'localhost'}")
+DEFAULT_FROM_EMAIL = env.mail_address("DEFAULT_FROM_EMAIL", default=f"podium@{OWN_HOST}")
 # Backends that deliver nothing; with another one, an address must be confirmed before its account can be used.
 SILENT_EMAIL_BACKENDS = {
     f"django.core.mail.backends.{name}.EmailBackend" for name in ("console", "dummy", "filebased", "locmem")
 }
-CONFIRM_EMAIL = env.bool("CONFIRM_EMAIL", default=EMAIL_BACKEND not in SILENT_EMAIL_BACKENDS)
-LOGIN_ATTEMPTS_PER_MINUTE = env.int("LOGIN_ATTEMPTS_PER_MINUTE", default=10)
-SIGN_UPS_PER_DAY = env.int("SIGN_UPS_PER_DAY", default=20)
+CONFIRM_EMAIL = env.switch("CONFIRM_EMAIL", default=EMAIL_BACKEND not in SILENT_EMAIL_BACKENDS)
+LOGIN_ATTEMPTS_PER_MINUTE = env.number("LOGIN_ATTEMPTS_PER_MINUTE", default=10, high=1_000_000)
+SIGN_UPS_PER_DAY = env.number("SIGN_UPS_PER_DAY", default=20, high=1_000_000)
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 ACCOUNT_ADAPTER = "server.accounts.adapter.AccountAdapter"
 ACCOUNT_FORMS = {"login": "server.accounts.forms.LogInForm", "signup": "server.accounts.forms.SignUpForm"}
@@ -187,7 +190,7 @@ ACCOUNT_RATE_LIMITS = {  # "ip" is an IPv4 address or an IPv6 network (/64); "ke
     "change_password": f"{LOGIN_ATTEMPTS_PER_MINUTE}/m/user",
     "confirm_email": "1/3m/key",
 }
-API_TOKEN_DAYS = env.int("API_TOKEN_DAYS", default=365)
+API_TOKEN_DAYS = env.number("API_TOKEN_DAYS", default=365, high=MOST_DAYS)
 
 # Language and time
 LANGUAGE_CODE = "en"
@@ -209,8 +212,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "server.api.pagination.Pages",
     "EXCEPTION_HANDLER": "server.api.errors.problem",
 }
-API_REQUESTS_PER_MINUTE = env.int("API_REQUESTS_PER_MINUTE", default=1200)
-API_ANONYMOUS_REQUESTS_PER_MINUTE = env.int("API_ANONYMOUS_REQUESTS_PER_MINUTE", default=600)
+API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", default=1200, high=1_000_000)
+API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", default=600, high=1_000_000)
 SPECTACULAR_SETTINGS = {
     "TITLE": "Podium",
     "DESCRIPTION": "Submit predictions, follow their scoring, read leaderboards.",
@@ -273,6 +276,7 @@ CELERY_WORKER_CONCURRENCY = WORKER_PROCESSES
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -280,7 +284,7 @@ LOGGING = {
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line"},
         "audit": {
-            "class": "logging.handlers.WatchedFileHandler",
+            "class": "server.audit.witness.LogFile",
             "filename": PODIUM_HOME / "logs" / "audit.log",
             "delay": True,
             "formatter": "line",
@@ -288,5 +292,5 @@ LOGGING = {
     },
     # every entry, also of commands, whose other words go to a terminal
     "loggers": {"server.audit.services": {"handlers": ["audit"], "level": "INFO"}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "root": {"handlers": ["console"], "level": env.choice("LOG_LEVEL", default="INFO", among=LOG_LEVELS)},
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 os.environ["PODIUM_HOME"] = tempfile.mkdtemp(prefix="podium-tests-")  # one for each of the processes that test
 atexit.register(shutil.rmtree, os.environ["PODIUM_HOME"], ignore_errors=True)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
+os.environ.setdefault("WORKER_PROCESSES", "3")  # whatever this machine has: two evaluations of a team run at once
 
 from server.settings import *  # noqa: E402, F403
 

@@ -11,7 +11,7 @@ from worker.shutdown import Grace
 app.autodiscover_tasks(["worker"])
 scoring.load_kernels()  # before the pool forks: every child starts with the scorer loaded
 app.steps["worker"].update({Presence, Grace})
-celeryd_init.connect(limits.refuse_useless_limit)
+celeryd_init.connect(limits.warn_of_doubts)
 worker_process_init.connect(children.begin)
 
 __all__ = ["app", "shared"]

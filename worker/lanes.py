@@ -1,4 +1,4 @@
-"""Keeps a process free for small files: only WORKER_LARGE_FILES_AT_ONCE of a worker's processes score a large one."""
+"""Keeps a process for small files: only WORKER_LARGE_FILES_AT_ONCE of a worker's processes may take a large one."""
 
 import fcntl
 from contextlib import suppress
@@ -11,7 +11,7 @@ from worker.shared import PLACES
 
 
 class Lane:
-    """Within the block this process may score a large file if it is `large`, until it leaves the place to others."""
+    """Within the block this process may take a large file if it is `large`, until it leaves the place to others."""
 
     def __enter__(self) -> Self:
         self.place = next(filter(taken, range(settings.WORKER_LARGE_FILES_AT_ONCE)), None)

@@ -12,11 +12,10 @@ from typing import NoReturn
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
-from server.runtime import memory
+from server.runtime.doubts import doubts
 
 log = logging.getLogger(__name__)
 
-SCORING_BYTES = 64 * 2**20  # what the smallest submission needs
 AGAIN_SECONDS = 1.0  # some libraries swallow an exception that comes in the middle of them
 
 
@@ -25,17 +24,21 @@ class OutOfTime(Exception):
 
 
 @contextmanager
-def limited() -> Iterator[None]:
-    """Run a scoring within its limits: OutOfTime beyond the one, MemoryError beyond the other."""
-    with limited_memory(), limited_time():
+def limited(*, small: bool = False) -> Iterator[None]:
+    """Run a scoring within its limits: OutOfTime beyond the one, MemoryError beyond the other.
+
+    A small file has less time, so that the process that is kept for small files is soon free again.
+    """
+    seconds = settings.EVALUATION_SECONDS
+    with limited_memory(), limited_time(min(settings.SMALL_FILE_CPU_SECONDS, seconds) if small else seconds):
         yield
 
 
 @contextmanager
-def limited_time() -> Iterator[None]:
+def limited_time(seconds: float) -> Iterator[None]:
     """Count the CPU seconds of this process, not the time that passes: a busy machine fails no file."""
     before = signal.signal(signal.SIGPROF, out_of_time)
-    signal.setitimer(signal.ITIMER_PROF, settings.EVALUATION_SECONDS, AGAIN_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN_SECONDS)
     try:
         yield
     finally:
@@ -69,15 +72,10 @@ def idle_bytes() -> int:
     return int(known.read_text().split()[5]) * os.sysconf("SC_PAGESIZE") if known.exists() else 0
 
 
-def refuse_useless_limit(**signal: object) -> None:
-    """End a worker that could not score anything; warn of more than there is. Called by Celery at its start."""
-    if settings.WORKER_MEMORY_BYTES < SCORING_BYTES:
-        raise SystemExit(
-            f"WORKER_MEMORY_BYTES={settings.WORKER_MEMORY_BYTES} is too little to score anything: "
-            f"set it to {SCORING_BYTES} or more."
-        )
-    if warning := memory.shortage():
-        log.warning(warning)
+def warn_of_doubts(**signal: object) -> None:
+    """Warn of settings that work but are probably not meant. Called by Celery at its start."""
+    for doubt in doubts():
+        log.warning(doubt)
 
 
 def exceeded(error: Exception) -> str:

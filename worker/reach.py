@@ -1,13 +1,15 @@
 """Whether this worker can read the stored files. One that cannot takes no work, and others go on.
 
-A file that it alone cannot read says that its storage is not the others' (not mounted, another machine's, forbidden): a
-matter of the platform, which no submission may pay for.
+A file that it alone cannot read says that its storage is not the others' (not mounted, another machine's, forbidden). A
+file that differs from what was uploaded is damaged. Both are the platform's fault, which no submission may pay for.
 """
 
 import logging
+import os
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from hashlib import file_digest
 from pathlib import Path
 
 from django.conf import settings
@@ -24,14 +26,29 @@ HOLD_SECONDS = 2.0  # between two looks, while the storage is away
 
 
 class Unreachable(Exception):
-    """This worker cannot read a file that a row names."""
+    """This worker cannot read what a row names: its file is missing, unreadable or changed."""
 
 
 def refuse_unreadable(*paths: Path) -> None:
     """Raise Unreachable for the first that cannot be read."""
     for path in paths:
         if not can_be_read(path):
-            raise Unreachable(path)
+            raise Unreachable(f"{path} cannot be read")
+
+
+def refuse_changed(submission: Submission) -> None:
+    """Raise Unreachable where the stored file is not the one that was uploaded."""
+    path = Path(submission.file.path)
+    try:
+        with path.open("rb") as file:
+            is_same = (
+                os.fstat(file.fileno()).st_size == submission.size_bytes
+                and file_digest(file, "sha256").hexdigest() == submission.sha256
+            )
+    except OSError as error:
+        raise Unreachable(f"{path} cannot be read") from error
+    if not is_same:
+        raise Unreachable(f"{path} is damaged, its sha256 is not that of the upload")
 
 
 def can_be_read(path: Path) -> bool:
@@ -59,9 +76,9 @@ def storage_is_away() -> bool:
 
 def pause_after(error: Unreachable, what: str) -> timedelta | None:
     """Look at the storage after a file could not be read. Either this worker stops, and others go on at once (None),
-    or only this file is missing: then another attempt waits for a while.
+    or only this file is missing or damaged: then another attempt waits for a while.
     """
-    log.error("alarm: %s cannot be scored here: %s cannot be read", what, error)
+    log.error("alarm: %s cannot be scored here: %s", what, error)
     if storage_is_away():
         AWAY[0] = 1
         return None

@@ -45,13 +45,12 @@ def evaluate(submission_id: str) -> None:
         submission = turns.next_submission(large=lane.large)
         if submission is None:
             return
-        if turns.is_small(submission):
-            lane.leave()
         try:
             evaluate_claimed(submission)
         finally:
             lane.leave()
             turns.wake()
+            turns.wake_later()
 
 
 def evaluate_claimed(submission: Submission) -> None:
@@ -67,9 +66,8 @@ def evaluate_claimed(submission: Submission) -> None:
     except (InvalidTruth, InvalidParameters) as error:  # its author can do nothing: the details are the organizers'
         log.error("%s cannot be scored: %s", phase, reason(error))
         lifecycle.fail(submission, code=Failure.UNUSABLE_TRUTH, sentence=BROKEN_TRUTH, final=True)
-    except (MemoryError, OutOfTime) as error:  # it costs more than a file may
-        code = Failure.OUT_OF_MEMORY if isinstance(error, MemoryError) else Failure.OUT_OF_TIME
-        lifecycle.fail(submission, code=code, sentence=f"{limits.exceeded(error)} {ADVICE} {CHARGED}", final=True)
+    except (MemoryError, OutOfTime) as error:
+        end_costly(submission, error)
     except LeaseLost:
         log.info("submission %s was cancelled or taken over; its result is not wanted", submission.pk)
     except Unreachable as error:
@@ -82,6 +80,15 @@ def evaluate_claimed(submission: Submission) -> None:
         raise
 
 
+def end_costly(submission: Submission, error: MemoryError | OutOfTime) -> None:
+    """Fail what costs more than a file may; put back what costs only more than a small file may."""
+    if submission.small and isinstance(error, OutOfTime):
+        lifecycle.release_as_large(submission)
+        return
+    code = Failure.OUT_OF_MEMORY if isinstance(error, MemoryError) else Failure.OUT_OF_TIME
+    lifecycle.fail(submission, code=code, sentence=f"{limits.exceeded(error)} {ADVICE} {CHARGED}", final=True)
+
+
 @shared_task(name=RERUN)
 def rerun(rerun_id: int) -> None:
     """Score a scored submission once more, the next one that waits for it."""
@@ -91,8 +98,6 @@ def rerun(rerun_id: int) -> None:
         claimed = turns.next_rerun(large=lane.large)
         if claimed is None:
             return
-        if turns.is_small(claimed.submission):
-            lane.leave()
         try:
             rerun_claimed(claimed)
         finally:
@@ -113,12 +118,12 @@ def rerun_claimed(claimed: Rerun) -> None:
             seconds = process_time() - started
             reruns.record(claimed, report=report.as_dict(), replicates=packed(report), cpu_seconds=seconds)
     except HOPELESS as error:
-        reruns.fail(claimed, sentence=why(error), final=True, alarm=not too_large(error))
+        give_up(claimed, error)
     except LeaseLost:
         log.info("rerun %s was taken over; its result is not wanted", claimed.pk)
     except Unreachable as error:
         if reach.pause_after(error, f"rerun {claimed.pk}"):
-            reruns.fail(claimed, sentence="a file of it cannot be found", final=False)
+            reruns.fail(claimed, sentence="a file of it cannot be found, or is damaged", final=False)
         else:
             reruns.release(claimed)
     except SystemExit:
@@ -127,6 +132,14 @@ def rerun_claimed(claimed: Rerun) -> None:
     except Exception as error:
         reruns.fail(claimed, sentence=f"{type(error).__name__} while scoring again", final=False)
         raise
+
+
+def give_up(claimed: Rerun, error: Exception) -> None:
+    """End it for good, or put it back where it costs only more than a small file may."""
+    if claimed.submission.small and isinstance(error, OutOfTime):
+        reruns.release_as_large(claimed)
+    else:
+        reruns.fail(claimed, sentence=why(error), final=True, alarm=not too_large(error))
 
 
 def asked(rerun: Rerun) -> dict[str, Any]:
@@ -158,7 +171,7 @@ def scored(submission: Submission, truth: Truth, **options: Any) -> Report:
     """Score a submission's file against a truth, as its phase says, within the limits of a scoring.
 
     A damaged truth is restored first, outside these limits. Raises Unreachable where this worker cannot read one of the
-    files, whatever the scoring made of that.
+    files, whatever the scoring made of that, or the submission's is not what was uploaded.
     """
     try:
         return scored_once(submission, truth, **options)
@@ -171,11 +184,11 @@ def scored_once(submission: Submission, truth: Truth, **options: Any) -> Report:
     phase = submission.phase
     files = Path(truth.prepared.path), Path(submission.file.path)
     reach.refuse_unreadable(*files)
+    reach.refuse_changed(submission)
+    options = {"limits": file_limits(), "verify": True, "expected": truth.sha256, **options}
     try:
-        with limits.limited():
-            return scoring.score(
-                phase.track, *files, parameters=phase.parameters, verify=True, **{"limits": file_limits(), **options}
-            )
+        with limits.limited(small=submission.small):
+            return scoring.score(phase.track, *files, parameters=phase.parameters, **options)
     except (OSError, InvalidTruth):
         reach.refuse_unreadable(*files)
         raise

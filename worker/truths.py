@@ -29,7 +29,8 @@ def active_truth(phase: Phase) -> Truth:
 
 
 def restore(truth: Truth, error: DamagedTruth) -> None:
-    """Prepare a truth again from its kept source: its prepared file is damaged, or of another version.
+    """Prepare a truth again from its kept source: its prepared file is damaged, of another version, or
+    another truth's.
 
     One process does so at a time; who waited for it finds the file sound. It costs the submission nothing: running out
     of time here is not its doing. Raises Unrestorable.
@@ -38,17 +39,17 @@ def restore(truth: Truth, error: DamagedTruth) -> None:
     try:
         with Path(truth.source.path).open("rb") as source:
             flock(source, LOCK_EX)  # until it is closed
-            if not is_sound(Path(truth.prepared.path)):
+            if not is_sound(truth):
                 prepare_again(truth)
                 log.warning("%s was prepared again from its source", truth)
     except (OSError, SoftTimeLimitExceeded) as failure:
         raise Unrestorable(f"{truth} cannot be prepared again: {type(failure).__name__}") from failure
 
 
-def is_sound(prepared: Path) -> bool:
-    """Tell whether all of a prepared truth is as it was written."""
+def is_sound(truth: Truth) -> bool:
+    """Tell whether the prepared file is undamaged and belongs to this truth."""
     try:
-        PreparedTruth.load(prepared, whole=True)
+        PreparedTruth.load(Path(truth.prepared.path), whole=True, expected=truth.sha256)
     except DamagedTruth:
         return False
     return True

@@ -24,6 +24,7 @@ VERBS = {
     "score": "score a submission against a truth",
     "compare": "tell whether one submission is better than another, or only luckier",
     "prepare": "compile a truth folder into one file that is quick to load",
+    "reveals": "count the images that are private in one prepared truth and public in another",
     "convert": "turn a submission into its other shape",
     "synthesize": "make a seeded truth folder with submissions of chosen quality",
 }

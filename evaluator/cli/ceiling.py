@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from evaluator.catalog import TRACKS
-from evaluator.problems import Findings, Problem
+from evaluator.problems import Findings, InvalidSubmission, Problem
 from evaluator.report import ClassRow
 from evaluator.scoring import ceiling, score
 
@@ -14,7 +14,10 @@ CERTAIN = 1e-9
 
 
 def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return ``score`` of the headline and ``unreachable``, None where the track does not count objects, by split."""
+    """Return ``score`` of the headline and ``unreachable``, None where the track does not count objects, by split.
+
+    Of a truth that is rejected as its own prediction the score is undefined in the split ``all``.
+    """
     optional = (
         {"require_all_images": False} if any(p.name == "require_all_images" for p in TRACKS[track].parameters) else {}
     )
@@ -22,7 +25,10 @@ def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str
     with TemporaryDirectory(prefix="podium-ceiling-") as folder:
         best = Path(folder) / f"ceiling.{TRACKS[track].form.suffix}"
         ceiling(track, truth, best, parameters=chosen)
-        report = score(track, truth, best, parameters=chosen)
+        try:
+            report = score(track, truth, best, parameters=chosen)
+        except InvalidSubmission:
+            return {"all": {"score": None, "unreachable": None}}
     return {
         name: {"score": split.metrics[split.headline], "unreachable": _unreachable(split.classes)}
         for name, split in report.splits.items()
@@ -36,10 +42,12 @@ def _unreachable(rows: list[ClassRow]) -> float | None:
 
 
 def warn_of(found: Mapping[str, Mapping[str, Any]], warnings: Findings) -> None:
-    """Add a warning for each split whose ceiling is below 1, or that has nothing to find."""
+    """Add a warning for each split whose ceiling is below 1 or undefined."""
     for split, one in found.items():
         if one["score"] is None:
-            warnings.add(Problem("truth_undefined", f"nothing can be found in split {split}: its score is undefined"))
+            reason = "there is nothing to find, or it is rejected"
+            message = f"the truth as its own prediction has no score on split {split}: {reason}"
+            warnings.add(Problem("truth_undefined", message))
         elif one["score"] < 1 - CERTAIN:
             lost = "" if one["unreachable"] is None else f"; {one['unreachable']:g} objects cannot be reached"
             message = f"the truth as its own prediction scores {one['score']:.5f} on split {split}{lost}"

@@ -23,9 +23,8 @@ from evaluator.cli.usage import (
     refuse_idle_seed,
     split,
 )
-from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidTruth, Problem
+from evaluator.problems import Findings, InvalidParameters, Problem
 from evaluator.scoring import candidates, prepare, sample
-from evaluator.truth import Truth, newly_public
 
 
 def declare(parser: Parser) -> None:
@@ -48,22 +47,7 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--ceiling", action="store_true", help="also score the truth as its own prediction, which takes time"
     )
-    parser.add_argument(
-        "--earlier",
-        type=existing_file,
-        metavar="FILE",
-        help="prepared truth; count its private images that are public now",
-    )
     add_json(parser)
-
-
-def _newly_public(earlier: Path, out: Path, warnings: Findings) -> int:
-    try:
-        before = Truth.load(earlier)
-    except (DamagedTruth, InvalidTruth):
-        warnings.add(Problem("truth_not_compared", "the earlier truth cannot be read, so the two were not compared"))
-        return 0
-    return newly_public(before, Truth.load(out))
 
 
 def run(arguments: Namespace) -> int:
@@ -88,8 +72,6 @@ def run(arguments: Namespace) -> int:
     if arguments.ceiling:
         made["ceiling"] = ceilings(arguments.track, arguments.out, parameters(arguments))
         warn_of(made["ceiling"], warnings)
-    if arguments.earlier:
-        made["newly_public"] = _newly_public(arguments.earlier, arguments.out, warnings)
     made["warnings"] = [problem.as_dict() for problem in warnings.errors]
     if write_json(made, to=arguments.json):
         print_warnings(warnings)
@@ -103,5 +85,3 @@ def _print(made: Mapping[str, Any], out: Path) -> None:
     print(made["signature"])
     for name, found in made.get("ceiling", {}).items():
         print(f"ceiling {name}: {'undefined' if found['score'] is None else found['score']}")
-    if "newly_public" in made:
-        print(f"private images that are public now: {made['newly_public']:,}")

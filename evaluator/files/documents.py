@@ -123,11 +123,13 @@ def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
 
 
 Repeated = dict[int, tuple[dict[str, Any], str]]
-"""Objects with a key that stands twice and that key, by their id; kept, so that no two have one id."""
+"""Objects with a repeated key and that key, by the id of the object; kept, so that no two objects have one id."""
 
 
 def parsed(text: str) -> tuple[Any, Iterator[str]]:
     """Return a JSON value, and the paths of keys that stand twice in their object, in file order.
+
+    A repeated key inside a value that a repeated key replaces has no path: only the outer key is reported.
 
     Raises
     ------
@@ -143,8 +145,10 @@ def parsed(text: str) -> tuple[Any, Iterator[str]]:
 
     def gathered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
-        if len(found) < len(pairs) and len(repeated) <= MOST_DEFECTS:
+        if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
+            if len(repeated) > MOST_DEFECTS:  # the last one is always kept: no other object can have replaced it
+                repeated.popitem()
             repeated[id(found)] = found, twice
         return found
 
@@ -166,10 +170,10 @@ def _no_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    left = len(repeated)
+    left = len(repeated)  # some may be in no part of the value: another key replaced them
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]
-    while left:
+    while left and waiting:
         step, node = next(waiting[-1], (None, None))
         if step is None:
             waiting.pop()

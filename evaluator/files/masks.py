@@ -20,6 +20,7 @@ MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64,
 MOST_INFLATED = 200
 SHORT_BYTES = 2**16
 GROUP_BYTES = 2**20  # of run lengths that are decoded at once
+BYTES_A_RUN = 16  # that the library needs to write a mask
 RATIO_COUNTS_FROM_BYTES = 2**24  # a small file of wide rectangles compresses well
 KINDS = bytes(ord("." if 48 <= code < 80 else "~" if 80 <= code < 112 else "!") for code in range(256))
 """Characters that end a length, that are followed by another one of it, and that are none."""
@@ -162,5 +163,6 @@ def _rewrite(masks: NDArray[np.void], places: NDArray[np.int64], runs: Runs) -> 
         begins = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
         counts = np.add.reduceat(lengths[lengths > 0], begins).tolist()
         size = masks["size"][places[row]].tolist()
+        np.empty(max(BYTES_A_RUN * len(counts), GROUP_BYTES), np.uint8)  # the library does not check for want of memory
         found = coco.frPyObjects({"size": size, "counts": [0] * int(inside[0]) + counts}, *size)
         masks["compressed"][places[row]] = found["counts"]

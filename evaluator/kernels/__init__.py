@@ -25,11 +25,16 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     cache = import_module("evaluator.kernels.jit")  # loads numba
     if (cache.PLACE / cache.FILLED).exists():
         return
+    load(progress)
+    with suppress(OSError):  # nowhere to write: compiled for this process alone
+        (cache.PLACE / cache.FILLED).touch()
+
+
+def load(progress: Callable[[str, float], None]) -> None:
+    """Load all machine code, compiled first where it is not in the cache; progress as for :func:`compile_once`."""
     found = walk_packages([str(FOLDER)], f"{__name__}.")
     names = [module.name for module in found if not module.name.endswith("__main__")]
     for number, name in enumerate(names):
         progress(COMPILING, number / len(names))
         import_module(name)
     progress(COMPILING, 1.0)
-    with suppress(OSError):  # nowhere to write: compiled for this process alone
-        (cache.PLACE / cache.FILLED).touch()

@@ -41,9 +41,11 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     >>> precision_recall(np.array([0.9, 0.5, 0.5]), np.array([1.0, 0.0, 1.0]), 2).recalls
     array([0.5, 1. ])
     """
-    order = np.lexsort((weights, -confidences))  # the weights make sums of fractions independent of row order
+    order = np.argsort(-confidences, kind="stable")
     confidences, weights = confidences[order], weights[order]
-    true, false = np.cumsum(weights), np.cumsum(weights <= 0)
+    # Counts are exact. Adding a fraction again and again depends on the order of rows and can exceed the truths.
+    parts = [weight * np.cumsum(weights == weight) for weight in np.unique(weights[weights > 0])]
+    true, false = np.sum(parts, axis=0) if parts else np.zeros(len(weights)), np.cumsum(weights <= 0)
     last = np.r_[confidences[1:] != confidences[:-1], True][: len(confidences)]
     true, false = true[last], false[last]
     return Curve(confidences[last], true / truths, true / (true + false))

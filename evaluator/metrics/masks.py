@@ -5,16 +5,20 @@ left, beginning outside. Compressed, a length is one to six characters of five b
 difference to the length before the last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
-from pycocotools import mask as coco
 
 Ints = NDArray[np.int64]
 MOST_CHARACTERS = 6
 """Of a length."""
+KERNEL = "evaluator.kernels.masks"  # loaded where masks are compared: numba takes time to load
+BYTES_AT_ONCE = (
+    2**20
+)  # of run lengths that are compared at once; a single mask, or one with all its partners, may be more
 SMALLEST = np.float32(1e-7)
 """What keeps the official code's divisors from being 0."""
 
@@ -158,7 +162,7 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """Masks as the RLE library takes them; arrays of shape (N,), sizes (N, 2) as height, width."""
+    """Masks as they are written; arrays of shape (N,), sizes (N, 2) as height, width."""
 
     compressed: NDArray[np.object_]
     areas: Ints
@@ -168,9 +172,10 @@ class Masks:
         """Return the chosen ones."""
         return Masks(self.compressed[chosen], self.areas[chosen], self.sizes[chosen])
 
-    def encoded(self, places: Sequence[int]) -> list[dict[str, object]]:
-        """Return some of them as the library's own objects."""
-        return [{"size": self.sizes[place].tolist(), "counts": self.compressed[place]} for place in places]
+    def joined(self, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
+        """Return the run lengths of some of them, one after another, and where each ends."""
+        texts = self.compressed[chosen].tolist()
+        return np.frombuffer(b"".join(texts), np.uint8), np.cumsum([*map(len, texts)], dtype=np.int64)
 
 
 def intersections(ours: Masks, theirs: Masks, mine: Ints, its: Ints) -> NDArray[np.float32]:
@@ -189,17 +194,32 @@ def intersections(ours: Masks, theirs: Masks, mine: Ints, its: Ints) -> NDArray[
     """
     common = np.empty(len(mine), np.float32)
     begins = np.flatnonzero(np.r_[True, mine[1:] != mine[:-1]][: len(mine)])
-    sizes = np.diff(np.r_[begins, len(mine)])
-    is_new = np.r_[True, (its[begins][1:] != its[begins][:-1]) | (sizes[1:] != sizes[:-1])][: len(begins)]
-    blocks = np.flatnonzero(is_new)
-    for block, stop in zip(blocks.tolist(), [*blocks[1:].tolist(), len(begins)], strict=True):
-        first, width = int(begins[block]), int(sizes[block])
-        rows = mine[begins[block:stop]]
-        columns = its[first : first + width].tolist()
-        # as crowds, so that what is common is divided by the area of ours and can be had back without loss
-        parts = coco.iou(ours.encoded(rows.tolist()), theirs.encoded(columns), [1] * width)
-        common[first : first + width * len(rows)] = np.rint(parts * ours.areas[rows][:, None]).ravel()
+    ends = np.append(begins[1:], len(mine))[: len(begins)]
+    for part in _portions(ours, theirs, mine, its, begins):
+        pairs = slice(begins[part][0], ends[part][-1])
+        partners, places = np.unique(its[pairs], return_inverse=True)
+        ranges = np.stack([places[begins[part] - pairs.start], places[ends[part] - pairs.start - 1] + 1], axis=1)
+        texts, their_texts = ours.joined(mine[begins[part]]), theirs.joined(partners)
+        longest = int(np.diff(texts[1], prepend=0).max())
+        runs, their_runs = np.empty((longest, 2), np.int64), np.empty((len(their_texts[0]), 2), np.int64)
+        room = runs, their_runs, np.empty(len(partners), np.int64)
+        import_module(KERNEL).intersections(*texts, *their_texts, ranges, *room, common[pairs])
     return common
+
+
+def _portions(ours: Masks, theirs: Masks, mine: Ints, its: Ints, begins: Ints) -> Iterator[slice]:
+    """Yield which of our masks are compared at once; the partners of masks that follow each other are counted once."""
+    partners, places = np.unique(its, return_inverse=True)
+    their_sizes = np.array([*map(len, theirs.compressed[partners].tolist())], np.int64)[places]
+    is_new = np.r_[True, its[begins][1:] != its[begins][:-1]][: len(begins)]
+    sizes = np.array([*map(len, ours.compressed[mine[begins]].tolist())], np.int64)
+    ends = np.cumsum(sizes + np.where(is_new, np.add.reduceat(their_sizes, begins), 0))
+    start = 0
+    while start < len(ends):
+        done = int(ends[start - 1]) if start else 0
+        stop = max(int(np.searchsorted(ends, done + BYTES_AT_ONCE, side="right")), start + 1)
+        yield slice(start, stop)
+        start = stop
 
 
 def mask_iou(ours: Masks, theirs: Masks, mine: Ints, its: Ints) -> NDArray[np.float64]:

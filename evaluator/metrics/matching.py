@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.boxes import highest_iou
 
-PAIRS_AT_ONCE = 2_000_000
+PAIRS_AT_ONCE = 2**14  # little beside what a file takes, so that peak memory does not depend on the truth
 
 Keys = NDArray[np.int64]
 PairOverlap = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
@@ -95,20 +95,22 @@ def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[NDArray[np.int64], ND
     >>> list(pairs(np.array([7, 8]), np.array([7, 7])))
     [(array([0, 0]), array([0, 1]))]
     """
-    first = np.searchsorted(object_keys, keys, side="left")
-    counts = np.searchsorted(object_keys, keys, side="right") - first
-    candidates = np.flatnonzero(counts)
-    ends = np.cumsum(counts[candidates])
-    start = 0
-    while start < len(candidates):
-        done = int(ends[start - 1]) if start else 0
-        stop = max(int(np.searchsorted(ends, done + PAIRS_AT_ONCE, side="right")), start + 1)
-        chosen = candidates[start:stop]
-        sizes = counts[chosen]
-        begins = np.cumsum(sizes) - sizes
-        place = np.arange(int(sizes.sum())) - np.repeat(begins, sizes)
-        yield np.repeat(chosen, sizes), np.repeat(first[chosen], sizes) + place
-        start = stop
+    for begin in range(0, len(keys), PAIRS_AT_ONCE):
+        part = keys[begin : begin + PAIRS_AT_ONCE]
+        first = np.searchsorted(object_keys, part, side="left")
+        counts = np.searchsorted(object_keys, part, side="right") - first
+        candidates = np.flatnonzero(counts)
+        ends = np.cumsum(counts[candidates])
+        start = 0
+        while start < len(candidates):
+            done = int(ends[start - 1]) if start else 0
+            stop = max(int(np.searchsorted(ends, done + PAIRS_AT_ONCE, side="right")), start + 1)
+            chosen = candidates[start:stop]
+            sizes = counts[chosen]
+            begins = np.cumsum(sizes) - sizes
+            place = np.arange(int(sizes.sum())) - np.repeat(begins, sizes)
+            yield np.repeat(begin + chosen, sizes), np.repeat(first[chosen], sizes) + place
+            start = stop
 
 
 def takers(
@@ -133,8 +135,9 @@ def takers(
 
     Notes
     -----
-    The order: confidence, then overlap, both descending, then the coordinates ascending. Since a prediction may only
-    take its best object, this equals walking through them by confidence, as the official code does.
+    The order: confidence, then overlap, both descending, then the coordinates ascending; of equals the first. Since a
+    prediction may only take its best object, this equals walking through them by confidence, as the official code does.
+    Predictions that point at none compete for nothing, so that they take as long.
 
     Examples
     --------
@@ -142,13 +145,14 @@ def takers(
     array([False,  True, False])
     """
     taken = np.zeros(len(targets), bool)
-    suitors = np.flatnonzero(targets >= 0)
-    order = suitors[
-        precedence(targets[suitors], confidences[suitors], overlaps[suitors], [c[suitors] for c in corners])
-    ]
-    if len(order):
-        is_first = np.r_[True, targets[order][1:] != targets[order][:-1]]
-        taken[order[is_first]] = True
+    places = np.where(targets >= 0, targets, targets.max(initial=-1) + 1)
+    suitors = np.arange(len(targets))
+    for values in (-confidences, -overlaps, *corners, suitors):
+        its, ours = places[suitors], values[suitors]
+        least = np.full(int(places.max(initial=-1)) + 1, ours.max(initial=0), values.dtype)
+        np.minimum.at(least, its, ours)
+        suitors = suitors[ours == least[its]]
+    taken[suitors] = targets[suitors] >= 0
     return taken
 
 

@@ -71,4 +71,4 @@ def wilson_interval(share: float, size: float) -> Interval:
     middle = share + squared / 2
     reach = sqrt(squared * (share * (1 - share) + squared / 4))
     low, high = (middle - reach) / (1 + squared), (middle + reach) / (1 + squared)
-    return (0.0 if share == 0 else max(0.0, low)), (1.0 if share == 1 else min(1.0, high))
+    return max(0.0, min(low, share)), min(1.0, max(high, share))  # rounding moves no end past the share

@@ -27,6 +27,7 @@ from evaluator.tracks.interface import (
     csv_text,
     notice_boxes,
     on_every_split,
+    shown_labels,
     vocabularies_of,
 )
 from evaluator.tracks.shared.labels import Labelling
@@ -78,7 +79,6 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     arrays: dict[str, NDArray[Any]] = {
         "verified": verified,
         "present": contains(there, verified),
-        "shown": labelling.shown(verified),
         **labelling.listed_arrays,
         "usage": usage,
     }
@@ -141,7 +141,7 @@ def fold(truth: Truth, entries: Entries, split: str) -> SplitReport:
             "truths": int(truths[label]),
             "images": int(images[label]),
         }
-        for label in truth.arrays["shown"].tolist()
+        for label in shown_labels(truth, split)
     ]
     return SplitReport(CLASSIFICATION.headline, {"mAP": finite(mean_defined(values))}, rows)
 

@@ -25,11 +25,13 @@ def open_truth(
     salt: Path | None = None,
     hidden: bool = False,
     verify: bool = False,
+    expected: str = "",
 ) -> Truth:
     """Load a prepared truth, or compile a folder.
 
     ``parameters`` None takes a prepared truth as it is. ``hidden`` concerns folders only: see
-    :func:`evaluator.scoring.prepare`. ``verify`` compares all of a prepared truth with its checksums now.
+    :func:`evaluator.scoring.prepare`. ``verify`` compares all of a prepared truth with its checksums now. A prepared
+    truth must have the sha256 ``expected``, unless that is empty.
 
     Raises
     ------
@@ -38,7 +40,7 @@ def open_truth(
     if path.is_file():
         if any(each is not None for each in (usage, split, salt)):
             raise InvalidParameters("a prepared truth has its usage and salt already; prepare it again with others")
-        return _checked(contest, Truth.load(path, whole=verify), parameters)
+        return _checked(contest, Truth.load(path, whole=verify, expected=expected), parameters)
     resolved = contest.track.resolve({}) if parameters is None else parameters
     return compile_folder(contest, path, resolved, usage=usage, split=split, salt=salt, hidden=hidden)
 

@@ -223,6 +223,18 @@ def listed_labels(truth: Truth) -> tuple[int, bool]:
     return len(truth.texts["labels"]), truth.flags["labels_listed"]
 
 
+def shown_labels(truth: Truth, split: str) -> list[int]:
+    """Return the labels that the rows of a split list: all of ``classes.csv``, or else those verified in its images.
+
+    A row for any other label would show participants what only private images have.
+    """
+    labels = len(truth.texts["labels"])
+    if truth.flags["labels_listed"]:
+        return list(range(labels))
+    images, verified = np.divmod(truth.arrays["verified"], max(labels, 1))
+    return np.flatnonzero(np.bincount(verified[truth.splits[split][images]], minlength=labels)).tolist()
+
+
 def require_all_images(truth: Truth, table: Table, findings: Findings) -> None:
     """Add a defect for every image that the submission does not name, as far as defects are counted."""
     missing = (image for code, image in enumerate(truth.texts["images"]) if code not in table.named)

@@ -80,6 +80,8 @@ def _answers(folder: TruthFolder) -> dict[str, int]:
     if not isinstance(given, dict):
         folder.faults.add("truth_bad_value", file, "must be an object of files and their class ids")
         folder.faults.check()
+    if not given:
+        folder.faults.add("truth_bad_value", file, "has no answer; give the class id of at least one file")
     answers: dict[str, int] = {}
     for path, answer in given.items():
         image = path.rpartition("/")[2]
@@ -159,7 +161,7 @@ def fold(truth: Truth, trials: Trials, image_weights: NDArray[np.float64]) -> Sp
             **{name: finite(values[label]) for name, values in by_class.items()},
             "truths": int(truths[label]),
         }
-        for label in np.unique(trials.answers).tolist()
+        for label in np.flatnonzero(truths).tolist()
     ]
     known = [control for control in CONTROLS if control in truth.arrays]
     controls = [row for control in known for row in _rows(truth, trials, weights, control)]

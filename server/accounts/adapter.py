@@ -19,13 +19,13 @@ from server.accounts.services import record_password
 from server.audit.services import record
 from server.errors import Refused
 
+NAME_CHARACTERS = 150
 log = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):
     error_messages: ClassVar = {
         **DefaultAccountAdapter.error_messages,
-        "username_taken": "This name is taken. Choose another one.",
         "username_password_mismatch": "The username or the password is wrong.",
     }
 
@@ -39,18 +39,19 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_client_ip(self, request: HttpRequest) -> str:
         return address_of(request)
 
-    def clean_username(self, username: str, shallow: bool = False) -> str:
+    def clean_username(self, username: str, shallow: bool = False, owner: User | None = None) -> str:
+        """Return a login name as it is stored. `owner` is the account that changes its name.
+
+        Raises ValidationError. Unless `shallow`, other accounts are looked at as well.
+        """
         try:
-            name = clean_name(username)
+            name: str = super().clean_username(clean_name(username, NAME_CHARACTERS), shallow=True)
+            if not shallow:
+                others = User.objects.exclude(pk=owner.pk) if owner and owner.pk else User.objects.all()
+                refuse_look_alike(name, others.values_list("username", flat=True).iterator())
         except BadName as error:
             raise ValidationError(str(error)) from None
-        cleaned: str = super().clean_username(name, shallow=shallow)
-        if not shallow:
-            try:
-                refuse_look_alike(cleaned, User.objects.values_list("username", flat=True).iterator())
-            except BadName as error:
-                raise ValidationError(str(error)) from None
-        return cleaned
+        return name
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Count wrong passwords by name and address. By the name alone, a stranger could lock its owner out."""

@@ -4,19 +4,23 @@ from typing import Any
 
 from allauth.account.admin import EmailAddressAdmin as AllauthEmailAddressAdmin
 from allauth.account.models import EmailAddress
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.forms import UserChangeForm
+from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 
+from server.accounts.adapter import AccountAdapter
+from server.accounts.forms import NAME_TAKEN_MEANWHILE
 from server.accounts.models import ApiToken, User
 from server.accounts.services import confirm_address, record_password, revoke_token, vouch_for
 from server.audit.admin import Audited, ReadOnly
 from server.clock import database_now
+from server.errors import Refused
 
 ROLES = ("is_active", "is_staff", "is_superuser")
 admin.site.unregister(Group)  # two roles are enough, and a change of theirs is logged
@@ -24,7 +28,21 @@ admin.site.unregister(EmailAddress)  # django-allauth's page would let staff edi
 PASSWORD_PAGE = "auth_user_password_change"
 
 
-class PersonForm(UserChangeForm):
+class Named(forms.ModelForm):
+    """Checks a new login name as sign-up does. A name that stays is not checked again."""
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        if "username" not in self.changed_data:
+            return name
+        return AccountAdapter().clean_username(name, owner=self.instance)
+
+
+class NewPersonForm(Named, AdminUserCreationForm):
+    pass
+
+
+class PersonForm(Named, UserChangeForm):
     """Refuses to make a participant of a challenge that is not over a member of the staff, who read private boards."""
 
     def clean_is_staff(self) -> bool:
@@ -42,6 +60,7 @@ class PersonForm(UserChangeForm):
 @admin.register(User)
 class PersonAdmin(Audited, UserAdmin):
     form = PersonForm
+    add_form = NewPersonForm
     list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
     list_filter = ("is_active", "is_staff", "is_superuser", "date_joined")
     told = ROLES
@@ -56,7 +75,11 @@ class PersonAdmin(Audited, UserAdmin):
     )
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
+        try:
+            with transaction.atomic():
+                super().save_model(request, obj, form, change)
+        except IntegrityError:  # somebody else took the name after it was checked
+            raise Refused("invalid", NAME_TAKEN_MEANWHILE) from None
         if isinstance(obj, User) and "email" in form.changed_data:
             vouch_for(obj)
 

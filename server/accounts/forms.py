@@ -14,6 +14,7 @@ from server.accounts.models import ApiToken, User
 from server.accounts.services import record_account
 from server.errors import Refused
 
+NAME_TAKEN_MEANWHILE = "This name was taken just now. Go back and choose another one."
 DAY_SECONDS = 24 * 3600
 TOKEN_DAYS = (7, 30, 90, 365)
 
@@ -50,7 +51,7 @@ class SignUpForm(AllauthSignUpForm):
                 user: User = super().save(request)
                 record_account(user)
         except IntegrityError:  # somebody else took the name after it was checked
-            raise Refused("invalid", "This name was taken just now. Go back and choose another one.") from None
+            raise Refused("invalid", NAME_TAKEN_MEANWHILE) from None
         return user
 
 

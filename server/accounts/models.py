@@ -5,11 +5,8 @@ from datetime import datetime
 from hashlib import sha256
 
 from django.contrib.auth.models import AbstractUser
-from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
-
-from server.accounts.names import BadName, refuse_look_alike
 
 
 class User(AbstractUser):
@@ -21,23 +18,6 @@ class User(AbstractUser):
 
     class Meta(AbstractUser.Meta):
         constraints = (models.UniqueConstraint(Lower("username"), name="username_unique_in_any_case"),)
-
-    def clean(self) -> None:
-        super().clean()
-        self.refuse_look_alike()
-
-    def refuse_look_alike(self) -> None:
-        """Raise ValidationError where another account has this name, or one that looks like it.
-
-        An account that exists keeps its name, whatever others look like.
-        """
-        others = User.objects.exclude(pk=self.pk) if self.pk else User.objects.all()
-        if self.pk and User.objects.filter(pk=self.pk, username=self.username).exists():
-            return
-        try:
-            refuse_look_alike(self.username, others.values_list("username", flat=True).iterator())
-        except BadName as error:
-            raise ValidationError({"username": str(error)}) from None
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

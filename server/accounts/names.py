@@ -6,7 +6,8 @@ from functools import cache
 
 from confusable_homoglyphs.confusables import confusables_data
 
-INVISIBLE = frozenset("\u115f\u1160\u3164\u2800\u034f\u17b4\u17b5")
+from server.texts import INVISIBLE
+
 FORBIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 
 
@@ -14,13 +15,13 @@ class BadName(ValueError):
     """A name that cannot be taken, with the reason in a sentence."""
 
 
-def clean_name(text: str) -> str:
+def clean_name(text: str, most: int) -> str:
     """Return a name in NFKC with single spaces.
 
-    Raises BadName for control and direction characters, for letters that show nothing, and for names without a
-    letter or digit.
+    Raises BadName for control and direction characters, for letters that show nothing, for names without a letter or
+    digit, and for more than `most` characters.
 
-    >>> clean_name("  \uff21da   Lovelace ")
+    >>> clean_name("  \uff21da   Lovelace ", 80)
     'Ada Lovelace'
     """
     name = " ".join(unicodedata.normalize("NFKC", text).split())
@@ -28,6 +29,8 @@ def clean_name(text: str) -> str:
         raise BadName("This name holds characters that cannot be seen. Write it with letters, digits and spaces.")
     if not any(unicodedata.category(letter)[0] in "LN" for letter in name):
         raise BadName("A name needs at least one letter or digit.")
+    if len(name) > most:
+        raise BadName(f"A name has at most {most} characters; this one has {len(name)}.")
     return name
 
 

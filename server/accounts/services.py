@@ -12,6 +12,7 @@ from server.accounts.models import ApiToken, User
 from server.audit import services as audit
 from server.clock import database_now
 from server.errors import Refused
+from server.texts import one_line
 
 NAME_CHARACTERS = 80
 
@@ -57,9 +58,10 @@ def has_confirmed_address_at(user: User, domains: Collection[str]) -> bool:
 @transaction.atomic
 def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiToken, str]:
     """Make a token and return it with its secret, which is kept nowhere and cannot be shown again."""
-    name = " ".join(name.split())
-    if not name or len(name) > NAME_CHARACTERS or not name.isprintable():
-        raise Refused("invalid", f"Give the token a name of 1 to {NAME_CHARACTERS} printable characters.")
+    try:
+        name = one_line(name, NAME_CHARACTERS)
+    except ValueError:
+        raise Refused("invalid", f"Give the token a name of 1 to {NAME_CHARACTERS} printable characters.") from None
     if scope not in ApiToken.Scope.values:
         raise Refused("invalid", f"A token's scope is one of {', '.join(ApiToken.Scope.values)}.")
     if not 1 <= days <= settings.API_TOKEN_DAYS:

@@ -1,11 +1,14 @@
 """The audit log in the admin, to read; and how the admin's own changes get into it."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db import models
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
+from server.audit.forms import Moment, OneLine, Rows, is_key
 from server.audit.models import Entry
 from server.audit.services import record
 
@@ -13,10 +16,18 @@ VALUE_CHARACTERS = 200
 
 
 class Found:
-    """Looks rows up by their key where an address names an empty field, on which Django fails."""
+    """Finds rows by their key, where Django would fail on an address or a form that nobody gets from a page."""
+
+    model: type[Model]
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         return super().get_object(request, object_id, from_field or None)  # type: ignore[misc]
+
+    def response_action(self, request: HttpRequest, *words: Any, **options: Any) -> Any:
+        if all(is_key(self.model, key) for key in request.POST.getlist(ACTION_CHECKBOX_NAME)):
+            return super().response_action(request, *words, **options)  # type: ignore[misc]
+        messages.error(request, "Nothing was done: there is no such row. Choose rows of the list.")
+        return None
 
 
 class ReadOnly(Found):
@@ -45,6 +56,11 @@ class Audited(Found, admin.ModelAdmin):
     """
 
     told: tuple[str, ...] | None = None
+    formfield_overrides: ClassVar = {
+        models.CharField: {"form_class": OneLine},
+        models.DateTimeField: {"form_class": Moment},
+        models.ManyToManyField: {"form_class": Rows},
+    }
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

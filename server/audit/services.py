@@ -4,7 +4,6 @@ import hmac
 import json
 import logging
 from datetime import datetime
-from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -69,7 +68,8 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
     head_hash = digest(key=settings.AUDIT_KEY, previous=head.hash, actor=who, **fields)
     entry = Entry.objects.create(previous=head.hash, hash=head_hash, actor_id=who[0], actor_name=who[1], **fields)
     Head.objects.filter(pk=1).update(number=entry.number, hash=entry.hash)
-    transaction.on_commit(partial(log.info, SAID, entry.number, entry.hash))
-    # robust: what is committed stays; a note that cannot be written is logged, and the next one tells of it as well
-    transaction.on_commit(partial(witness.note, entry.number, entry.hash), robust=True)
+    # robust: the deed is committed, and a file that cannot be written must not turn its answer into an error. Not
+    # partials: Django logs the name of a function that failed, and a partial has none.
+    transaction.on_commit(lambda: log.info(SAID, entry.number, entry.hash), robust=True)
+    transaction.on_commit(lambda: witness.note(entry.number, entry.hash), robust=True)
     return entry

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
 
 from server.audit import witness
 from server.audit.models import Entry, Head
 from server.audit.services import digest, record
 
 RESTORED = "audit.restored"
+FAULTS_SHOWN = 5
 
 
 def is_hashed(entry: Entry, *, key: str) -> bool:
@@ -24,25 +25,25 @@ def faults() -> Iterator[str]:
     Entries from before there was a key have plain hashes. After the first keyed entry, or after the number that is
     noted outside the database, there are none: whoever writes the table anew cannot make it look old.
     """
-    try:
-        noted = witness.end()
-    except witness.Damaged as error:
-        yield str(error)
-        noted = None
-    keyed_from = noted.keyed_from if noted else None
-    previous, expected = "", 1
+    notes = witness.notes()
+    yield from notes.faults
+    keyed_from = notes.end.keyed_from if notes.end else None
+    previous, expected, fits, changed = "", 1, False, False
     for entry in Entry.objects.order_by("number").iterator():
         if entry.number != expected:
             yield f"entry {expected} is missing"
         elif entry.previous != previous:
             yield f"entry {entry.number} does not follow entry {entry.number - 1}"
         if is_hashed(entry, key=settings.AUDIT_KEY):
-            keyed_from = min(keyed_from or entry.number, entry.number)
+            keyed_from, fits = min(keyed_from or entry.number, entry.number), True
         elif not is_hashed(entry, key=""):
+            changed = True
             yield f"entry {entry.number} was changed"
         elif keyed_from is not None and entry.number >= keyed_from:
             yield f"entry {entry.number} was written without the audit key, which is used since entry {keyed_from}"
         previous, expected = entry.hash, entry.number + 1
+    if changed and not fits:
+        yield "no entry fits the audit key: if it is another key than the log was written with, put that one back"
     yield from faults_of_head(expected - 1, previous)
 
 
@@ -54,13 +55,37 @@ def faults_of_head(number: int, hashed: str) -> Iterator[str]:
         yield f"the log ends at entry {number}, but {head.number} were written"
 
 
+def faults_of_database() -> list[str]:
+    """Return what SQLite says of a damaged file, such as one with another database's `-wal` beside it."""
+    if connection.vendor != "sqlite":
+        return []
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"PRAGMA integrity_check({FAULTS_SHOWN})")
+            found = [line for (line,) in cursor.fetchall() if line != "ok"]
+    except DatabaseError as error:
+        if isinstance(error, OperationalError):  # locked or away: manage.py says so
+            raise
+        found = [str(error)]
+    return [f"the database file is damaged: {line}" for line in found]
+
+
 class Comparison:
     """The log compared with what is known outside the database."""
 
     def __init__(self, logs: Iterable[Path]) -> None:
-        known = {(number, hashed): path for path, number, hashed in witness.heard(logs)}
+        known: dict[tuple[int, str], Path] = {}
+        self.unreadable: list[str] = []
+        for path in logs:
+            try:
+                known.update((said, path) for said in witness.heard(path))
+            except witness.Damaged as error:
+                self.unreadable.append(str(error))
         self.heard = {number for number, _ in known}
-        known |= {(one.number, one.hash): witness.path_of_end() for one in noted_ends() if one.number}
+        notes = witness.notes()
+        known |= {(one.number, one.hash): witness.path_of_lost_ends() for one in notes.lost if one.number}
+        if notes.end is not None and notes.end.number:
+            known[notes.end.number, notes.end.hash] = witness.path_of_end()
         self.count = 0
         self.unkeyed: set[int] = set()
         self.unheard: list[int] = []
@@ -94,13 +119,6 @@ class Comparison:
     def lost(self) -> list[int]:
         """Numbers of known entries that are gone, while every entry in their place is sound."""
         return sorted({number for number, _ in self.contradicted if number not in self.unkeyed})
-
-
-def noted_ends() -> list[witness.End]:
-    try:
-        return [one for one in (witness.end(), *witness.lost_ends()) if one is not None]
-    except witness.Damaged:  # that is a fault of its own
-        return []
 
 
 @transaction.atomic

@@ -5,9 +5,12 @@ import gzip
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from logging.handlers import WatchedFileHandler
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -19,8 +22,16 @@ NOTHING = "0" * 64  # before the first entry
 NOTE_BYTES = 20 + 1 + 64 + 1 + 20 + 1
 
 
+class LogFile(WatchedFileHandler):
+    """A log file that may be rotated; its folder is made again where it was moved away."""
+
+    def _open(self) -> Any:
+        Path(self.baseFilename).parent.mkdir(mode=0o700, exist_ok=True)
+        return super()._open()
+
+
 class Damaged(ValueError):
-    """The file with the end of the log cannot be read."""
+    """A file that is compared with the log cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +51,47 @@ def path_of_lost_ends() -> Path:
     return Path(settings.PODIUM_HOME) / "audit_lost"
 
 
-def end() -> End | None:
-    """Return the noted end; None where no entry was written since there are such notes."""
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Everything that is noted beside the database, and one sentence for each file of it that is damaged."""
+
+    end: End | None
+    lost: list[End]
+    faults: list[str]
+
+
+def notes() -> Notes:
+    """Read both files, each for itself: damage of one hides nothing of the other."""
+    faults = []
+    end_: End | None = None
     try:
-        text = path_of_end().read_text()
+        end_ = end()
+    except Damaged as error:
+        faults.append(str(error))
+    lost, damaged = lost_ends()
+    return Notes(end_, lost, [*faults, *damaged])
+
+
+def end() -> End | None:
+    """Return the noted end; None where no entry was written since there are such notes. Raises Damaged."""
+    text = text_of(path_of_end())
+    return parsed(text, path_of_end()) if text else None
+
+
+def text_of(path: Path) -> str:
+    """Return what is in a file; nothing where it is missing."""
+    try:
+        return path.read_text(errors="replace")
     except FileNotFoundError:
-        return None
-    return parsed(text)
+        return ""
+    except OSError as error:
+        raise Damaged(f"{path} cannot be read ({error.strerror})") from error
 
 
-def parsed(text: str) -> End | None:
-    if not text:
-        return None
+def parsed(text: str, path: Path) -> End:
     found = NOTE.fullmatch(text)
     if found is None:
-        raise Damaged(f"{path_of_end()} is damaged")
+        raise Damaged(f"{path} is damaged")
     return End(int(found[1]), found[2], int(found[3]))
 
 
@@ -63,7 +100,8 @@ def note(number: int, hashed: str, *, is_back: bool = False) -> None:
     descriptor = os.open(path_of_end(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        known = parsed(os.pread(descriptor, 2 * NOTE_BYTES, 0).decode())
+        text = os.pread(descriptor, 2 * NOTE_BYTES, 0).decode(errors="replace")
+        known = parsed(text, path_of_end()) if text else None
         if known is None or number > known.number or is_back:
             keyed_from = known.keyed_from if known else number
             os.pwrite(descriptor, f"{number:020d} {hashed} {keyed_from:020d}\n".encode(), 0)
@@ -79,32 +117,43 @@ def notice_going_back(number: int, hashed: str) -> None:
     """
     try:
         known = end()
-    except Damaged:
+        if known is not None and known.number > number:
+            with path_of_lost_ends().open("a") as file:
+                file.write(path_of_end().read_text())
+            note(number, hashed or NOTHING, is_back=True)
+    except (Damaged, OSError):  # no deed fails because of it: `verify_audit` names the file
         log.exception("what is known of the audit log's end cannot be compared")
-        return
-    if known is not None and known.number > number:
-        with path_of_lost_ends().open("a") as file:
-            file.write(path_of_end().read_text())
-        note(number, hashed or NOTHING, is_back=True)
 
 
-def lost_ends() -> list[End]:
-    """Return the ends that this machine has noted, and that were gone when the next entry was written."""
-    path = path_of_lost_ends()
-    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
-    return [known for line in lines if (known := parsed(line)) is not None]
+def lost_ends() -> tuple[list[End], list[str]]:
+    """Return the ends that this machine has noted, and that were gone when the next entry was written.
+
+    With them a sentence for each line that is damaged.
+    """
+    path, found, faults = path_of_lost_ends(), [], []
+    try:
+        for number, line in enumerate(text_of(path).splitlines(keepends=True), 1):
+            if NOTE.fullmatch(line):
+                found.append(parsed(line, path))
+            else:
+                faults.append(f"{path} is damaged in line {number}")
+    except Damaged as error:
+        faults.append(str(error))
+    return found, faults
 
 
-def heard(paths: Iterable[Path]) -> Iterator[tuple[Path, int, str]]:
-    """Yield number and hash of every entry that these log files say was written, with the file that says so."""
-    for path in paths:
-        opened = gzip.open if path.suffix == ".gz" else open
+def heard(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and hash of every entry that this log file says was written. Raises Damaged where it breaks off."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
         with opened(path, "rt", errors="replace") as lines:
             for line in lines:
                 if said := HEARD.match(line):
-                    yield path, int(said[1]), said[2]
+                    yield int(said[1]), said[2]
+    except (OSError, EOFError, zlib.error) as error:
+        raise Damaged(f"{path} cannot be read to its end ({getattr(error, 'strerror', None) or error})") from error
 
 
 def own_logs() -> list[Path]:
     """Return the log files of this installation, rotated ones included."""
-    return sorted(Path(settings.PODIUM_HOME).glob("logs/*.log*"))
+    return sorted(path for path in Path(settings.PODIUM_HOME).glob("logs/*.log*") if path.is_file())

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from server.accounts.models import User
 from server.audit.admin import Audited, ReadOnly
 from server.challenges import approval
-from server.challenges.forms import ChallengeForm, PhaseForm
+from server.challenges.forms import ChallengeForm, PhaseForm, TeamForm
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team, Truth
 from server.challenges.revealed import PER_CLASS, in_words
 
@@ -66,6 +66,7 @@ class TruthAdmin(ReadOnly, admin.ModelAdmin):
 
 @admin.register(Team)
 class TeamAdmin(Imported):
+    form = TeamForm
     list_display = ("name", "challenge", "is_baseline", "created_at")
     list_filter = ("is_baseline", "challenge")
     list_select_related = ("challenge",)

@@ -1,54 +1,112 @@
-"""Changes of a challenge that end a phase or reveal scores, and those that are refused because scores were revealed."""
+"""Changes of a challenge that end a phase or reveal scores, and those that are refused because scores were revealed.
+
+Imports and the admin ask by the same rules.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from math import inf
 
 from server.challenges.models import Challenge, Phase
 from server.challenges.terms import stamp
 
+NOTICE_HOURS = 24  # with less notice, an earlier end surprises participants and may be a slip
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What decides when a phase takes files and who reads its scores."""
+    """What decides when a phase takes files, who reads its scores, and how much of them.
+
+    `awaited`: somebody joined the challenge, or something was submitted to the phase.
+    """
 
     opening: datetime
     closing: datetime | None
     visibility: str
     revealed_at: datetime | None
+    ladder_margin: float | None
+    decimals: int | None
+    classes: bool
+    awaited: bool
 
     @classmethod
-    def of(cls, phase: Phase) -> "Terms":
-        return cls(phase.opening, phase.closing, phase.challenge.visibility, phase.revealed_at)
+    def of(cls, phase: Phase, *, awaited: bool = True) -> "Terms":
+        return cls(
+            phase.opening,
+            phase.closing,
+            phase.challenge.visibility,
+            phase.revealed_at,
+            phase.ladder_standard_errors if phase.feedback == Phase.Feedback.LADDER else None,
+            phase.feedback_decimals,
+            phase.feedback_classes,
+            awaited,
+        )
 
     def is_over(self, now: datetime) -> bool:
         return self.closing is not None and self.closing <= now
+
+    def is_running(self, now: datetime) -> bool:
+        return self.opening <= now and not self.is_over(now)
 
 
 def terms_of(challenge: Challenge) -> dict[str, Terms]:
     """Return the terms of every phase, as the database has them."""
     phases = Phase.objects.select_related("challenge").filter(challenge=challenge.pk)
-    return {phase.slug: Terms.of(phase) for phase in phases}
+    joined = challenge.memberships.exists()
+    submitted = set(phases.filter(submissions__isnull=False).values_list("pk", flat=True))
+    return {phase.slug: Terms.of(phase, awaited=joined or phase.pk in submitted) for phase in phases}
 
 
 def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
-    """Describe what would end a phase or show more people its scores, and so needs a confirmation."""
-    for slug in sorted(before.keys() & after.keys()):
-        old, new = before[slug], after[slug]
-        if new.is_over(now) and not old.is_over(now):
-            yield (
-                f"phase {slug} would end at once and everybody could read its private scores: "
-                f"it would close at {moment(new.closing)} instead of {moment(old.closing)}"
-            )
-        elif old.opening <= now < new.opening and not old.is_over(now):
-            yield (
-                f"phase {slug} would stop taking submissions: "
-                f"it would open at {moment(new.opening)} instead of {moment(old.opening)}"
-            )
+    """Describe what would end or remove a phase, or show more of its scores, and so needs a confirmation."""
+    for slug, old in sorted(before.items()):
+        if slug in after:
+            yield from (f"phase {slug} would {what}" for what in changes(old, after[slug], now))
+        elif old.awaited or old.is_running(now):
+            yield f"phase {slug} would be removed, with its baselines, its scores and its salt"
     visibilities = [{terms.visibility for terms in some.values()} for some in (before, after)]
     private = {Challenge.Visibility.PRIVATE.value}
     if visibilities[0] == private and visibilities[1] - private:
         yield f"the challenge and its scores would be visible to others: {visibilities[1].pop()} instead of private"
+
+
+def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
+    """Describe what a phase would do."""
+    if old.is_over(now):
+        return
+    closing = f"it would close at {moment(new.closing)} instead of {moment(old.closing)}"
+    if new.is_over(now):
+        yield f"end at once and everybody could read its private scores: {closing}"
+    elif new.closing and is_earlier(new.closing, old.closing) and new.closing - now < timedelta(hours=NOTICE_HOURS):
+        yield (
+            f"end within {NOTICE_HOURS} hours, earlier than participants were told, and everybody could read its "
+            f"private scores then: {closing}"
+        )
+    elif old.opening <= now < new.opening:
+        yield f"stop taking submissions: it would open at {moment(new.opening)} instead of {moment(old.opening)}"
+    if old.opening <= now and (more := list(loosened(old, new))):
+        yield f"show participants more than before: {', '.join(more)}"
+
+
+def is_earlier(one: datetime, other: datetime | None) -> bool:
+    return other is None or one < other
+
+
+def loosened(old: Terms, new: Terms) -> Iterator[str]:
+    """Name what the new feedback shows and the old one hides."""
+    if old.ladder_margin is not None and new.ladder_margin is None:
+        yield "every score instead of clear improvements only"
+    elif old.ladder_margin is not None and new.ladder_margin is not None and new.ladder_margin < old.ladder_margin:
+        yield f"improvements above {new.ladder_margin:g} instead of {old.ladder_margin:g} standard errors"
+    if digits(new) > digits(old):
+        yield f"scores {'exact' if new.decimals is None else f'with {new.decimals} decimals'} instead of {old.decimals}"
+    if new.classes and not old.classes:
+        yield "results per class"
+
+
+def digits(terms: Terms) -> float:
+    return inf if terms.decimals is None else terms.decimals
 
 
 def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:

@@ -9,11 +9,13 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 
 from server.accounts.models import User
+from server.accounts.names import all_looks
 from server.challenges.ending import Terms, consequences, refusals, terms_of
-from server.challenges.models import Challenge, Phase
-from server.challenges.services import competing
-from server.challenges.terms import date_faults, feedback_faults, number_faults
+from server.challenges.models import Challenge, Phase, Team
+from server.challenges.services import chosen_name, competing
+from server.challenges.terms import date_faults, feedback_faults, mail_domains, number_faults
 from server.clock import database_now
+from server.errors import Refused
 
 
 def changed(row: Model, values: Mapping[str, Any]) -> Any:
@@ -31,7 +33,7 @@ class Confirmed(forms.ModelForm):
     confirm = forms.CharField(
         required=False,
         label="Confirm",
-        help_text="Type the short name here only if the change is to end a phase or to show private scores.",
+        help_text="Type the short name here only if the change is to end a phase or to show more of its scores.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -65,6 +67,12 @@ class ChallengeForm(Confirmed):
                 code="competes",
             )
         return people
+
+    def clean_allowed_domains(self) -> str:
+        try:
+            return mail_domains(self.cleaned_data["allowed_domains"].split())
+        except ValueError as error:
+            raise ValidationError(f"{error}.", code="invalid") from None
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
@@ -108,3 +116,18 @@ class PhaseForm(Confirmed):
         before = terms_of(challenge)
         self.check_terms(before, {**before, phase.slug: Terms.of(phase)}, name=phase.slug)
         return values
+
+
+class TeamForm(forms.ModelForm):
+    """A team, whose new name is checked as when somebody joins. A name that stays is not checked again."""
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if "name" not in self.changed_data:
+            return name
+        Challenge.objects.select_for_update(no_key=True).get(pk=self.instance.challenge_id)  # whoever joins waits
+        others = Team.objects.filter(challenge=self.instance.challenge_id).exclude(pk=self.instance.pk)
+        try:
+            return chosen_name(name, all_looks(others.values_list("name", flat=True)))
+        except Refused as refusal:
+            raise ValidationError(refusal.detail, code="invalid") from None

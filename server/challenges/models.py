@@ -211,6 +211,9 @@ class Truth(models.Model):
     prepared = models.FileField(storage=truth_storage, upload_to=truth_key)
     source = models.FileField(storage=truth_storage, upload_to=truth_key, help_text="the truth folder as given, zipped")
     active = models.BooleanField(default=False)
+    used = models.BooleanField(
+        default=False, db_default=False, help_text="whether boards ever showed scores against it"
+    )
     images = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -218,6 +221,7 @@ class Truth(models.Model):
         ordering = ("-version",)
         constraints = (
             models.UniqueConstraint(fields=("phase", "version"), name="truth_version_unique_in_phase"),
+            models.UniqueConstraint(fields=("phase", "sha256"), name="truth_sha256_unique_in_phase"),
             models.UniqueConstraint(fields=("phase",), condition=Q(active=True), name="one_active_truth_per_phase"),
         )
 

@@ -134,12 +134,9 @@ def refuse_late(challenge: Challenge, now: datetime) -> None:
 def tidy_name(text: str) -> str:
     """Return a team's name as it is shown and compared."""
     try:
-        name = clean_name(text)
+        return clean_name(text, NAME_CHARACTERS)
     except BadName as error:
         raise Refused("invalid", str(error)) from None
-    if len(name) > NAME_CHARACTERS:
-        raise Refused("invalid", f"A team's name has at most {NAME_CHARACTERS} characters; this one has {len(name)}.")
-    return name
 
 
 def chosen_name(text: str, taken: set[str]) -> str:

@@ -1,6 +1,7 @@
-"""Rules for dates and numbers of challenges and phases. Bundles and the admin check with the same functions."""
+"""Rules for dates, numbers and mail domains of challenges. Bundles and the admin check with the same functions."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -18,6 +19,9 @@ WHOLE = {
     "feedback_decimals": (1, 10),
 }
 
+DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])")
+DOMAINS_CHARACTERS = 1000
+
 LADDER_AND_CLASSES = "results per class would show what the ladder hides. Turn one of them off"
 
 
@@ -31,6 +35,17 @@ class Fault(NamedTuple):
 
 def stamp(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def mail_domains(written: Iterable[str]) -> str:
+    """Return mail domains as one text, in lower case, each once. Raises ValueError for anything else."""
+    domains = list(dict.fromkeys(domain.lower() for domain in written))
+    for domain in domains:
+        if not DOMAIN.fullmatch(domain):
+            raise ValueError(f"{domain!r} is not a mail domain such as example.org")
+    if len(" ".join(domains)) > DOMAINS_CHARACTERS:
+        raise ValueError(f"expected domains of at most {DOMAINS_CHARACTERS} characters together")
+    return " ".join(domains)
 
 
 def number_faults(values: Mapping[str, Any]) -> Iterator[Fault]:

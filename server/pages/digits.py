@@ -20,10 +20,12 @@ def honest(value: float, interval: Interval | None = None, *, decimals: int | No
     """Split a score's digits where the width of its interval says that they end.
 
     Parameters: `decimals` is how many exist at all, where the phase rounds. Without an interval nothing is known
-    about the digits, and all that are shown count as sure.
+    about the digits, and all that are shown count as sure. An interval of no width makes no decimal sure.
 
     >>> honest(0.60312, (0.60012, 0.60612))
     Digits(sure='0.60', unsure='312', exact='0.60312')
+    >>> honest(1.0, (1.0, 1.0))
+    Digits(sure='1', unsure='.00000', exact='1.0')
     >>> honest(0.8618052665698489)
     Digits(sure='0.86181', unsure='', exact='0.8618052665698489')
     """

@@ -1,6 +1,9 @@
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.conf import settings
+
+from server.runtime.environment import refuse_unless_mail_backend
 
 
 class RuntimeConfig(AppConfig):
@@ -8,3 +11,5 @@ class RuntimeConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("server.runtime.checks")
+        # Here, because a module of a backend may read the settings while it is imported
+        refuse_unless_mail_backend("EMAIL_BACKEND", settings.EMAIL_BACKEND)

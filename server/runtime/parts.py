@@ -35,6 +35,7 @@ class Part:
     def start(self) -> None:
         """Start it in its own process group: a Ctrl-C in the terminal reaches the supervisor alone."""
         tethered = [sys.executable, "-I", str(TETHER), str(os.getpid()), *self.command]
+        self.log.parent.mkdir(mode=0o700, exist_ok=True)  # an operator may have moved the folder meanwhile
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 tethered,

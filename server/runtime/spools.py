@@ -11,10 +11,10 @@ from socket import socket
 from tempfile import TemporaryFile
 from threading import Lock
 
-from django.conf import settings
 from gunicorn.http.errors import LimitRequestHeaders
 
-from server.errors import Refused
+from server.errors import FULL, Refused
+from server.submissions.arriving import incoming
 
 MEMORY_BYTES = 2**16  # a request's head must fit
 SEND_BYTES = 2**18
@@ -23,6 +23,7 @@ SHARE_USED = (
     "Uploads from your address or of your account take as much room as they may. Wait until one of them has arrived, "
     "then submit this file again."
 )
+UNWRITABLE = "The server cannot keep uploads at the moment. Nothing was taken from a quota; try again later."
 RETRY_SECONDS = 30
 
 
@@ -96,7 +97,7 @@ class Spool:
 
     def _add_to_file(self, data: memoryview) -> None:
         if self.file is None:
-            self.file = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR, buffering=0)  # noqa: SIM115
+            self.file = TemporaryFile(dir=incoming(), buffering=0)  # noqa: SIM115
         self.room.take(len(data), self.owners)
         self.taken += len(data)
         while data:
@@ -160,8 +161,10 @@ class Inbox(Spool):
         if self.head_is_parsed and self.request_bytes and not self.is_whole:
             if isinstance(self.fault, ShareUsed):
                 raise Refused("rate_limited", SHARE_USED, retry_after=RETRY_SECONDS)
-            if self.fault is not None:
+            if self.fault is not None and self.fault.errno in FULL:
                 raise NoRoom from self.fault
+            if self.fault is not None:
+                raise Refused("maintenance", UNWRITABLE, retry_after=RETRY_SECONDS) from self.fault
             raise BodyMissing
         if data := self.peek(count):
             self.position += len(data)

@@ -17,7 +17,8 @@ from django.db import connections
 from redis import Redis, RedisError
 
 from server.celery import app as celery_app
-from server.runtime import address, broker, home, memory, reached
+from server.runtime import address, broker, home, reached
+from server.runtime.doubts import doubts
 from server.runtime.home import NotStarted
 from server.runtime.parts import Part
 
@@ -82,8 +83,8 @@ class Service:
             f"{settings.WORKER_PROCESSES} at a time, {settings.WORKER_MEMORY_BYTES / 2**30:g} GiB each",
             grace_seconds=settings.STOP_SECONDS + 10.0,
         )
-        if warning := memory.shortage():
-            self.say("warning", warning)
+        for doubt in doubts():
+            self.say("warning", doubt)
         self.add("sweeper", sweeper_command(), environment, f"every {settings.SWEEP_SECONDS} s")
 
     def migrate(self) -> None:

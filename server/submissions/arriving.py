@@ -2,10 +2,19 @@
 
 from contextlib import suppress
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
+
+
+def incoming() -> Path:
+    """Return the folder of files on their way in; made again where it was moved away."""
+    folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
 
 class ArrivedFile(TemporaryUploadedFile):
@@ -21,6 +30,7 @@ class Arriving(TemporaryFileUploadHandler):
 
     def new_file(self, *about: Any, **more: Any) -> None:
         FileUploadHandler.new_file(self, *about, **more)  # the next class's own would open a file of another kind
+        incoming()
         self.file = ArrivedFile(self.file_name or "", self.content_type, 0, self.charset, self.content_type_extra)
         self.digest = sha256()
 

@@ -7,6 +7,8 @@ from django.core.files import File
 from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import TemporaryUploadedFile
 
+from server.submissions.arriving import incoming
+
 
 class DurableStorage(FileSystemStorage):
     """Writes to a temporary file, flushes it to the disk, then renames: after a power cut there is all or nothing.
@@ -17,6 +19,7 @@ class DurableStorage(FileSystemStorage):
     def _save(self, name: str, content: "File[bytes]") -> str:
         if isinstance(content, TemporaryUploadedFile):
             return self._move(name, content)
+        incoming()
         copy = TemporaryUploadedFile(Path(name).name, "", 0, None)
         try:
             for chunk in content.chunks():

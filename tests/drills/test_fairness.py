@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.flows.running import Running, wait_for
+from tests.flows.taking_part import CHALLENGE, SALT
+from tests.fuzz import crowded
 
 pytestmark = pytest.mark.processes
 
@@ -14,6 +16,7 @@ HOSTILE, EACH, VICTIMS = 5, 12, 30
 LIMIT_SECONDS = 2  # CPU seconds of a scoring; every hostile file needs more
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
+SMALL_BYTES, COSTLY = 1_040_000, 3  # one team's files, each just small enough by its size
 HEADER = "ImageId,PredictionString"
 JOINED = """
 SELECT s.status, s.failure_code, s.fault,
@@ -82,4 +85,34 @@ def test_hostile_files_delay_nobody_elses_and_cost_quota(opened, small: Path, fi
     assert waits >= LONG_ENOUGH_SECONDS
     assert costly
     assert {row[1:] for row in costly} == {("out_of_time", "participant", 1)}
-    assert all(count <= 2 for (count,) in at_once)
+    assert all(count <= 1 for (count,) in at_once)  # one process less than there are
+
+
+@pytest.fixture
+def crowd(tmp_path: Path) -> Path:
+    """The bundle of a challenge in which a small file can be expensive."""
+    bundle = tmp_path / "crowd"
+    crowded.write_truth(bundle / "phases" / "main" / "truth")
+    (bundle / "phases" / "main" / "truth" / "salt.txt").write_text(f"{SALT}\n")
+    (bundle / "challenge.yaml").write_text(CHALLENGE.replace("openimages-detection", crowded.TRACK))
+    return bundle
+
+
+@pytest.mark.drill(22)
+def test_small_files_that_are_expensive_delay_nobody_elses_small_one(opened, crowd: Path, figures):
+    service = opened(people=("victim", "hostile"), bundle=crowd, SMALL_FILE_CPU_SECONDS=2)
+    content, hostile = crowded.costly(SMALL_BYTES), service.asked_by(1)
+    costly = [hostile.upload(content + b"\n" * number)[1]["id"] for number in range(COSTLY)]
+    assert service.column("small", costly[-1])
+    wait_for(lambda: service.statuses()["running"])
+    seconds = [scored_within(service, crowded.good()) for _ in range(3)]
+    unfinished = COSTLY - service.statuses()["scored"] + len(seconds)
+    wait_for(lambda: not service.column("small", costly[0]), seconds=120)
+    figures(
+        f"small files: {', '.join(f'{each:.1f} s' for each in seconds)}, while {unfinished} of {COSTLY} expensive ones "
+        f"of {len(content) >> 10} KiB were unfinished"
+    )
+    assert max(seconds) <= SOON_SECONDS
+    assert unfinished == COSTLY
+    assert [service.column("attempts", one) <= 1 for one in costly] == [True] * COSTLY
+    assert {row[1:] for row in service.rows(JOINED)} == {("", "", 1)}

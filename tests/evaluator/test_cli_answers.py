@@ -77,6 +77,16 @@ def test_both_shapes_and_a_prepared_truth_give_the_same_bytes(run: Run, tiny: An
     assert (code, json.loads(out)) == (0, first)
 
 
+def test_what_another_truth_makes_public_is_counted(run: Run, tiny: Any, tmp_path: Path) -> None:
+    images = json.loads(run("prepare", tiny.track, "--truth", tiny.truth, "--out", tmp_path / "all", "--json")[1])[
+        "images"
+    ]
+    private = tmp_path / "private"
+    assert run("prepare", tiny.track, "--truth", tiny.truth, "--split", "0", "--out", private)[0] == 0
+    assert run("reveals", private, tmp_path / "all") == (0, f"private images that would be public: {images}\n")
+    assert run("reveals", tmp_path / "all", private, "--json") == (0, '{"newly_public": 0}\n')
+
+
 def test_set_changes_the_score_and_the_signature(run: Run, tiny: Any) -> None:
     answer = scored(run, tiny, "--set", "group_of_weight=0", "--set", "iou_threshold=0.75")
     assert answer["parameters"]["group_of_weight"] == 0.0
@@ -263,9 +273,8 @@ FLAGS = {
     "score": "--truth --submission --set --usage --split --seed --bootstrap --threads --json --classes"
     " --explain --curves --matches --tf-csv",
     "compare": "--truth --set --usage --split --seed --bootstrap --threads --json",
-    "prepare": (
-        "--truth --set --usage --split --seed --out --salt --sample --candidates --hidden --ceiling --earlier --json"
-    ),
+    "prepare": ("--truth --set --usage --split --seed --out --salt --sample --candidates --hidden --ceiling --json"),
+    "reveals": "--json",
     "convert": "--to",
     "synthesize": "--out --images --boxes-per-image --seed --quality --submission-seed",
 }

@@ -100,5 +100,20 @@ def test_a_difference_that_rounds_to_zero_is_zero() -> None:
     assert scoreboard._cell(-1e-9) == "0.00000"
 
 
+@given(intervals, st.none() | st.integers(0, 10))
+def test_no_end_is_a_negative_zero(exact: Interval, decimals: int | None) -> None:
+    ends = published(exact, decimals=decimals)
+    assert "-0.0" not in map(repr, ends)
+
+
+@pytest.mark.parametrize("exact", [(-0.0123, -0.00001), (-0.0, 0.0), (-0.0, -0.0)])
+def test_zeros_of_differences_lose_their_sign(exact: Interval) -> None:
+    assert repr(published(exact)[1]) == repr(outward(exact, 3)[1]) == "0.0"
+
+
+def test_an_interval_without_width_supports_no_decimal() -> None:
+    assert supported_decimals((1.0, 1.0)) == supported_decimals((0.25, 0.25)) == 0
+
+
 def test_outward_goes_down_below_zero() -> None:
     assert outward((-0.00019, -0.00011), 4) == (-0.0002, -0.0001)

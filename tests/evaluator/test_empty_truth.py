@@ -1,16 +1,19 @@
-"""A truth without a single annotation gives no number, and no crash, in every track."""
+"""A truth without a single annotation, or without a score of its own, gives no number and no crash in every track."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from evaluator.catalog import TRACKS
-from evaluator.problems import InvalidSubmission
-from evaluator.scoring import score
+from evaluator.cli import main
+from evaluator.cli.exits import Exit
+from evaluator.problems import InvalidSubmission, InvalidTruth
+from evaluator.scoring import prepare, score
 from evaluator.synthesis import synthesize
 
 NOTHING = {"answers.json": "{}", "gallery.json": '{"images": [], "captions": []}', "phrases.jsonl": ""}
-CLOSED = {("flickr30k-retrieval", True), ("flickr30k-retrieval", False), ("objectnet", False)}
+CLOSED = {("flickr30k-retrieval", True), ("flickr30k-retrieval", False)}
 KEPT = ("classes.csv", "relations.csv", "hierarchy.json")
 
 
@@ -26,7 +29,7 @@ def emptied(folder: Path, *, lists_images: bool) -> None:
 
 
 @pytest.mark.parametrize("lists_images", [True, False])
-@pytest.mark.parametrize("track", TRACKS)
+@pytest.mark.parametrize("track", [track for track in TRACKS if track != "objectnet"])
 def test_a_truth_without_annotations_leaves_every_metric_undefined(
     track: str, lists_images: bool, tmp_path: Path
 ) -> None:
@@ -39,3 +42,40 @@ def test_a_truth_without_annotations_leaves_every_metric_undefined(
             continue
         report = score(track, tmp_path / "world" / "truth", submission, bootstrap=5)
         assert set(report.splits["all"].metrics.values()) == {None}
+
+
+@pytest.mark.parametrize("lists_images", [True, False])
+def test_an_empty_list_of_answers_is_a_fault_of_its_file(lists_images: bool, tmp_path: Path) -> None:
+    synthesize("objectnet", tmp_path / "world", images=3, qualities=[])
+    emptied(tmp_path / "world" / "truth", lists_images=lists_images)
+    with pytest.raises(InvalidTruth) as raised:
+        prepare("objectnet", tmp_path / "world" / "truth", tmp_path / "truth.podium")
+    assert [(one.code, one.file) for one in raised.value.findings.errors] == [("truth_bad_value", "answers.json")]
+
+
+@pytest.mark.parametrize("lists_images", [True, False])
+@pytest.mark.parametrize("track", TRACKS)
+def test_the_ceiling_of_an_empty_truth_is_undefined_or_the_truth_is_at_fault(
+    track: str, lists_images: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    synthesize(track, tmp_path / "world", images=3, qualities=[])
+    emptied(tmp_path / "world" / "truth", lists_images=lists_images)
+    files = ["--truth", str(tmp_path / "world/truth"), "--out", str(tmp_path / "o"), "--sample", str(tmp_path / "s")]
+    code = main(["prepare", track, *files, "--ceiling", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert code == (Exit.TRUTH_AT_FAULT if track == "objectnet" else Exit.DONE)
+    if code == Exit.DONE:
+        assert {one["score"] for one in told["ceiling"].values()} == {None}
+        assert "truth_undefined" in {one["code"] for one in told["warnings"]}
+
+
+def test_a_truth_that_is_rejected_as_its_own_prediction_has_no_ceiling_and_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A submission may name no label of 300 characters."""
+    (tmp_path / "image_labels.csv").write_text(f"ImageID,LabelName,Confidence\na,{'x' * 300},1\nb,cat,0\n")
+    files = ["--truth", str(tmp_path), "--out", str(tmp_path / "truth.podium")]
+    assert main(["prepare", "openimages-classification", *files, "--ceiling", "--json"]) == Exit.DONE
+    told = json.loads(capsys.readouterr().out)
+    assert told["ceiling"] == {"all": {"score": None, "unreachable": None}}
+    assert [one["code"] for one in told["warnings"]][-1] == "truth_undefined"

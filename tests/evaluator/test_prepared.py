@@ -70,6 +70,13 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(made: tuple[str, Path, Path
     assert noticed > FLIPS / 3
 
 
+def test_another_truth_than_expected_is_refused_though_it_is_sound(detection: Path) -> None:
+    sha256 = Truth.load(detection).sha256
+    assert Truth.load(detection, expected=sha256).sha256 == sha256
+    with pytest.raises(DamagedTruth, match="another truth than expected"):
+        Truth.load(detection, expected="0" * 64)
+
+
 @pytest.mark.parametrize("damage", [slice(0, 0), slice(0, 40), slice(0, 500), slice(0, -128), slice(8, None)])
 def test_a_file_that_was_cut_off_is_noticed(detection: Path, damage: slice) -> None:
     detection.write_bytes(detection.read_bytes()[damage])

@@ -12,6 +12,7 @@ from evaluator.hierarchy import Hierarchy, HierarchyCycle
 from evaluator.problems import InvalidTruth
 from evaluator.scoring import prepare
 from evaluator.synthesis import synthesize
+from tests.evaluator.test_hidden_truth import HEADERS, ROWS
 from tests.evaluator.test_truth_faults import BOXES, DETECTION, LABELS, folder
 
 Warned = list[tuple[str, str | None, int | None, str | None]]
@@ -109,6 +110,10 @@ CASES = [
         ("truth_contradiction", "image_labels.csv", 2, "LabelName"),
     ),
     (
+        {"boxes_csv": BOXES + ROW, "image_labels_csv": LABELS + "i1,dog,1\ni1,cat,0\n"},
+        ("truth_contradiction", "boxes.csv", 2, "LabelName"),
+    ),
+    (
         {"boxes_csv": BOXES + ROW, "image_labels_csv": LABELS + "i1,cat,1\ni1,dog,0.8\n"},
         ("truth_confidence", "image_labels.csv", 3, "Confidence"),
     ),
@@ -118,6 +123,19 @@ CASES = [
 @pytest.mark.parametrize(("changed", "expected"), CASES)
 def test_a_doubtful_row_is_warned_about_with_its_place(tmp_path: Path, changed: Any, expected: Any) -> None:
     assert expected in warned(DETECTION, folder(tmp_path, **changed), tmp_path / "t.podium")
+
+
+def test_boxes_of_classes_that_are_absent_everywhere_are_warned_about_row_by_row(tmp_path: Path) -> None:
+    labels, boxes = LABELS + "i1,cat,0\ni2,cat,0\n", BOXES + ROW + ROW.replace("i1", "i2") + ROW.replace("i1", "i3")
+    told = warned(DETECTION, folder(tmp_path, boxes_csv=boxes, image_labels_csv=labels), tmp_path / "t.podium")
+    assert told == [("truth_contradiction", "boxes.csv", line, "LabelName") for line in (2, 3)]
+
+
+def test_a_mask_of_a_class_that_is_absent_is_warned_about(tmp_path: Path) -> None:
+    files = {name.replace(".", "_"): HEADERS[name] + rows for name, rows in ROWS.items()}
+    truth = written(tmp_path / "truth", **files | {"image_labels_csv": LABELS + "a,cat,0\n"})
+    told = warned("openimages-segmentation", truth, tmp_path / "t.podium")
+    assert told == [("truth_contradiction", file, 2, "LabelName") for file in ("boxes.csv", "masks.csv")]
 
 
 RELATED = (

@@ -130,12 +130,12 @@ class Running:
             self.signal_all(words, signal.SIGCONT)
         raise AssertionError(f"each of {TRIES} times the database was being written when {words} was stopped")
 
-    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Ask the database itself, past the service."""
+    def rows(self, query: str, *values: Any, seconds: float = 30) -> list[tuple[Any, ...]]:
+        """Ask the database itself, past the service; wait at most so long for SQLite's lock."""
         if url := self.environment.get("DATABASE_URL"):
             with psycopg.connect(url) as connection:
                 return connection.execute(query.replace("?", "%s"), values).fetchall()
-        with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=30)) as database:
+        with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=seconds)) as database:
             return database.execute(query, values).fetchall()
 
     def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, Any]:
@@ -198,10 +198,10 @@ class Running:
     def count(self, table: str) -> int:
         return int(self.rows(f"SELECT count(*) FROM {table}")[0][0])
 
-    def statuses(self) -> Counter[str]:
+    def statuses(self, *, seconds: float = 30) -> Counter[str]:
         """How many submissions have which status."""
         query = "SELECT status, count(*) FROM submissions_submission GROUP BY status"
-        return Counter(dict(self.rows(query)))
+        return Counter(dict(self.rows(query, seconds=seconds)))
 
     def column(self, name: str, identifier: str) -> Any:
         """Read a column of a submission's row."""

@@ -11,7 +11,7 @@ import re
 import resource
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
@@ -23,7 +23,7 @@ from evaluator.catalog import TRACKS, Track
 from evaluator.problems import InvalidSubmission
 from evaluator.scoring import load_kernels, prepare, score
 from evaluator.synthesis import synthesize
-from tests.fuzz import hostile
+from tests.fuzz import crowded, hostile
 from tests.fuzz.hostile import SIZE, Good, Maker
 
 MOST = 3.0  # times the CPU of the slowest legal file
@@ -77,7 +77,7 @@ def negated(good: Good, line: bytes) -> bytes:
 def striped(good: Good, line: bytes) -> bytes:
     """Return a row with masks of as many runs as the image allows."""
     image, width, height, *rest = (cell.decode() for cell in line.split(b","))
-    text = hostile.mask(b"111" + b"0" * (int(width) * int(height) - 3))
+    text = crowded.striped(int(width) * int(height))
     label = rest[0].partition(" ")[0]
     found = f"{label or good.label} 0.5 {text}" if good.strings else f"{label},0.5,{text}"
     return f"{image},{width},{height},{found}".encode()
@@ -126,6 +126,18 @@ def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
     prepare(track, folder / track / "truth", truth)
     names = [name for name in made["files"] if name.startswith("submissions/")]
     return truth, [good_of(TRACKS[track], (folder / track / name).read_bytes()) for name in names]
+
+
+def challenges(track: str, folder: Path) -> Iterator[tuple[str, Path, Good]]:
+    """Yield a title, a prepared truth and a good file for each table of a track."""
+    truth, goods = challenge(track, folder)
+    for good in goods:
+        yield "strings" if good.strings else good.form.kind if not good.form.tokens else "long", truth, good
+    if track == crowded.TRACK:
+        crowded.write_truth(folder / "crowded")
+        truth = folder / "crowded.podium"
+        prepare(track, folder / "crowded", truth)
+        yield "100 objects in an image of 1024x768", truth, good_of(TRACKS[track], crowded.good())
 
 
 def good_of(track: Track, text: bytes) -> Good:
@@ -211,10 +223,8 @@ def report(tracks: list[str], only: str = "") -> list[str]:
     wrong = []
     with TemporaryDirectory(prefix="podium-costs-") as folder:
         for track in tracks:
-            truth, goods = challenge(track, Path(folder))
-            for good in goods:
-                shape = f"{track}, {'strings' if good.strings else good.form.kind if not good.form.tokens else 'long'}"
-                text, bad = table(shape, costs(track, truth, good, only))
+            for shape, truth, good in challenges(track, Path(folder)):
+                text, bad = table(f"{track}, {shape}", costs(track, truth, good, only))
                 print(text, flush=True)
                 wrong += bad
     print(*wrong, sep="\n")

@@ -180,6 +180,8 @@ JSON: dict[str, Maker] = {
     "lists in lists, many times": document("[" * 900 + "]" * 900),
     "a key twice, the last of many": keyed('"#":0', "{", ',"0":0}'),
     "a key twice in every object": document('{"a":0,"a":1}'),
+    "a key twice in a value that is replaced": document('{"a":{"b":0,"b":0},"a":1}'),
+    "keys twice in many values that are replaced": document('{"b":0,"b":0}', '{"a":[', '],"a":0}'),
     "a key twice below a long one": document("{}", '{"' + "a" * (SIZE // 4) + '":[', '],"b":0,"b":0}'),
     "keys that nobody knows": keyed('"#":0', "{", "}"),
     "entries of another kind": document('{"image_id":0,"sentence_id":"0","boxes":{}}'),

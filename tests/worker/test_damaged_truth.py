@@ -10,11 +10,12 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings as configured
 
 from evaluator.problems import DamagedTruth
+from evaluator.scoring import prepare
 from evaluator.synthesis import synthesize
 from server.challenges.models import Phase, Truth
 from server.organize.services import truths
 from server.organize.services.importing import import_bundle
-from server.submissions.models import Rerun, Score, Submission
+from server.submissions.models import Evaluation, Rerun, Score, Submission
 from server.submissions.services import quota
 from worker import tasks
 from worker.truths import restore
@@ -88,6 +89,39 @@ def test_a_truth_prepared_by_the_version_before_is_prepared_again(phase, submit)
     sound = path.read_bytes()
     path.write_bytes(b"PODIUM\0\4" + sound[8:])
     assert evaluated(submit()).status == "scored"
+    assert path.read_bytes() == sound
+
+
+def other_truth(phase: Phase, folder: Path) -> Truth:
+    """Keep another truth of the same phase: every second box is dropped."""
+    boxes = folder / "phases" / "main" / "truth" / "boxes.csv"
+    head, *rows = boxes.read_text().splitlines()
+    boxes.write_text("\n".join([head, *rows[::2]]) + "\n")
+    return truths.add(phase=phase, path=boxes.parent, by=None)
+
+
+def active_file(phase: Phase) -> Path:
+    return Path(phase.truths.get(active=True).prepared.path)
+
+
+def test_a_sound_file_of_another_truth_is_never_scored_against(phase, submit, tmp_path):
+    expected = scores(evaluated(submit()))
+    path = active_file(phase)
+    sound = path.read_bytes()
+    path.write_bytes(Path(other_truth(phase, tmp_path).prepared.path).read_bytes())
+    submission = evaluated(submit())
+    assert (submission.status, scores(submission)) == ("scored", expected)
+    assert path.read_bytes() == sound
+    assert {one.signature for one in Evaluation.objects.all()} == {phase.signature}
+
+
+def test_a_file_of_another_track_is_replaced_and_no_organizer_blamed(phase, submit, tmp_path):
+    synthesize("objectnet", tmp_path / "other", images=12, qualities=(0.6,))
+    path = active_file(phase)
+    sound = path.read_bytes()
+    prepare("objectnet", tmp_path / "other" / "truth", path)
+    submission = evaluated(submit())
+    assert (submission.status, submission.fault) == ("scored", "")
     assert path.read_bytes() == sound
 
 

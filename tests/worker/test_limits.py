@@ -64,6 +64,15 @@ def test_computing_beyond_the_limit_ends_the_scoring(settings):
         spin(30)
 
 
+def test_small_file_has_less_time_and_never_more_than_any_other(settings):
+    settings.SMALL_FILE_CPU_SECONDS = 0.2
+    with pytest.raises(OutOfTime), limits.limited(small=True):
+        spin(30)
+    settings.SMALL_FILE_CPU_SECONDS, settings.EVALUATION_SECONDS = 60, 0.2
+    with pytest.raises(OutOfTime), limits.limited(small=True):
+        spin(30)
+
+
 def swallow_once() -> None:
     with suppress(OutOfTime):
         spin(30)
@@ -83,17 +92,6 @@ def test_time_of_one_scoring_is_not_counted_for_the_next(settings):
         with limits.limited():
             spin(0.15)
     spin(0.4)  # nothing is limited outside
-
-
-def test_worker_that_could_not_score_anything_does_not_start(settings):
-    settings.WORKER_MEMORY_BYTES = 2**20
-    with pytest.raises(SystemExit, match="WORKER_MEMORY_BYTES=1048576 is too little"):
-        limits.refuse_useless_limit()
-
-
-def test_worker_with_enough_memory_starts(settings):
-    settings.WORKER_MEMORY_BYTES = 2**40
-    limits.refuse_useless_limit()
 
 
 def test_file_limits_are_those_of_the_settings(settings):

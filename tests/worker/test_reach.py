@@ -115,6 +115,31 @@ def test_file_that_vanishes_while_it_is_read_is_no_accident(submissions, monkeyp
     assert outcomes() == {("queued", 0, "")}
 
 
+@pytest.mark.parametrize("content", [b"", b"ImageId,PredictionString\nother,\n", b"x" * 33])
+def test_a_stored_file_that_was_changed_is_not_scored_and_nobody_is_blamed(submissions, content, caplog):
+    changed = submissions[0]
+    upload(changed).write_bytes(content)
+    for _ in submissions:
+        evaluate()
+    changed.refresh_from_db()
+    assert (changed.status, changed.attempts, changed.fault) == (Status.QUEUED, 0, "")
+    assert changed.not_before is not None
+    assert Submission.objects.filter(status=Status.SCORED).count() == len(submissions) - 1
+    assert f"alarm: submission {changed.pk} cannot be scored here: {upload(changed)} is damaged" in caplog.text
+
+
+def test_a_changed_file_of_the_same_size_is_not_scored(make):
+    submission = make.submission(make.phase())
+    content = upload(submission).read_bytes()
+    upload(submission).write_bytes(content.replace(b"image", b"imagf"))
+    evaluate()
+    assert outcomes() == {("queued", 0, "")}
+    upload(submission).write_bytes(content)
+    Submission.objects.update(not_before=None)
+    evaluate()
+    assert outcomes() == {("scored", 1, "")}
+
+
 def test_other_trouble_with_files_stays_an_accident(submissions, monkeypatch):
     def full(*arguments: Any, **options: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -145,3 +170,12 @@ def test_rerun_of_a_lost_file_is_given_up_in_the_end(waiting, settings, caplog):
     waiting.refresh_from_db()
     assert "cannot be found" in waiting.failure
     assert "alarm" in caplog.text
+
+
+def test_rerun_of_a_changed_file_records_nothing(waiting, settings):
+    upload(waiting.submission).write_bytes(b"other")
+    for _ in range(settings.EVALUATION_ATTEMPTS):
+        tasks.rerun(waiting.pk)
+    waiting.refresh_from_db()
+    assert "damaged" in waiting.failure
+    assert Submission.objects.get(pk=waiting.submission_id).status == Status.SCORED

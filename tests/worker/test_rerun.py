@@ -120,6 +120,18 @@ def explaining(waiting: Rerun) -> Rerun:
     return Rerun.objects.get(purpose=Rerun.Purpose.EXPLANATION)
 
 
+@pytest.mark.parametrize("purpose", [Rerun.Purpose.INTERVALS, Rerun.Purpose.EXPLANATION])
+def test_rerun_of_a_small_file_that_computes_long_is_put_back_as_a_large_one(waiting, scorer, purpose):
+    Rerun.objects.update(purpose=purpose)
+    Submission.objects.update(small=True)
+    scorer(OutOfTime())
+    tasks.rerun(waiting.pk)
+    again = Rerun.objects.get()
+    assert (again.failure, again.attempts, Submission.objects.get().small) == ("", 0, False)
+    tasks.rerun(waiting.pk)
+    assert "computing time" in Rerun.objects.get().failure  # a large one has no more to use up
+
+
 def test_scorer_is_asked_to_explain_files_up_to_a_size(waiting, scorer, settings):
     settings.EXPLANATION_MAX_BYTES = 77
     follows, asked = explaining(waiting), {}

@@ -51,6 +51,12 @@ def scorer(monkeypatch: pytest.MonkeyPatch) -> Any:
     return replace
 
 
+def spin(seconds: float) -> None:
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
 def evaluate(submission: Submission) -> Submission:
     tasks.evaluate(str(submission.pk))
     return Submission.objects.get(pk=submission.pk)
@@ -141,6 +147,39 @@ def test_file_that_computes_too_long_is_out_of_time(submission, scorer, settings
     scorer(compute)
     row = evaluate(submission)
     assert (row.status, row.failure_code, row.fault) == ("failed", "out_of_time", "participant")
+
+
+def test_small_file_that_computes_long_is_put_back_as_a_large_one_and_costs_nothing(submission, scorer, settings):
+    settings.SMALL_FILE_CPU_SECONDS = 0.1
+    Submission.objects.update(small=True)
+    scorer(lambda **options: spin(0.5) or report())
+    row = evaluate(submission)
+    assert (row.status, row.small, row.attempts, row.losses) == ("queued", False, 0, 0)
+    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # charged by the upload
+    assert evaluate(submission).status == "scored"
+
+
+def test_small_file_beyond_the_memory_fails_like_any_other(submission, scorer):
+    Submission.objects.update(small=True)
+    scorer(MemoryError())
+    assert evaluate(submission).failure_code == "out_of_memory"
+
+
+def test_process_that_scores_a_small_file_keeps_its_place_for_large_ones(submission, scorer, monkeypatch):
+    Submission.objects.update(small=True)
+    left: list[str] = []
+    monkeypatch.setattr(tasks.Lane, "leave", lambda lane: left.append("left"))
+    scorer(lambda **options: left.append("scored") or report())
+    evaluate(submission)
+    assert left[:2] == ["scored", "left"]
+
+
+def test_whoever_has_scored_wakes_others_for_what_is_scored_again(submission, scorer, monkeypatch):
+    woken: list[str] = []
+    monkeypatch.setattr(tasks.turns, "wake_later", lambda: woken.append("later"))
+    scorer(InvalidSubmission(findings()))
+    evaluate(submission)
+    assert woken == ["later"]
 
 
 def test_file_that_waits_for_a_busy_machine_is_scored(submission, scorer, settings):

@@ -2,21 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
-from evaluator.metrics.fiftyone_matching import rounded, taken_in_turn
-from evaluator.metrics.matching import PairOverlap, pairs, precedence
+from evaluator.metrics.matching import precedence
+from evaluator.tracks.detection.candidates import verified
 from evaluator.tracks.detection.matches import Detections, Matches, highest_of
 from evaluator.tracks.detection.tables import confusion, with_rates
 from evaluator.tracks.detection.variants import annotated_boxes, labelled
 from evaluator.tracks.interface import Splits
 from evaluator.truth import Truth
 
-Pairs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+KERNEL = "evaluator.kernels.detection.fiftyone"  # loaded where this protocol is asked for: numba takes time to load
 
 
 def counted(truth: Truth, parameters: Mapping[str, Any]) -> Truth:
@@ -27,45 +27,42 @@ def counted(truth: Truth, parameters: Mapping[str, Any]) -> Truth:
 def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Matches:
     """Match detections in the order of their confidence, with ordinary boxes first, then with group-of boxes.
 
-    Without ``classwise`` a detection may take an ordinary box of another class: a false positive of that class.
+    Without ``classwise`` a detection may take an ordinary box of another class: a false positive of that class. One
+    that is not verified takes nothing.
     """
     labels, threshold = max(len(truth.texts["labels"]), 1), parameters["iou_threshold"]
-    boxes, group_boxes = truth.arrays["boxes"], truth.arrays["group_boxes"]
-    box_labels = truth.arrays["box_keys"] % labels
+    boxes, group_boxes, box_keys = (truth.arrays[name] for name in ("boxes", "group_boxes", "box_keys"))
     keys = found.keys(truth)
-    rivals, box_rivals = keys, truth.arrays["box_keys"]
+    rivals, box_rivals = keys, box_keys
     if not parameters["classwise"]:
-        rivals, box_rivals = found.images, box_rivals // labels
-    ordinary = _overlapping(
-        rivals, box_rivals, lambda ours, theirs: intersection_over_union(found.boxes[ours], boxes[theirs]), threshold
-    )
-    grouped = _overlapping(
-        keys,
-        truth.arrays["group_keys"],
-        lambda ours, theirs: intersection_over_area(found.boxes[ours], group_boxes[theirs]),
-        threshold,
-    )
-    most = np.zeros(len(found))
-    np.maximum.at(most, ordinary[0], ordinary[2])
+        rivals, box_rivals = np.where(verified(truth, found), found.images, -1), box_keys // labels
+    ranges, group_ranges = _ranges(rivals, box_rivals), _ranges(keys, truth.arrays["group_keys"])
+    kernel, most = import_module(KERNEL), np.empty(len(found))
+    kernel.highest_overlaps(found.boxes, boxes, ranges, threshold, most)
     order = precedence(rivals, found.confidences, most, found.corners)
-    taken = _taken(order, ordinary, grouped, boxes=len(boxes), groups=len(group_boxes), threshold=threshold)
+    taken, overlaps, free = np.empty((len(found), 2), np.int64), np.empty((len(found), 2)), np.ones(len(boxes), bool)
+    kernel.take_in_turn(order, found.boxes, boxes, ranges, group_boxes, group_ranges, threshold, free, taken, overlaps)
 
-    objects = np.where(taken < len(boxes), taken, -1)
-    groups = np.where(taken < len(boxes), -1, taken - len(boxes))
+    objects, groups = taken.T
     curves = found.labels.copy()
-    curves[objects >= 0] = box_labels[objects[objects >= 0]]
+    curves[objects >= 0] = box_keys[objects[objects >= 0]] % labels
     absorbed = groups >= 0
     return Matches(
         found=found,
         objects=objects,
-        overlaps=_overlaps_of(objects, ordinary, len(found)),
+        overlaps=overlaps[:, 0],
         hits=(objects >= 0) & (curves == found.labels),
         groups=groups,
-        shares=_overlaps_of(groups, grouped, len(found)),
+        shares=overlaps[:, 1],
         absorbed=absorbed,
         reached=highest_of(groups[absorbed], found.confidences[absorbed], len(group_boxes)),
         curves=curves,
     )
+
+
+def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first object of each key, and the one after its last, shape (N, 2)."""
+    return np.stack([np.searchsorted(object_keys, keys, side=side) for side in ("left", "right")], axis=1)
 
 
 def completed(truth: Truth, matches: Matches, splits: Splits, parameters: Mapping[str, Any]) -> Splits:
@@ -78,45 +75,3 @@ def completed(truth: Truth, matches: Matches, splits: Splits, parameters: Mappin
         name: replace(report, tables={**report.tables, "confusion": confusion(truth, matches, truth.splits[name])})
         for name, report in reports.items()
     }
-
-
-def _overlapping(
-    keys: NDArray[np.int64], object_keys: NDArray[np.int64], overlap: PairOverlap, threshold: float
-) -> Pairs:
-    """Return the pairs of equal keys that overlap enough: predictions, objects, overlaps; each of shape (P,)."""
-    parts = []
-    for ours, theirs in pairs(keys, object_keys):
-        overlaps = rounded(overlap(ours, theirs))
-        enough = overlaps >= threshold
-        parts.append((ours[enough], theirs[enough], overlaps[enough]))
-    none = np.empty(0, np.int64)
-    ours, theirs, overlaps = (np.concatenate(each) for each in zip((none, none, np.empty(0)), *parts, strict=True))
-    return ours, theirs, overlaps
-
-
-def _taken(
-    order: NDArray[np.int64], ordinary: Pairs, grouped: Pairs, *, boxes: int, groups: int, threshold: float
-) -> NDArray[np.int64]:
-    """Return what each detection takes, shape (N,): a box, or ``boxes`` + a group-of box, or -1."""
-    turns = np.empty_like(order)
-    turns[order] = np.arange(len(order))
-    suitors = turns[np.concatenate([ordinary[0], grouped[0]])]
-    objects, overlaps = np.concatenate([ordinary[1], grouped[1] + boxes]), np.concatenate([ordinary[2], grouped[2]])
-    walk = np.lexsort((objects, suitors))
-    in_turn = taken_in_turn(
-        suitors[walk],
-        objects[walk],
-        overlaps[walk],
-        np.repeat([False, True], [boxes, groups]),
-        count=len(order),
-        threshold=threshold,
-    )
-    return in_turn[turns]
-
-
-def _overlaps_of(taken: NDArray[np.int64], overlapping: Pairs, count: int) -> NDArray[np.float64]:
-    """Return how much each detection overlaps what it has taken, shape (N,), 0 where nothing."""
-    ours, theirs, overlaps = overlapping
-    found, mine = np.zeros(count), taken[ours] == theirs
-    found[ours[mine]] = overlaps[mine]
-    return found

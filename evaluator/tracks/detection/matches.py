@@ -108,17 +108,18 @@ class Matches:
         return takers(suitors, self.found.confidences, self.shares, self.found.corners)
 
     def entries(self, truth: Truth, weight: float, objects: tuple[str, str] = BOXES) -> Entries:
-        """Return what goes into the curves: detections that are not absorbed, and the groups that are found.
+        """Return what goes into the curves: every detection, and the groups that are found.
 
+        What is absorbed goes into a curve that nobody reads, so that it takes as much time and memory as what counts.
         ``objects`` names the truth's keys of ordinary objects and of groups.
         """
-        left, reached = ~self.absorbed, np.flatnonzero(self.reached > NOT_REACHED)
-        group_images, group_labels = np.divmod(truth.arrays[objects[1]][reached], len(truth.texts["labels"]))
+        labels, reached = len(truth.texts["labels"]), np.flatnonzero(self.reached > NOT_REACHED)
+        group_images, group_labels = np.divmod(truth.arrays[objects[1]][reached], labels)
         return Entries(
-            np.concatenate([self.found.images[left], group_images]),
-            np.concatenate([self.curves[left], group_labels]),
-            np.concatenate([self.found.confidences[left], self.reached[reached]]),
-            np.concatenate([self.hits[left].astype(float), np.full(len(reached), weight)]),
+            np.concatenate([self.found.images, group_images]),
+            np.concatenate([np.where(self.absorbed, labels, self.curves), group_labels]),
+            np.concatenate([self.found.confidences, self.reached[reached]]),
+            np.concatenate([self.hits.astype(float), np.full(len(reached), weight)]),
             objects,
         )
 

@@ -12,7 +12,7 @@ from evaluator.metrics.bootstrap import Numbers, Weights, means_defined
 from evaluator.metrics.resampling import HIT, MISS, PART, Groups, Places, Steps
 from evaluator.report import CurveRow
 from evaluator.tracks.detection.summary import objects
-from evaluator.tracks.interface import Engine
+from evaluator.tracks.interface import Engine, shown_labels
 from evaluator.tracks.shared.curve_rows import curve_row
 from evaluator.truth import Truth
 
@@ -38,6 +38,7 @@ class DetectionSample:
 class Entries:
     """What goes into the curves; arrays of shape (N,). A group that was found is one entry of its weight.
 
+    An entry of a label that is one more than there are counts for nothing.
     ``objects`` names the truth's keys of the ordinary objects and of the groups that there were to find.
     """
 
@@ -59,7 +60,7 @@ class Entries:
         confidences, weights = self.confidences[chosen], self.weights[chosen]
         members = list(members_of(self.labels[chosen].astype(np.int64), len(truths)))
         rows = []
-        for label in truth.arrays["shown"].tolist():
+        for label in shown_labels(truth, split):
             named: CurveRow = {
                 "label": truth.texts["labels"][label],
                 "name": truth.texts["names"][label],
@@ -72,12 +73,13 @@ class Entries:
     def sample(self, truth: Truth, weight: float, places: Places) -> DetectionSample:
         """Return the sample of one split."""
         labels = len(truth.texts["labels"])
-        kinds = np.where(self.weights >= 1, HIT, np.where(self.weights > 0, PART, MISS)).astype(np.uint8)
+        entries = self[self.labels < labels]
+        kinds = np.where(entries.weights >= 1, HIT, np.where(entries.weights > 0, PART, MISS)).astype(np.uint8)
         ordinary, groups = (_objects(places, truth.arrays[keys], labels) for keys in self.objects)
         return DetectionSample(
             ordinary,
             groups,
-            Steps.of(self.labels, self.confidences, kinds, places[self.images], labels),
+            Steps.of(entries.labels, entries.confidences, kinds, places[entries.images], labels),
             weight,
         )
 

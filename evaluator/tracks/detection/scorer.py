@@ -10,10 +10,18 @@ from numpy.typing import NDArray
 from evaluator.catalog import DETECTION
 from evaluator.files.source import Source
 from evaluator.files.submission import Table, read_table
+from evaluator.kernels import compile_once
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
 from evaluator.metrics.matching import best_objects, highest_overlaps, takers
 from evaluator.tracks.detection import fiftyone as detection_fiftyone
-from evaluator.tracks.detection.candidates import most_confident, outcome_of, predicted, reached, sound, verified
+from evaluator.tracks.detection.candidates import (
+    most_confident,
+    outcome_of,
+    predicted,
+    reached,
+    sound,
+    without_unverified,
+)
 from evaluator.tracks.detection.matches import Detections, Matches
 from evaluator.tracks.interface import (
     Contest,
@@ -44,6 +52,8 @@ def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> 
 def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> Outcome:
     """Score the detections on every split."""
     progress("matching", 0.0)
+    if parameters["protocol"] == "fiftyone":
+        compile_once(progress)
     truth, matches = matched(truth, table, parameters)
     progress("scoring", 0.0)
     weight = parameters["group_of_weight"]
@@ -64,10 +74,8 @@ def matched(truth: Truth, table: Table, parameters: Mapping[str, Any]) -> tuple[
     if by_official_code:
         matches = match(truth, within_cap(truth, found), parameters)
     else:
-        across = not parameters["classwise"]  # then only what is verified may take a box
-        found = found[verified(truth, found)] if across else found
         matches = detection_fiftyone.match(truth, found, parameters)
-    return truth, matches[verified(truth, matches.found)]  # only now: what is verified must not tell by time or memory
+    return truth, without_unverified(truth, matches)
 
 
 def within_cap(truth: Truth, found: Detections) -> Detections:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from evaluator.catalog import DETECTION
 from evaluator.metrics.average_precision import mean_defined
 from evaluator.report import ClassRow, SplitReport, finite
+from evaluator.tracks.interface import shown_labels
 from evaluator.truth import IGNORED, PRIVATE, PUBLIC, Truth
 
 USAGES = {"all": [PUBLIC, PRIVATE], "public": [PUBLIC], "private": [PRIVATE]}
@@ -31,6 +32,7 @@ def objects(truth: Truth, split: str, weight: float) -> NDArray[np.float64]:
 
 def summary(
     truth: Truth,
+    split: str,
     values: NDArray[np.float64],
     truths: NDArray[np.float64],
     *,
@@ -57,6 +59,6 @@ def summary(
             "true_positives": float(true[label]),
             "false_positives": int(false[label]),
         }
-        for label in truth.arrays["shown"].tolist()
+        for label in shown_labels(truth, split)
     ]
     return SplitReport(DETECTION.headline, {"mAP": finite(mean_defined(values))}, rows)

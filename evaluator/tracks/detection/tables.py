@@ -24,10 +24,10 @@ def _predicted(truth: Truth, matches: Matches, in_split: NDArray[np.bool_], weig
     """Return how many detections of each class count, a group that is found as one of its weight."""
     labels = len(truth.texts["labels"])
     single = ~matches.absorbed & in_split[matches.found.images]
+    found = np.bincount(np.where(single, matches.found.labels, labels), minlength=labels)[:labels]
     images, classes = np.divmod(truth.arrays["group_keys"], max(labels, 1))
     grouped = (matches.reached > NOT_REACHED) & in_split[images]
-    counts = [np.bincount(chosen, minlength=labels) for chosen in (matches.found.labels[single], classes[grouped])]
-    return np.asarray(counts[0] + weight * counts[1])
+    return np.asarray(found + weight * np.bincount(classes[grouped], minlength=labels))
 
 
 def confusion(truth: Truth, matches: Matches, in_split: NDArray[np.bool_]) -> list[ClassRow]:
@@ -38,22 +38,21 @@ def confusion(truth: Truth, matches: Matches, in_split: NDArray[np.bool_]) -> li
     labels = max(len(truth.texts["labels"]), 1)
     box_images, box_labels = np.divmod(truth.arrays["box_keys"], labels)
     group_images, group_labels = np.divmod(truth.arrays["group_keys"], labels)
-    single, taken = ~matches.absorbed, np.zeros(len(box_labels), bool)
-    objects = matches.objects[single]
-    taken[objects[objects >= 0]] = True
-    images = np.concatenate([matches.found.images[single], box_images[~taken], group_images])
-    theirs = np.concatenate(
-        [np.where(objects >= 0, np.append(box_labels, NONE)[objects], NONE), box_labels[~taken], group_labels]
-    )
-    ours = np.concatenate(
-        [
-            matches.found.labels[single],
-            np.full(np.count_nonzero(~taken), NONE),
-            np.where(matches.reached > NOT_REACHED, group_labels, NONE),
-        ]
-    )
-    pairs = np.stack([theirs, ours], axis=1)[in_split[images]]
-    kinds, counts = np.unique(pairs, axis=0, return_counts=True)
+    taken, objects = np.zeros(len(box_labels) + 1, bool), matches.objects
+    taken[objects] = True  # the last one is that of detections without an object
+    missed = ~taken[:-1]
+    images = np.concatenate([matches.found.images, box_images[missed], group_images])
+    theirs = np.concatenate([np.append(box_labels, NONE)[objects], box_labels[missed], group_labels])
+    said = [
+        np.where(matches.absorbed, labels, matches.found.labels),
+        np.full(np.count_nonzero(missed), NONE),
+        np.where(matches.reached > NOT_REACHED, group_labels, NONE),
+    ]
+    ours = np.where(in_split[images], np.concatenate(said), labels)  # as long for what counts for nothing
+    cells = np.bincount((theirs + 1) * (labels + 2) + ours + 1, minlength=(labels + 1) * (labels + 2))
+    cells = cells.reshape(labels + 1, labels + 2)[:, :-1]
+    kinds = np.argwhere(cells)
+    counts, kinds = cells[tuple(kinds.T)], kinds - 1
     name = {NONE: None} | dict(enumerate(truth.texts["labels"]))
     return [
         {"truth": name[there], "prediction": name[said], "count": count}

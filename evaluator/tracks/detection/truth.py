@@ -26,7 +26,7 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
 
     Its arrays: ``verified`` (sorted image × class keys), ``boxes`` (M, 4) with their sorted ``box_keys`` and
     ``group_boxes`` (G, 4) with ``group_keys``, equal keys in file order; ``ancestors`` of each class with
-    ``ancestor_ends``; ``shown``, the classes of a report; ``usage``; ``objects``, boxes by usage, kind
+    ``ancestor_ends``; ``usage``; ``objects``, boxes by usage, kind
     (ordinary, group-of) and class; for the kernels :func:`_places`. For reports ``box_rows`` and ``group_rows``, the
     row of boxes.csv that each box comes from, with ``row_labels`` and ``attributes`` of the rows; ``labelled``, the
     keys that the label file alone verifies, and the same ``labelled_unexpanded``. A key is image code × number of
@@ -63,7 +63,6 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         "labelled_unexpanded": distinct_keys(labelling.label_images, labelling.label_codes, len(labels)),
         **labelling.ancestor_arrays,
         **labelling.listed_arrays,
-        "shown": labelling.shown(verified),
         "usage": usage,
         "objects": count_objects(keys[ordinary], keys[grouped], usage, len(labels)),
         **kept_index("images", images),

@@ -122,6 +122,8 @@ def fold(truth: Truth, trials: Trials, image_weights: NDArray[np.float64]) -> Sp
     classes: list[ClassRow] = []
     for place, name in enumerate(truth.texts["types"]):
         of_type = weights * truth.arrays["types"][:, place]
+        if not of_type.any():
+            continue  # the types are those of all images: a row would show what only private ones have
         recalls = {metric: finite(value) for metric, value in _recalls(trials, of_type).items()}
         classes.append({"label": name, "name": name.capitalize(), **recalls, "truths": int(of_type.sum())})
     metrics = {metric: finite(value) for metric, value in _recalls(trials, weights).items()}

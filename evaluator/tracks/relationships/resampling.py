@@ -12,7 +12,7 @@ from evaluator.metrics.bootstrap import Numbers, Weights, means_defined, shares
 from evaluator.metrics.resampling import HIT, MISS, Groups, Places, Steps
 from evaluator.report import CurveRow
 from evaluator.tracks.interface import Engine
-from evaluator.tracks.relationships.summary import combined, objects
+from evaluator.tracks.relationships.summary import combined, objects, shown
 from evaluator.tracks.shared.curve_rows import curve_row
 from evaluator.truth import Truth
 
@@ -77,15 +77,16 @@ class PairEntries:
         chosen = truth.splits[split][self.images]
         confidences, relations = self.confidences[chosen], self.relations[chosen].astype(np.int64)
         members = list(members_of(relations, len(truths)))
-        names = [*zip(truth.texts["relations"], truth.texts["relation_names"], strict=True)]
+        labels, names = truth.texts["relations"], truth.texts["relation_names"]
         rows = []
         for kind, misses in zip(KINDS, self.misses, strict=True):
             hits = (~misses[chosen]).astype(float)
             pooled: CurveRow = {"label": None, "name": "all relations", "curve": f"weighted_ap_{kind}"}
             rows.append(curve_row(pooled, confidences, hits, float(truths.sum())))
-            for mine, total, (label, name) in zip(members, truths.tolist(), names, strict=True):
-                named: CurveRow = {"label": label, "name": name, "curve": f"ap_{kind}"}
-                rows.append(curve_row(named, confidences[mine], hits[mine], float(total)))
+            for relation in shown(truth, truths):
+                mine = members[relation]
+                named: CurveRow = {"label": labels[relation], "name": names[relation], "curve": f"ap_{kind}"}
+                rows.append(curve_row(named, confidences[mine], hits[mine], float(truths[relation])))
         return rows
 
     def sample(

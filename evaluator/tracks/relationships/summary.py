@@ -21,6 +21,20 @@ def objects(truth: Truth, in_split: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.bincount(chosen, minlength=len(truth.texts["relations"]))
 
 
+def shown(truth: Truth, truths: NDArray[np.int64]) -> list[int]:
+    """Return the relations that the rows of a split list: all of ``relations.csv``, or else those of its triplets.
+
+    A row for any other relation would show participants what only private images have.
+
+    Parameters
+    ----------
+    truths : int64 array of shape (relations,)
+        Number of triplets of the split.
+    """
+    listed = truth.flags["relations_listed"]
+    return list(range(len(truths))) if listed else np.flatnonzero(truths).tolist()
+
+
 def combined(
     means: Sequence[Number], *, pooled: Sequence[Number], recalls: Sequence[Number], weights: tuple[float, float, float]
 ) -> dict[str, Number]:
@@ -63,12 +77,12 @@ def summary(
     metrics = combined(means, pooled=pooled, recalls=recalls, weights=weights)
     rows: list[ClassRow] = [
         {
-            "label": label,
+            "label": truth.texts["relations"][relation],
             "name": truth.texts["relation_names"][relation],
             "ap_relationships": finite(by_relation[0][relation]),
             "ap_phrases": finite(by_relation[1][relation]),
             "truths": int(truths[relation]),
         }
-        for relation, label in enumerate(truth.texts["relations"])
+        for relation in shown(truth, truths)
     ]
     return SplitReport(RELATIONSHIPS.headline, {name: finite(value) for name, value in metrics.items()}, rows)

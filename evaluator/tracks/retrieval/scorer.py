@@ -69,8 +69,9 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     if len(images) <= max(DEPTHS):
         message = f"has {len(images)} images; from {max(DEPTHS) + 1} on, recall@{max(DEPTHS)} tells submissions apart"
         folder.faults.warn("truth_small_gallery", GALLERY, message)
-    of_captions = np.array([images[image] for image in captions.values()], np.int64)
-    texts = {"images": list(images), "captions": list(captions), "sentences": sentences}
+    ids = sorted(captions)  # the order of the file can show which captions belong to one image
+    of_captions = np.array([images[captions[caption]] for caption in ids], np.int64)
+    texts = {"images": list(images), "captions": ids, "sentences": [sentences[caption] for caption in ids]}
     arrays: dict[str, NDArray[Any]] = {"caption_images": of_captions, "usage": usage}
     return checked(folder.faults, Truth(folder.track.name, folder.sha256, {}, {}, texts, arrays))
 
@@ -86,7 +87,7 @@ def _refuse_revealing(folder: TruthFolder, images: list[str], captions: dict[str
         folder.faults.add("truth_reveals_answers", GALLERY, message)
 
 
-def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], list[str]]:
+def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], dict[str, str]]:
     """Return the images, the image of each caption, and the sentence of each caption, empty where none is given."""
     gallery, faults = folder.json(GALLERY), folder.faults
     if not isinstance(gallery, dict):
@@ -99,7 +100,7 @@ def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], list[str]]
         faults.add("truth_bad_value", GALLERY, "an image is no text, or stands twice")
         raise faults.error
     captions: dict[str, str] = {}
-    sentences: list[str] = []
+    sentences: dict[str, str] = {}
     for place, entry in enumerate(entries):
         caption, image = _caption(entry)
         if not image or caption in captions:
@@ -107,7 +108,7 @@ def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], list[str]]
             faults.add("truth_bad_value", GALLERY, message)
         captions[caption] = image
         text = entry.get("text") if isinstance(entry, dict) else None
-        sentences.append(text if isinstance(text, str) else "")
+        sentences[caption] = text if isinstance(text, str) else ""
     return images, captions, sentences
 
 
@@ -123,10 +124,12 @@ def _caption(entry: Any) -> tuple[str, str]:
 def queries_of(truth: Truth, way: str) -> tuple[dict[str, int], dict[str, int], NDArray[np.int64]]:
     """Return the queries of a way, what there is to find, and which query each of those answers, shape (found,).
 
-    A query and an answer go together where both are of one image; queries are given by the code of theirs.
+    A query and an answer go together where both are of one image; queries are given by the code of theirs. They are
+    sorted by their own ids: files of earlier versions keep the captions in the order of the truth, which defects must
+    not follow.
     """
     of_captions = truth.arrays["caption_images"]
-    captions = {caption: code for code, caption in enumerate(truth.texts["captions"])}
+    captions = dict(sorted((caption, code) for code, caption in enumerate(truth.texts["captions"])))
     names = truth.texts["images"]
     images = {names[code]: code for code in np.unique(of_captions).tolist()}
     if way == "image_to_sentence":

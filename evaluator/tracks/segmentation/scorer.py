@@ -3,6 +3,7 @@
 import base64
 import zlib
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,18 @@ from numpy.typing import NDArray
 from evaluator.catalog import SEGMENTATION
 from evaluator.files.source import Source
 from evaluator.files.submission import Table, read_table
+from evaluator.kernels import compile_once
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
-from evaluator.metrics.masks import Masks, mask_ioa, mask_iou
+from evaluator.metrics.masks import KERNEL, Masks, mask_ioa, mask_iou
 from evaluator.metrics.matching import best_objects, takers
-from evaluator.tracks.detection.candidates import most_confident, outcome_of, predicted, reached, sound, verified
+from evaluator.tracks.detection.candidates import (
+    most_confident,
+    outcome_of,
+    predicted,
+    reached,
+    sound,
+    without_unverified,
+)
 from evaluator.tracks.detection.matches import Detections, Matches
 from evaluator.tracks.interface import (
     Contest,
@@ -50,7 +59,10 @@ def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress
     found = predicted(truth, table, masks["box"], parameters)
     found = found[sound(found)]  # an empty mask has an empty box, which does not count
     found = found[np.argsort(found.keys(truth), kind="stable")]
+    compile_once(progress)
+    import_module(KERNEL)  # now, so that what loading takes does not depend on whether any mask meets another
     matches = match(truth, found, Masks(masks["compressed"], masks["area"], masks["size"])[found.rows], parameters)
+    matches = without_unverified(truth, matches)
     progress("scoring", 0.0)
     weight = parameters["group_of_weight"]
     return outcome_of(truth, matches.entries(truth, weight, OBJECTS), weight)
@@ -79,22 +91,21 @@ def match(truth: Truth, found: Detections, masks: Masks, parameters: Mapping[str
         return overlaps, ties_of(found[rivals], theirs)
 
     kept = most_confident(truth, found, rivalry)
-    kept = kept[verified(truth, found[kept])]
     found, masks = found[kept], masks[kept]
-    keys = found.keys(truth)
+    keys, ties = found.keys(truth), ties_of(found, masks)
     best, iou = best_objects(keys, arrays["mask_keys"], lambda ours, its: mask_iou(masks, objects, ours, its))
-    hits = takers(np.where(iou >= mask_threshold, best, -1), found.confidences, iou, ties_of(found, masks))
+    hits = takers(np.where(iou >= mask_threshold, best, -1), found.confidences, iou, ties)
     group, share = best_objects(keys, arrays["group_mask_keys"], lambda ours, its: mask_ioa(masks, groups, ours, its))
     absorbed = ~hits & (share >= mask_threshold)
     found_at = reached(
         group[absorbed], found.confidences[absorbed], len(arrays["group_mask_keys"]), parameters["group_of_weight"]
     )
-    absorbed |= ignored(truth, found, masks, hits | absorbed, threshold)
+    absorbed |= ignored(truth, found, ties, hits | absorbed, threshold)
     return Matches(found, best, iou, hits, group, share, absorbed, found_at, found.labels)
 
 
 def ignored(
-    truth: Truth, found: Detections, masks: Masks, settled: NDArray[np.bool_], threshold: float
+    truth: Truth, found: Detections, ties: list[NDArray[Any]], settled: NDArray[np.bool_], threshold: float
 ) -> NDArray[np.bool_]:
     """Tell which detections that are not settled lie on an object with a box only, shape (N,)."""
     boxes, group_boxes, keys = truth.arrays["boxes"], truth.arrays["group_boxes"], found.keys(truth)
@@ -104,7 +115,7 @@ def ignored(
         lambda ours, its: intersection_over_union(found.boxes[ours], boxes[its]),
     )
     targets = np.where(~settled & (iou >= threshold), best, -1)
-    first = takers(targets, found.confidences, iou, ties_of(found, masks))
+    first = takers(targets, found.confidences, iou, ties)
     _, share = best_objects(
         keys,
         truth.arrays["group_box_keys"],

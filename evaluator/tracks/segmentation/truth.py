@@ -63,8 +63,8 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
     Its arrays: ``verified`` (sorted image × class keys); objects by kind, sorted by key and then in file order:
     ``mask_keys`` with ``masks`` (places in the text ``masks``), ``group_mask_keys`` with ``group_masks``,
     ``box_keys`` with ``boxes`` (box only), ``group_box_keys`` with ``group_boxes``; ``widths`` and ``heights`` of the
-    images, 0 where nothing is known of them; ``areas`` of the masks; ``ancestors``, ``ancestor_ends``, ``shown``,
-    ``usage`` and ``objects`` as in detection.
+    images, 0 where nothing is known of them; ``areas`` of the masks; ``ancestors``, ``ancestor_ends``, ``usage`` and
+    ``objects`` as in detection.
 
     Raises
     ------
@@ -93,7 +93,6 @@ def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
         "widths": widths,
         "heights": heights,
         "areas": masks["area"],
-        "shown": labelling.shown(verified),
         "usage": usage,
         "objects": count_objects(arrays["mask_keys"], arrays["group_mask_keys"], usage, count),
         **labelling.ancestor_arrays,

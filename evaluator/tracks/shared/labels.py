@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.hierarchy import Hierarchy, HierarchyCycle
 from evaluator.tracks.checking import check_labels, distinct_keys, image_names
-from evaluator.tracks.shared.truth_warnings import warn_contradictions, warn_unlisted_images
+from evaluator.tracks.shared.truth_warnings import warn_contradictions, warn_denied, warn_unlisted_images
 
 if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
@@ -29,7 +29,7 @@ class Labelling:
     names : list of str
         Display names of the labels.
     closed : bool
-        Whether ``classes.csv`` lists the labels: then all of them belong into a report.
+        Whether ``classes.csv`` lists the labels.
     in_hierarchy : int or None
         How many labels the hierarchy lists, None without one; without ``classes.csv`` they are the first ones.
     ancestors : list of list of int
@@ -83,6 +83,9 @@ class Labelling:
         verified = tables["image_labels.csv"]
         present = verified.integers("Confidence") == 1
         warn_contradictions(verified)
+        for table in tables.values():
+            if table is not verified:
+                warn_denied(table, verified)
         codes = coded(verified.texts("ImageID"), images), coded(verified.texts("LabelName"), labels)
         names = [(listed or {}).get(label, label) for label in labels]
         lists = listed is not None, len(known) if hierarchy else None
@@ -105,10 +108,6 @@ class Labelling:
         return distinct_keys(
             np.concatenate([there[0], absent[0]]), np.concatenate([there[1], absent[1]]), len(self.labels)
         )
-
-    def shown(self, keys: Codes) -> Codes:
-        """Return the labels of a report: all that are listed, or those of some sorted image × label keys."""
-        return np.arange(len(self.labels)) if self.closed else np.unique(keys % max(len(self.labels), 1))
 
     @property
     def listed_arrays(self) -> dict[str, Codes]:

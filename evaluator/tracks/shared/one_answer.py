@@ -108,7 +108,8 @@ def _by_image(truth: Truth, table: Table, images: NDArray[np.int64], column: Col
 
 
 def _blank(track: Track, truth: Truth) -> str:
-    guess = ["0" if column.kind == "number" else truth.texts["labels"][0] for column in track.form.predicted]
+    label = next(iter(truth.texts["labels"]), "")  # of an empty truth there is none
+    guess = ["0" if column.kind == "number" else label for column in track.form.predicted]
     return csv_text(track.form.long_header, ((image, *guess) for image in truth.texts["images"]))
 
 

@@ -56,3 +56,14 @@ def warn_contradictions(labels: "TruthTable") -> None:
     said = labels.numbers("Confidence")[:, 0]
     what = "is neither 0 nor 1; it counts as 0"
     labels.warn("Confidence", ~np.isin(said, (0.0, 1.0)) & ~np.isnan(said), "truth_confidence", what)
+
+
+def warn_denied(objects: "TruthTable", labels: "TruthTable") -> None:
+    """Warn about objects of a class that is verified as absent from their image, and not as present."""
+    pairs = list(zip(labels.texts("ImageID"), labels.texts("LabelName"), strict=True))
+    is_present = (labels.integers("Confidence") == 1).tolist()
+    present = {pair for pair, there in zip(pairs, is_present, strict=True) if there}
+    absent = set(pairs) - present
+    own = zip(objects.texts("ImageID"), objects.texts("LabelName"), strict=True)
+    denied = np.array([pair in absent for pair in own], bool)
+    objects.warn("LabelName", denied, "truth_contradiction", f"is verified as absent from this image in {labels.file}")

@@ -11,12 +11,12 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.feedback import SPLITS
 
+REVEAL = "true: images that are private in the active truth may be public in this one"
+
 
 class TruthInput(Input):
     file = serializers.FileField(help_text="the truth folder as a zip, usage.csv included where there is one")
-    reveal = serializers.BooleanField(
-        default=False, help_text="true: images that are private in the active truth may be public in this one"
-    )
+    reveal = serializers.BooleanField(default=False, help_text=REVEAL)
 
 
 class TruthSerializer(serializers.Serializer[Any]):
@@ -50,10 +50,12 @@ class RescoreInput(Input):
         help_text="version; without it the newest that was never in use, else the active one",
     )
     preview = Flag(default=True, help_text="false: apply it at once, which is refused while scores are lacking")
+    reveal = Flag(default=False, help_text=REVEAL)
 
 
 class ApplyInput(Input):
     without_unscorable = Flag(default=False, help_text="take off the boards what cannot be scored this way")
+    reveal = Flag(default=False, help_text=REVEAL)
 
 
 class BoardsSerializer(serializers.Serializer[Phase]):

@@ -52,10 +52,9 @@ def latest(phase: Phase) -> Rescoring:
     return found
 
 
-def read_again(one: Rescoring) -> Response:
+def answer(one: Rescoring) -> Response:
     """Answer with a rescoring and the truth that boards show, as the database has them now."""
-    found = Rescoring.objects.select_related("truth", "phase").get(pk=one.pk)
-    return Response(RescoringSerializer(found).data)
+    return Response(RescoringSerializer(rescoring.read_again(one)).data)
 
 
 class Truths(APIView):
@@ -105,7 +104,7 @@ class Rescore(APIView):
     @extend_schema(operation_id="read_rescoring", responses={200: RescoringSerializer, **READING})
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """How far the last rescoring is, and what it would change."""
-        return read_again(latest(organized_phase_at(request, slug, phase)))
+        return answer(latest(organized_phase_at(request, slug, phase)))
 
     @extend_schema(operation_id="rescore", request=RescoreInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
@@ -113,10 +112,10 @@ class Rescore(APIView):
         found = organized_phase_at(request, slug, phase)
         asked = given(RescoreInput, request)
         truth = rescoring.version_of(found, asked["truth"]) if "truth" in asked else None
-        begun = rescoring.start(phase=found, by=request.user, truth=truth)
+        begun = rescoring.start(phase=found, by=request.user, truth=truth, reveal=asked["reveal"])
         if not asked["preview"]:
-            rescoring.apply(rescoring=begun, by=request.user)
-        return read_again(begun)
+            rescoring.apply(rescoring=begun, by=request.user, reveal=asked["reveal"])
+        return answer(begun)
 
 
 class Apply(APIView):
@@ -126,9 +125,8 @@ class Apply(APIView):
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Switch the boards to the new scores, at one instant."""
         found = organized_phase_at(request, slug, phase)
-        without = given(ApplyInput, request)["without_unscorable"]
-        applied = rescoring.apply(rescoring=latest(found), by=request.user, without_unscorable=without)
-        return read_again(applied)
+        applied = rescoring.apply(rescoring=latest(found), by=request.user, **given(ApplyInput, request))
+        return answer(applied)
 
 
 class Discard(APIView):

@@ -1,4 +1,4 @@
-"""The baselines' files, checked against the prepared truths by the `podium` program, before anything is written."""
+"""Baselines and sample submissions of a bundle, checked by the `podium` program before anything is written."""
 
 import json
 from functools import partial
@@ -15,24 +15,32 @@ SUBMISSION_AT_FAULT = 2
 
 
 def check_all(phases: tuple[BundlePhase, ...], prepared: dict[str, Prepared]) -> None:
-    """Raise InvalidBundle with the defects of all baselines, which would otherwise be rejected one by one later."""
+    """Raise InvalidBundle with the defects of all baselines and samples.
+
+    A baseline is checked against its truth, because it would be rejected later. A sample is published, so its form is
+    checked, and nothing that depends on the truth.
+    """
     problems: list[Problem] = []
     for phase in phases:
-        for file in dict.fromkeys(baseline.file for baseline in phase.baselines):
-            answer = findings_of(phase, file, truth=prepared[phase.slug].compiled)
-            problems += located(answer["errors"], answer["counts"], partial(place, phase=phase, baseline=file))
+        baselines = dict.fromkeys(baseline.file for baseline in phase.baselines)
+        checked: list[tuple[Path, Path | None]] = [(file, prepared[phase.slug].compiled) for file in baselines]
+        checked += [(phase.sample, None)] if phase.sample else []
+        for file, truth in checked:
+            answer = findings_of(phase, file, truth=truth)
+            problems += located(answer["errors"], answer["counts"], partial(place, phase=phase, file=file))
     if problems:
         raise InvalidBundle(problems)
 
 
-def place(_: str | None, *, phase: BundlePhase, baseline: Path) -> str:
+def place(_: str | None, *, phase: BundlePhase, file: Path) -> str:
     """Name the file from the bundle's top; the program has no name for the one file that it checks."""
-    return f"phases/{phase.slug}/{baseline.relative_to(phase.folder).as_posix()}"
+    return f"phases/{phase.slug}/{file.relative_to(phase.folder).as_posix()}"
 
 
-def findings_of(phase: BundlePhase, file: Path, *, truth: Path) -> dict[str, Any]:
+def findings_of(phase: BundlePhase, file: Path, *, truth: Path | None) -> dict[str, Any]:
     """Return what `podium check … --json` prints."""
-    words = ("check", phase.track, "--submission", str(file), "--truth", str(truth), *settings_of(phase), "--json")
+    known = ("--truth", str(truth)) if truth else ()
+    words = ("check", phase.track, "--submission", str(file), *known, *settings_of(phase), "--json")
     ended = run_podium(*words, expected=(0, SUBMISSION_AT_FAULT))
     answer: dict[str, Any] = json.loads(ended.stdout)
     return answer

@@ -1,6 +1,6 @@
-"""What an import must not do unasked: end a phase, reveal scores, or undo an edit made on the server."""
+"""What an import must not do unasked: end or remove a phase, reveal scores, or undo an edit made on the server."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -9,14 +9,17 @@ from server.audit.models import Entry
 from server.challenges.ending import Terms, consequences, moment, refusals, terms_of
 from server.challenges.models import Challenge, Phase
 from server.clock import database_now
+from server.organize.services import truths
 from server.organize.services.bundles.mistakes import Mistakes
+from server.organize.services.preparing import Prepared
 
 SHOWN_CHARACTERS = 80
+ALLOW = "If that is meant, import it with --reveal"
 
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """`reveal`: a phase may end and scores may be revealed; `force`: edits made on the server may be undone."""
+    """`reveal`: a phase may end or be removed, more scores may be shown; `force`: edits on the server may be undone."""
 
     reveal: bool = False
     force: bool = False
@@ -65,11 +68,32 @@ def check_consent(challenge: Challenge, before: State, consent: Consent, mistake
         mistakes.add("revealed", sentence)
     if not consent.reveal:
         for sentence in consequences(before.terms, after, now):
-            mistakes.add("would_reveal", f"{sentence}. If that is meant, import it with --reveal")
+            mistakes.add("would_reveal", f"{sentence}. {ALLOW}")
     if not consent.force:
         for sentence in undone(challenge, before):
             mistakes.add("would_undo_edit", f"{sentence}. Change the bundle, or import it with --force")
     mistakes.stop_if_any()
+
+
+def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, mistakes: Mistakes) -> None:
+    """Note where the new truth of a running phase makes images public that are private now.
+
+    It is called before the transaction, because a child process compares the truths.
+    """
+    phases = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug__in=prepared)
+    now = database_now()
+    for phase in phases if not consent.reveal else ():
+        active, new = phase.truth, prepared[phase.slug]
+        if active is None or active.sha256 == new.sha256 or not phase.is_open(now):
+            continue
+        try:
+            count = truths.newly_public(active, new.compiled)
+        except truths.Unrestorable as error:
+            mistakes.add("would_reveal", f"{error}, so what the new truth reveals is not known. {ALLOW}")
+        else:
+            if count:
+                told = f"phase {phase.slug}: {count:,} images that are private now would be public"
+                mistakes.add("would_reveal", f"{told}. {ALLOW}")
 
 
 def undone(challenge: Challenge, before: State) -> Iterator[str]:

@@ -20,7 +20,7 @@ from server.organize.services import baselines, bundles, salts
 from server.organize.services.bundles.dates import check_order
 from server.organize.services.bundles.mistakes import Mistakes, unheard
 from server.organize.services.checking import check_all
-from server.organize.services.consent import NO_CONSENT, Consent, check_consent, state_before
+from server.organize.services.consent import NO_CONSENT, Consent, check_consent, check_images, state_before
 from server.organize.services.new_files import NewFiles
 from server.organize.services.phases import clear, differing, has_entries, write_phase
 from server.organize.services.preparing import Prepared, prepare_all
@@ -66,6 +66,7 @@ def import_bundle(
         salts.warn(bundle, mistakes)
         prepared = prepare_all(bundle.phases, Path(workspace), mistakes)
         check_all(bundle.phases, prepared)
+        check_images(bundle.slug, prepared, consent, mistakes)
         with transaction.atomic(), NewFiles() as files:
             before = state_before(bundle.slug)
             challenge, changes, kept = write(bundle, prepared, mistakes, files=files, by=by)

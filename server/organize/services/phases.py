@@ -13,7 +13,7 @@ from server.organize.services.bundles import BundlePhase
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared
-from server.organize.services.truths import keep
+from server.organize.services.truths import keep, put_into_use
 
 FIELDS = (
     "title",
@@ -104,10 +104,10 @@ def has_entries(phase: Phase) -> bool:
 
 
 def activate(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
-    """Make the prepared truth the one that counts; what baselines scored against the last one goes."""
+    """Make the prepared truth the one that counts, and remove what baselines scored against the last one."""
     clear(phase)
-    phase.truths.update(active=False)
-    truth = keep(phase, prepared, files, active=True)
+    truth = keep(phase, prepared, files)
+    put_into_use(truth)
     return f"truth version {truth.version}, {truth.images:,} images, sha256 {truth.sha256[:12]}"
 
 

@@ -56,7 +56,6 @@ class Prepared:
     candidates: Path | None = None
     warnings: list[Problem] = field(default_factory=list)
     ceiling: dict[str, dict[str, Any]] = field(default_factory=dict)
-    newly_public: int = 0
 
     @property
     def ceiling_in_words(self) -> str:
@@ -83,8 +82,8 @@ def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mist
     return prepared
 
 
-def prepare(phase: Source, workspace: Path, *, earlier: Path | None = None) -> Prepared:
-    """Check and compile a truth; `earlier` is the prepared one that it is compared with.
+def prepare(phase: Source, workspace: Path) -> Prepared:
+    """Check and compile a truth.
 
     A phase with a salt must not reveal answers by what participants are given to read either; one from before there
     were salts stays as it was accepted then.
@@ -96,7 +95,6 @@ def prepare(phase: Source, workspace: Path, *, earlier: Path | None = None) -> P
     added = added_files(phase, workspace)
     words = [*arguments(phase, added), "--out", str(compiled), "--sample", str(sample)]
     words += ["--candidates", str(candidates)] if candidates else []
-    words += ["--earlier", str(earlier)] if earlier else []
     words += ["--ceiling", *(["--hidden"] if phase.salt else [])]
     made = answer_of("prepare", *words, phase=phase)
     if not made["splits"]["public"]:
@@ -108,8 +106,8 @@ def prepare(phase: Source, workspace: Path, *, earlier: Path | None = None) -> P
     pack(phase, added, source)
     warnings = located(made["warnings"], made["warning_counts"], partial(place, phase=phase))
     private = "private" in made["splits"]
-    found = made.get("ceiling", {}), made.get("newly_public", 0)
-    return Prepared(made["sha256"], made["images"], compiled, source, sample, private, candidates, warnings, *found)
+    ceiling = made.get("ceiling", {})
+    return Prepared(made["sha256"], made["images"], compiled, source, sample, private, candidates, warnings, ceiling)
 
 
 def added_files(phase: Source, workspace: Path) -> list[Path]:

@@ -19,6 +19,7 @@ from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.field import read_field
 from server.organize.models import Rescoring
+from server.organize.services.truths import put_into_use, refuse_newly_public
 from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, Status, Submission
 from server.submissions.services import reruns
 
@@ -34,15 +35,22 @@ class Change:
     score_after: float | None
 
 
-@transaction.atomic
-def start(*, phase: Phase, by: User | None, truth: Truth | None = None) -> Rescoring:
+def start(*, phase: Phase, by: User | None, truth: Truth | None = None, reveal: bool = False) -> Rescoring:
     """Rescore against a truth version, with the present evaluator; continue where the same was begun already.
 
-    Without `truth`, :func:`proposed` decides. A rescoring to another version that was begun is discarded.
+    Without `truth`, :func:`proposed` decides. A rescoring to another version that was begun is discarded. Refused
+    where images would be public that are private now, unless `reveal` allows it.
     """
+    truth = truth or proposed(phase, begun_of(phase))
+    if not reveal:
+        refuse_newly_public(phase, truth)
+    return begin(phase=phase, by=by, truth=truth)
+
+
+@transaction.atomic
+def begin(*, phase: Phase, by: User | None, truth: Truth) -> Rescoring:
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = begun_of(locked)
-    truth = truth or proposed(locked, begun)
     signature = compose(locked.declared_track, locked.declared_track.resolve(locked.parameters), truth.sha256)
     if begun is not None and (begun.truth_id, begun.signature) == (truth.pk, signature):
         catch_up(begun)
@@ -73,7 +81,7 @@ def proposed(phase: Phase, begun: Rescoring | None) -> Truth:
     if newest is None:
         raise Refused("invalid", "This phase has no truth to rescore against. Add one first.")
     active = phase.truth
-    if active is None or (newest.version > active.version and not newest.rescorings.exclude(applied_at=None).exists()):
+    if active is None or (newest.version > active.version and not newest.used):
         return newest
     return begun.truth if begun else active
 
@@ -114,9 +122,24 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
     begun.delete()
 
 
+def held(rescoring: Rescoring) -> tuple[Phase, Rescoring]:
+    """Lock the phase and read the rescoring again. Refused where it was discarded or replaced."""
+    phase = Phase.objects.select_for_update(no_key=True).get(pk=rescoring.phase_id)
+    return phase, read_again(rescoring)
+
+
+def read_again(rescoring: Rescoring) -> Rescoring:
+    """Return the row as the database has it now. Refused where it was discarded or replaced."""
+    found = Rescoring.objects.select_related("truth", "phase").filter(pk=rescoring.pk).first()
+    if found is None:
+        raise Refused("not_found", "This rescoring was discarded or replaced by another.")
+    return found
+
+
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Queue a rerun for every submission that has neither the new score nor a pending rerun."""
+    held(rescoring)  # nobody else would remove the reruns of a rescoring that is gone
     asked = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.ask(lacking(rescoring).exclude(Exists(asked)).order_by("received_at"), truth=rescoring.truth)
 
@@ -171,15 +194,22 @@ def changes(rescoring: Rescoring, *, split: str) -> list[Change]:
     return [Change(team, old[0], new[0], old[1], new[1]) for team, (old, new) in lines.items() if old != new]
 
 
-def apply(*, rescoring: Rescoring, by: User | None, without_unscorable: bool = False) -> Rescoring:
-    """Switch the boards. Refused while a score is lacking, whose submission is then asked for."""
+def apply(
+    *, rescoring: Rescoring, by: User | None, without_unscorable: bool = False, reveal: bool = False
+) -> Rescoring:
+    """Switch the boards. Refused while a score is lacking, whose submission is then asked for.
+
+    Refused, too, where images would be public that are private now, unless `reveal` allows it.
+    """
     catch_up(rescoring)
+    compared = Truth.objects.filter(phase=rescoring.phase_id, active=True).first()
+    if not reveal:
+        refuse_newly_public(rescoring.phase, rescoring.truth)
     with transaction.atomic():
-        phase = Phase.objects.select_for_update(no_key=True).get(pk=rescoring.phase_id)
-        found = phase.rescorings.select_related("truth").filter(pk=rescoring.pk).first()
-        if found is None:
-            raise Refused("not_found", "This rescoring was discarded or replaced by another.")
+        phase, found = held(rescoring)
         if found.applied_at is None:
+            if phase.truth != compared:
+                raise Refused("rescoring_unfinished", "Another truth came into use meanwhile. Try again.")
             refuse_unfinished(found, without_unscorable=without_unscorable)
             switch(phase, found)
             detail = {
@@ -209,8 +239,7 @@ def switch(phase: Phase, rescoring: Rescoring) -> None:
 
     Whoever records a score waits for that, and sees afterwards that it was made against the other truth.
     """
-    phase.truths.update(active=False)
-    phase.truths.filter(pk=rescoring.truth_id).update(active=True)
+    put_into_use(rescoring.truth)
     phase.signature = rescoring.signature
     phase.save(update_fields=["signature"])
     scored = phase.submissions.filter(status=Status.SCORED)

@@ -25,9 +25,8 @@ class Evaluation(models.Model):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(
-                fields=("submission", "truth", "evaluator_version", "signature"), name="one_evaluation_of_a_kind"
-            ),
+            # the signature names the truth and the version of the evaluator
+            models.UniqueConstraint(fields=("submission", "signature"), name="one_evaluation_per_signature"),
         )
         indexes = (models.Index(fields=("signature", "submission"), name="evaluation_on_board"),)
 

@@ -56,7 +56,7 @@ class Submission(models.Model):
     file_name = models.CharField(max_length=255)
     size_bytes = models.PositiveBigIntegerField()
     small = models.BooleanField(
-        default=False, db_default=False, help_text="by its unpacked size: never waits for large"
+        default=False, db_default=False, help_text="by its unpacked size, and by what a scoring of it took"
     )
     sha256 = models.CharField(max_length=64)
     note = models.CharField(max_length=500, blank=True)

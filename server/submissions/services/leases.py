@@ -30,6 +30,14 @@ def running() -> Counter[int]:
         return Counter(team for (team,) in cursor.fetchall())
 
 
-def has_place(team_id: int) -> bool:
+def at_once(*, large: bool) -> int:
+    """Return how many evaluations of one team may run, counting the one that this process would take.
+
+    A process that may not take a large file is kept for small ones. It is for teams that have nothing else running.
+    """
+    return settings.TEAM_EVALUATIONS_AT_ONCE if large else 1
+
+
+def has_place(team_id: int, *, large: bool) -> bool:
     """Tell whether another evaluation of the team may run; exact only for whoever holds the team's row."""
-    return running()[team_id] < settings.TEAM_EVALUATIONS_AT_ONCE
+    return running()[team_id] < at_once(large=large)

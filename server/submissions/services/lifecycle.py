@@ -22,6 +22,7 @@ from server.submissions.services.leases import FREE, end_of_lease, has_place
 log = logging.getLogger(__name__)
 
 IDLE: dict[str, Any] = {**FREE, "stage": ""}
+LOSSES_CHARGED = 2  # so many lost workers are the file's cost
 TAKEN = ("status", "lease_token", "lease_until", "attempts", "started_at", "progress", "not_before")
 
 
@@ -30,8 +31,11 @@ def held(submission: Submission) -> SubmissionQuerySet:
     return Submission.objects.filter(pk=submission.pk, status=Status.RUNNING, lease_token=submission.lease_token)
 
 
-def claim(submission_id: UUID) -> Submission | None:
-    """Take a queued submission; None if it cannot be taken, or its team has no place left. Safe to call twice."""
+def claim(submission_id: UUID, *, large: bool = True) -> Submission | None:
+    """Take a queued submission; None if it cannot be taken, or its team has no place left. Safe to call twice.
+
+    `large` says whether this process may take large files.
+    """
     found = Submission.objects.queued().select_related("phase", "team").filter(pk=submission_id).first()
     if found is None:
         return None
@@ -41,7 +45,7 @@ def claim(submission_id: UUID) -> Submission | None:
         Team.objects.filter(pk=found.team_id).update(served_at=now)  # and so nobody else takes the team's last place
         found.status, found.lease_token, found.lease_until = Status.RUNNING, uuid4(), end_of_lease(now)
         found.attempts, found.started_at, found.progress, found.not_before = found.attempts + 1, now, 0.0, None
-        taken = has_place(found.team_id) and still.update(**{name: getattr(found, name) for name in TAKEN})
+        taken = has_place(found.team_id, large=large) and still.update(**{name: getattr(found, name) for name in TAKEN})
         if not taken:
             transaction.set_rollback(True)
     return found if taken else None
@@ -132,17 +136,25 @@ def release(submission: Submission, *, pause: timedelta | None = None) -> bool:
 
 
 @transaction.atomic
+def release_as_large(submission: Submission) -> bool:
+    """Put it back because it costs more than a small file may. The attempt does not count."""
+    return back_to_queue(held(submission), submission, attempts=F("attempts") - 1, small=False)
+
+
+@transaction.atomic
 def cancel(*, submission: Submission, by: User) -> Submission:
     """Stop it for good. A worker that is at it loses its lease and writes nothing.
 
     The quota is given back only while it was still queued: once scoring has begun the machine's time is spent, and
-    stages and defects have been seen; cancelling would otherwise be a way to try files for free.
+    stages and defects have been seen; cancelling would otherwise be a way to try files for free. A file that has cost
+    LOSSES_CHARGED workers their lives is charged for it even while it waits for its last attempt.
     """
     this = Submission.objects.filter(pk=submission.pk)
     # from here on no worker and no sweeper moves it
-    status = this.select_for_update(no_key=True).values_list("status", flat=True).first()
-    if status is None:  # a baseline, that an import replaced
+    found = this.select_for_update(no_key=True).values_list("status", "losses").first()
+    if found is None:  # a baseline, that an import replaced
         raise Refused("not_found", "There is no such submission any more.")
+    status, losses = found
     if status in FINISHED:
         submission.refresh_from_db()
         if status == Status.CANCELLED:
@@ -150,7 +162,7 @@ def cancel(*, submission: Submission, by: User) -> Submission:
         raise Refused("not_cancellable", f"It is {status} already. Nothing is left to cancel.")
     now = database_now()
     this.update(status=Status.CANCELLED, finished_at=now, **IDLE)
-    if status == Status.QUEUED:
+    if status == Status.QUEUED and losses < LOSSES_CHARGED:
         quota.give_back(submission, reason="cancelled", now=now)
     audit.record(actor=by, action="submission.cancelled", subject=f"submission {submission.pk}")
     submission.refresh_from_db()

@@ -24,6 +24,8 @@ from server.submissions.services.leases import FREE, end_of_lease, has_place
 
 log = logging.getLogger(__name__)
 
+TAKEN = ("lease_token", "lease_until", "attempts")
+
 
 def ask(submissions: Iterable[Submission], *, truth: Truth, purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS) -> None:
     """Have them scored again once this transaction is committed, also where that was given up before."""
@@ -49,22 +51,23 @@ def held(rerun: Rerun) -> RerunQuerySet:
     return Rerun.objects.filter(pk=rerun.pk, lease_token=rerun.lease_token)
 
 
-@transaction.atomic
-def claim(rerun_id: int) -> Rerun | None:
-    """Take a waiting one; None if it cannot be taken, or its team has no place left. Safe to call twice."""
+def claim(rerun_id: int, *, large: bool = True) -> Rerun | None:
+    """Take a waiting one; None if it cannot be taken, or its team has no place left. Safe to call twice.
+
+    `large` says whether this process may take large files. It is the team's turn, as with a submission.
+    """
     found = Rerun.objects.waiting().select_related("truth", "submission__phase").filter(pk=rerun_id).first()
     if found is None:
         return None
-    team = found.submission.team_id
-    list(Team.objects.select_for_update(no_key=True).filter(pk=team))  # nobody else takes its last place
-    if not has_place(team):
-        return None
-    taken = {"lease_token": uuid4(), "lease_until": end_of_lease(database_now()), "attempts": found.attempts + 1}
-    if not Rerun.objects.waiting().filter(pk=rerun_id, attempts=found.attempts).update(**taken):
-        return None
-    for name, value in taken.items():
-        setattr(found, name, value)
-    return found
+    team, still = found.submission.team_id, Rerun.objects.waiting().filter(pk=rerun_id, attempts=found.attempts)
+    with transaction.atomic():
+        now = database_now()
+        Team.objects.filter(pk=team).update(served_at=now)  # and so nobody else takes the team's last place
+        found.lease_token, found.lease_until, found.attempts = uuid4(), end_of_lease(now), found.attempts + 1
+        taken = has_place(team, large=large) and still.update(**{name: getattr(found, name) for name in TAKEN})
+        if not taken:
+            transaction.set_rollback(True)
+    return found if taken else None
 
 
 def beat(rerun: Rerun) -> bool:
@@ -150,3 +153,15 @@ def back_to_queue(mine: RerunQuerySet, rerun: Rerun, **changes: Any) -> bool:
 def release(rerun: Rerun) -> bool:
     """Put it back because the worker is being stopped: nobody's fault, so the attempt does not count."""
     return back_to_queue(held(rerun), rerun, attempts=F("attempts") - 1)
+
+
+@transaction.atomic
+def release_as_large(rerun: Rerun) -> bool:
+    """Put it back because it costs more than a small file may. The attempt does not count."""
+    no_longer_small(rerun)
+    return release(rerun)
+
+
+def no_longer_small(rerun: Rerun) -> None:
+    """Let all that follows for its submission wait its turn among the large files."""
+    Submission.objects.filter(pk=rerun.submission_id).update(small=False)

@@ -15,11 +15,11 @@ from django.db.models import QuerySet
 
 from server.clock import database_now
 from server.submissions import limits, queue
+from server.submissions.arriving import incoming
 from server.submissions.models import Failure, Fault, Rerun, Status, Submission
 from server.submissions.services import keeping, lifecycle, quarantine, reruns
 
 HALF_WAY = 24 * 3600.0  # an upload may be slow, an import may take long; by the clock that stamps files
-LOSSES_CHARGED = 2  # of the workers of one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +54,17 @@ def end_overdue_leases() -> tuple[int, int]:
 def end_lease(submission: Submission) -> bool:
     """End the attempt, unless its worker has prolonged the lease since it was read.
 
-    One loss may be the worker's own. A file that is there at a second one pays for what it costs.
+    One loss may be the worker's own. A file that is there at a second one pays for what it costs, and is still tried
+    EVALUATION_ATTEMPTS times. After the first it is not small any more: a lease outlasts what a small file may take.
     """
     losses = submission.losses + 1
-    fault = Fault.PARTICIPANT if losses >= LOSSES_CHARGED else Fault.PLATFORM
+    fault = Fault.PARTICIPANT if losses >= lifecycle.LOSSES_CHARGED else Fault.PLATFORM
     times = "once" if losses == 1 else f"{losses} times"
     paid = limits.CHARGED if fault == Fault.PARTICIPANT else "Your quota was given back."
     sentence = f"Its worker stopped {times} while scoring it, perhaps for want of memory. {limits.ADVICE} {paid}"
     with transaction.atomic():
         still = lifecycle.held(submission).filter(lease_until=submission.lease_until)
-        still.update(losses=losses)
+        still.update(losses=losses, small=False)
         return lifecycle.give_up(
             still, submission, code=Failure.WORKER_LOST, fault=fault, sentence=sentence, final=False
         )
@@ -71,8 +72,13 @@ def end_lease(submission: Submission) -> bool:
 
 def end_rerun(rerun: Rerun) -> bool:
     """The same for a scoring after the first."""
-    still = reruns.held(rerun).filter(lease_until=rerun.lease_until)
-    return reruns.give_up(still, rerun, sentence=f"its worker stopped {rerun.attempts} times", final=False)
+    sentence = f"its worker stopped {rerun.attempts} times"
+    with transaction.atomic():
+        still = reruns.held(rerun).filter(lease_until=rerun.lease_until)
+        ended = reruns.give_up(still, rerun, sentence=sentence, final=False)
+        if ended:
+            reruns.no_longer_small(rerun)
+    return ended
 
 
 def resend() -> int:
@@ -104,7 +110,7 @@ def keep_order() -> Swept:
     """Files that no row knows go aside, those that were not scored go after some days, halves of uploads after one."""
     quarantined, restored, deleted = quarantine.sweep()
     before = time.time() - HALF_WAY
-    parts = sum(remove_if_older(part, before) for part in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir())
+    parts = sum(remove_if_older(part, before) for part in incoming().iterdir())
     removed = keeping.remove_overdue() + deleted + parts
     return Swept(quarantined=quarantined, restored=restored, removed=removed)
 

@@ -167,6 +167,13 @@ def test_a_superuser_by_command_is_logged(db: None, monkeypatch: pytest.MonkeyPa
     assert (entry.subject, entry.detail) == (f"user {User.objects.get().pk}", {"superuser": True})
 
 
+def test_a_superuser_by_command_that_is_not_created_changes_no_account(make: Any) -> None:
+    person = make.user()
+    call_command("createsuperuser", stdout=StringIO(), stderr=StringIO(), stdin=StringIO())
+    assert not person.emailaddress_set.exists()
+    assert not Entry.objects.filter(action="account.created").exists()
+
+
 def test_a_new_password_is_logged(staff: Client, rows: Any, make: Any) -> None:
     person = make.user()
     new = {"password1": "another long 7", "password2": "another long 7", "usable_password": "true"}

@@ -10,7 +10,7 @@ from django.urls import reverse
 from server.challenges.models import Challenge, Phase
 
 NOW = datetime.now(UTC).replace(microsecond=0)
-PAST, FUTURE = NOW - timedelta(days=1), NOW + timedelta(days=1)
+PAST, SOON, FUTURE = (NOW + timedelta(hours=hours) for hours in (-24, 1, 48))
 OPENED = datetime(2026, 1, 1, tzinfo=UTC)
 PHASE = {"title": "x", "position": 0, "quota_per_day": 5, "attempts_per_day": 20, "finals": 2, "feedback": "exact"}
 CHALLENGE = {"title": "T", "visibility": "public", "team_max_size": 5, "registration": "open"}
@@ -108,6 +108,25 @@ def test_a_challenge_that_would_end_at_once_needs_its_name_typed(staff: Any, pha
     assert "phase main would end at once" in str(errors(staff, phase.challenge, **form)["confirm"])
     assert Challenge.objects.get().closes_at is None
     assert not errors(staff, phase.challenge, **form, confirm="animals")
+
+
+@pytest.mark.parametrize("where", ["phase", "challenge"])
+def test_an_end_within_a_day_that_is_earlier_than_before_needs_its_name_typed(
+    staff: Any, phase: Any, where: str
+) -> None:
+    row, form = (phase, PHASE) if where == "phase" else (phase.challenge, {**CHALLENGE, **at("opens_at", OPENED)})
+    form = {**form, **at("closes_at", SOON)}
+    assert "phase main would end within 24 hours" in str(errors(staff, row, **form)["confirm"])
+    assert not errors(staff, row, **form, confirm=row.slug)
+    assert Phase.objects.get().closing == SOON
+
+
+@pytest.mark.parametrize("shows", [{}, {"feedback_classes": "on"}])
+def test_feedback_that_shows_more_needs_its_name_typed(staff: Any, phase: Any, shows: dict[str, str]) -> None:
+    assert not errors(staff, phase, **{**PHASE, "feedback": "ladder", "ladder_standard_errors": 2})
+    form = {**PHASE, **shows}
+    assert "would show participants more than before" in str(errors(staff, phase, **form)["confirm"])
+    assert not errors(staff, phase, **form, confirm="main")
 
 
 def test_a_later_end_needs_no_confirmation(staff: Any, phase: Any) -> None:

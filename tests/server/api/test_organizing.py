@@ -9,7 +9,10 @@ import pytest
 
 from evaluator.signature import compose
 from server.challenges.models import Truth
-from server.submissions.models import Evaluation, Submission
+from server.errors import Refused
+from server.organize.models import Rescoring
+from server.organize.services import rescoring
+from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import reruns
 from tests.server.conftest import evaluate
 
@@ -180,3 +183,33 @@ def test_private_images_become_public_only_where_that_is_said(api: Any, phase: A
     answer = api.upload(f"{PATH}/truths", file=moved, **boss)
     assert (answer.status_code, "1 images that are private now" in answer.json()["detail"]) == (422, True)
     assert api.upload(f"{PATH}/truths", file=moved, reveal="true", **boss).json()["version"] == 3
+
+
+@pytest.mark.parametrize(("path", "sent"), [("rescore", {"truth": 2}), ("rescore/apply", {})])
+def test_a_rescoring_that_another_request_discards_meanwhile_is_not_found(
+    api: Any, phase: Any, boss: Any, monkeypatch: pytest.MonkeyPatch, path: str, sent: dict[str, Any]
+) -> None:
+    api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
+    api.post(f"{PATH}/rescore", {"truth": 2}, **boss)
+    name = "apply" if path.endswith("apply") else "start"
+    act = getattr(rescoring, name)
+
+    def and_then_it_is_gone(**about: Any) -> Rescoring:
+        done: Rescoring = act(**about)
+        Rescoring.objects.all().delete()
+        return done
+
+    monkeypatch.setattr(rescoring, name, and_then_it_is_gone)
+    answer = api.post(f"{PATH}/{path}", sent, **boss)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_a_rescoring_that_is_gone_asks_for_nothing_more(phase: Any, scored: Any) -> None:
+    scored(phase, 0.5)
+    begun = rescoring.start(phase=phase, by=None)
+    Rescoring.objects.all().delete()
+    Rerun.objects.all().delete()
+    for ask in (rescoring.catch_up, lambda gone: rescoring.apply(rescoring=gone, by=None)):
+        with pytest.raises(Refused, match="was discarded or replaced"):
+            ask(begun)
+    assert not Rerun.objects.exists()

@@ -105,7 +105,9 @@ class TestKey:
     def test_another_one_verifies_nothing(self, write: Any, settings: Any) -> None:
         write(2)
         settings.AUDIT_KEY = "another"
-        assert list(faults()) == ["entry 1 was changed", "entry 2 was changed"]
+        first, second, hint = faults()
+        assert (first, second) == ("entry 1 was changed", "entry 2 was changed")
+        assert hint.startswith("no entry fits the audit key")
 
     def test_lies_beside_the_other_keys_for_its_owner_only(self) -> None:
         path = Path(os.environ["PODIUM_HOME"]) / "audit_key"
@@ -165,6 +167,49 @@ class TestEnd:
         write(2)
         witness.path_of_end().write_text("nonsense")
         assert verified() == (1, f"{witness.path_of_end()} is damaged")
+
+    def test_one_damaged_byte_of_it_is_found_and_stops_no_deed(self, write: Any) -> None:
+        write(2)
+        path = witness.path_of_end()
+        path.write_bytes(b"\xb0" + path.read_bytes()[1:])
+        write(1)
+        assert Entry.objects.count() == 3
+        assert verified() == (1, f"{path} is damaged")
+
+    def test_a_note_that_cannot_be_read_is_found_and_stops_no_deed(self, write: Any) -> None:
+        witness.path_of_end().mkdir()
+        write(2)
+        assert Entry.objects.count() == 2
+        code, said = verified()
+        assert code == 1
+        assert "audit_head cannot be read" in said
+
+    @pytest.mark.parametrize("junk", [b"junk\n", b"\xb0\xff", b"0" * 108, b"\n"])
+    def test_junk_in_the_notes_of_lost_ends_hides_no_cut(self, write: Any, junk: bytes) -> None:
+        write(5)
+        cut_after(3)
+        witness.path_of_lost_ends().write_bytes(junk)
+        code, said = verified()
+        assert (code, said) == (1, f"{witness.path_of_lost_ends()} is damaged in line 1")
+        witness.path_of_lost_ends().unlink()
+        assert verified()[0] == 2
+
+    def test_sound_lines_count_beside_a_damaged_one(self, write: Any) -> None:
+        write(5)
+        cut_after(3)
+        write(3)  # the end that is gone is kept, and the log is longer than it was
+        with witness.path_of_lost_ends().open("a") as file:
+            file.write("junk\n")
+        notes = witness.notes()
+        assert [one.number for one in notes.lost] == [5]
+        assert notes.faults == [f"{witness.path_of_lost_ends()} is damaged in line 2"]
+
+    def test_a_restored_backup_that_is_not_in_effect_is_noticed(self, write: Any) -> None:
+        """As SQLite does with the file of a backup beside the `-wal` of what it replaced."""
+        write(5)
+        code, said = verified("--restored")
+        assert code == 3
+        assert "podium.sqlite3-wal" in said
 
     def test_an_earlier_entry_never_moves_it_back(self, write: Any) -> None:
         write(3)

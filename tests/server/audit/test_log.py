@@ -2,8 +2,11 @@
 
 import gzip
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,9 +14,11 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
+from server.audit import verifying
 from server.audit.models import Entry, Head
 from server.audit.services import digest, record
 from server.audit.verifying import faults
+from server.audit.witness import LogFile
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +121,39 @@ class TestWitness:
         call_command("verify_audit", stdout=out)
         assert "4 of them also in the logs" in out.getvalue()
 
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("audit.log.2.gz", b"\x00\xb0random"),
+            ("audit.log.2.gz", gzip.compress(bytes(10_000))[:-9]),
+            ("audit.log.2.gz", gzip.compress(bytes(10_000))[:15] + b"\xff" * 20),
+        ],
+    )
+    def test_that_cannot_be_read_is_named_and_is_no_forgery(
+        self, witness: Path, tmp_path: Path, name: str, content: bytes
+    ) -> None:
+        (tmp_path / "logs").mkdir()
+        witness.rename(tmp_path / "logs" / "web.log")
+        (tmp_path / "logs" / name).write_bytes(content)
+        out = StringIO()
+        with pytest.raises(CommandError, match=r"audit\.log\.2\.gz cannot be read to its end") as failure:
+            call_command("verify_audit", stdout=out)
+        assert failure.value.returncode == 3
+        assert "8 entries, all in place; 4 of them also in the logs" in out.getvalue()
+
+    def test_of_random_bytes_says_nothing(self, witness: Path, tmp_path: Path) -> None:
+        (tmp_path / "noise.log").write_bytes(bytes(range(256)) * 100)
+        assert self.verify(tmp_path / "noise.log").startswith("8 entries, all in place; 0 of them")
+
+    def test_that_is_missing_is_named(self, log: list[Entry], tmp_path: Path) -> None:
+        with pytest.raises(CommandError, match="No such file") as failure:
+            call_command("verify_audit", str(tmp_path / "gone.log"))
+        assert failure.value.returncode == 3
+
+    def test_that_is_a_folder_is_passed_over(self, log: list[Entry], tmp_path: Path) -> None:
+        (tmp_path / "logs" / "old.logs").mkdir(parents=True)
+        call_command("verify_audit", stdout=StringIO())
+
     def test_finds_a_log_that_was_shortened_together_with_its_end(self, witness: Path) -> None:
         Entry.objects.filter(number__gt=6).delete()
         last = Entry.objects.get(number=6)
@@ -165,6 +203,62 @@ def test_what_is_rolled_back_was_never_logged(db: None) -> None:
     record(actor=None, action="test.done", subject="thing")
     assert list(Entry.objects.values_list("number", "action")) == [(1, "test.done")]
     assert list(faults()) == []
+
+
+class TestLogFile:
+    """Where every entry is named outside the database."""
+
+    @pytest.fixture
+    def log_file(self, tmp_path: Path) -> Iterator[Path]:
+        handler = LogFile(tmp_path / "logs" / "audit.log", delay=True)
+        logger = logging.getLogger("server.audit.services")
+        logger.addHandler(handler)
+        yield tmp_path / "logs" / "audit.log"
+        logger.removeHandler(handler)
+        handler.close()
+
+    def write(self, commit: Any) -> list[Any]:
+        """Return what becomes of a later effect of the same transaction."""
+        later: list[str] = []
+        with commit(execute=True):
+            record(actor=None, action="test.done", subject="thing")
+            transaction.on_commit(lambda: later.append("done"))
+        return later
+
+    def test_is_made_again_where_its_folder_was_moved_away(
+        self, db: None, log_file: Path, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        for _ in range(2):
+            assert self.write(django_capture_on_commit_callbacks) == ["done"]
+            assert log_file.exists()
+            log_file.parent.rename(log_file.parent.with_name(f"moved-{Entry.objects.count()}"))
+
+    @pytest.mark.django_db(transaction=True)
+    def test_that_cannot_be_opened_fails_no_deed(self, log_file: Path) -> None:
+        log_file.mkdir(parents=True)
+        later: list[str] = []
+        with transaction.atomic():
+            record(actor=None, action="test.done", subject="thing")
+            transaction.on_commit(lambda: later.append("done"))
+        assert later == ["done"]
+        assert Entry.objects.count() == 1
+
+
+def test_a_damaged_database_file_is_no_forgery(log: list[Entry], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifying, "connection", Malformed())
+    with pytest.raises(CommandError, match="the database file is damaged: row 3 missing from index") as failure:
+        call_command("verify_audit")
+    assert failure.value.returncode == 3
+
+
+class Malformed:
+    """A database of SQLite with pages of another."""
+
+    vendor = "sqlite"
+
+    @contextmanager
+    def cursor(self) -> Iterator[Any]:
+        yield SimpleNamespace(execute=lambda sql: None, fetchall=lambda: [("row 3 missing from index x",)])
 
 
 def test_the_actor_outlives_the_account(make: Any) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from stat import S_IFREG
 from typing import Any
 
 import pytest
@@ -85,7 +86,7 @@ def test_a_link_that_replaces_a_file_while_it_is_copied_is_not_followed(
     make: Any, bundle: Any, secret: Path, monkeypatch: Any
 ) -> None:
     (bundle.path / "rules.md").symlink_to(secret)
-    monkeypatch.setattr(copying, "_is_link", lambda *name: False)  # it was a file when it was looked at
+    monkeypatch.setattr(copying, "_kind", lambda *name: S_IFREG)  # it was a file when it was looked at
     assert mistakes(bundle.path) == [("unreadable", "rules.md")]
 
 

@@ -102,6 +102,8 @@ def test_a_numeric_title_is_a_title(bundle: Any) -> None:
         ("opens_at: 2026-13-01", "bad_value", 3),
         ("opens_at: soon", "bad_value", 3),
         ("opens_at: 0001-01-01T00:00:00+14:00", "bad_value", 3),
+        ("opens_at: 1899-12-31T23:59:59Z", "bad_value", 3),  # the admin's form shows no year 1 that it reads again
+        ('summary: "\\u3164"', "bad_value", 3),  # a letter that shows nothing
         ("opens_at: 2026-06-01\ncloses_at: 2026-06-01", "bad_dates", 4),
         ("join_until: [2026-06-01]", "bad_value", 3),
         ("registration: closed", "bad_value", 3),

@@ -11,12 +11,14 @@ from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.consent import Consent
+from tests.server.organize.conftest import SHEET
 
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 
 Import = Callable[..., list[str]]
 OPENED = datetime(2020, 1, 1, tzinfo=UTC)
-YESTERDAY, TOMORROW = (datetime.now(UTC).replace(microsecond=0) + timedelta(days=days) for days in (-1, 1))
+NOW = datetime.now(UTC).replace(microsecond=0)
+YESTERDAY, LATER = NOW - timedelta(days=1), NOW + timedelta(days=7)
 
 
 def written(at: datetime) -> str:
@@ -64,9 +66,95 @@ def test_with_reveal_it_closes_at_once(bundle: Any, running: Any, run: Import, p
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_closing_time_to_come_needs_no_consent(bundle: Any, running: Any, run: Import, place: Any) -> None:
-    bundle.sheet(**place(TOMORROW))
+    bundle.sheet(**place(LATER))
     run()
-    assert Phase.objects.get().closing == TOMORROW
+    assert Phase.objects.get().closing == LATER
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_end_within_a_day_that_is_earlier_than_before_is_refused_with_the_difference(
+    bundle: Any, running: Any, run: Import, place: Any
+) -> None:
+    bundle.sheet(**place(LATER))
+    run()
+    soon = NOW + timedelta(hours=23)
+    bundle.sheet(**place(soon))
+    ((code, message),) = mistakes(run)
+    assert code == "would_reveal"
+    assert "phase main would end within 24 hours, earlier than participants were told" in message
+    assert f"it would close at {written(soon)} instead of {written(LATER)}" in message
+    run(consent=Consent(reveal=True))
+    assert Phase.objects.get().closing == soon
+
+
+def test_an_end_within_a_day_that_is_later_than_before_needs_no_consent(bundle: Any, running: Any, run: Import) -> None:
+    for hours, consent in ((2, Consent(reveal=True)), (3, Consent())):
+        bundle.sheet(**PLACES[1](NOW + timedelta(hours=hours)))
+        run(consent=consent)
+    assert Phase.objects.get().closing == NOW + timedelta(hours=3)
+
+
+FEEDBACK = [
+    ("{scores: ladder}", "{scores: exact}", "every score instead of clear improvements only"),
+    ("{scores: ladder}", "{scores: rounded, decimals: 2}", "every score instead of clear improvements only"),
+    ("{scores: rounded, decimals: 2}", "{scores: rounded, decimals: 3}", "scores with 3 decimals instead of 2"),
+    ("{scores: rounded, decimals: 2}", "{scores: exact}", "scores exact instead of 2"),
+    ("{classes: false}", "{classes: true}", "results per class"),
+    (
+        "{scores: ladder}\n    ladder: {standard_errors: 2}",
+        "{scores: ladder}\n    ladder: {standard_errors: 1}",
+        "improvements above 1 instead of 2 standard errors",
+    ),
+]
+
+
+@pytest.mark.parametrize(("hides", "shows", "what"), FEEDBACK)
+def test_feedback_of_a_running_phase_that_shows_more_is_refused_and_less_is_free(
+    bundle: Any, running: Any, run: Import, hides: str, shows: str, what: str
+) -> None:
+    def sheet(feedback: str) -> None:
+        bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase=f"    feedback: {feedback}\n")
+
+    sheet(hides)
+    run()
+    sheet(shows)
+    assert [code for code, _ in mistakes(run)] == ["would_reveal"]
+    assert f"phase main would show participants more than before: {what}." in mistakes(run)[0][1]
+    Challenge.objects.update(opens_at=LATER)
+    bundle.sheet(challenge=f"opens_at: {written(LATER)}\n", phase=f"    feedback: {shows}\n")
+    run()
+
+
+def renamed(bundle: Any, opens_at: datetime) -> None:
+    """Give the phase of the bundle another short name."""
+    bundle.sheet(challenge=f"opens_at: {written(opens_at)}\n", text=SHEET.replace("slug: main", "slug: other"))
+    for name in ("boxes.csv", "image_labels.csv"):
+        bundle.write(f"phases/other/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
+
+
+def test_a_running_phase_is_not_removed_unasked(bundle: Any, running: Any, run: Import) -> None:
+    renamed(bundle, OPENED)
+    ((code, message),) = mistakes(run, consent=Consent(force=True))
+    assert (code, "phase main would be removed" in message) == ("would_reveal", True)
+    assert Phase.objects.get().slug == "main"
+    run(consent=Consent(reveal=True))
+    assert Phase.objects.get().slug == "other"
+
+
+@pytest.mark.parametrize("who", ["a member", "a baseline", "nobody"])
+def test_a_phase_to_come_is_not_removed_unasked_where_somebody_joined_or_something_was_submitted(
+    bundle: Any, running: Any, run: Import, make: Any, who: str
+) -> None:
+    Challenge.objects.update(opens_at=LATER)
+    if who == "a member":
+        make.team(running, make.user())
+    if who == "a baseline":
+        make.submission(Phase.objects.get(), make.team(running, is_baseline=True))
+    renamed(bundle, LATER)
+    if who == "nobody":
+        run()
+    else:
+        assert [code for code, _ in mistakes(run)] == ["would_reveal"]
 
 
 def test_the_command_takes_reveal_and_says_how(bundle: Any, running: Any, capsys: Any) -> None:
@@ -79,7 +167,7 @@ def test_the_command_takes_reveal_and_says_how(bundle: Any, running: Any, capsys
 
 
 def test_a_running_phase_is_not_suspended_unasked(bundle: Any, running: Any, run: Import) -> None:
-    bundle.sheet(challenge=f"opens_at: {written(TOMORROW)}\n")
+    bundle.sheet(challenge=f"opens_at: {written(LATER)}\n")
     ((code, message),) = mistakes(run)
     assert (code, "would stop taking submissions" in message) == ("would_reveal", True)
 
@@ -94,9 +182,9 @@ def test_a_private_challenge_is_not_shown_unasked(bundle: Any, running: Any, run
 def test_a_phase_that_nobody_has_seen_closed_can_be_reopened(bundle: Any, running: Any, run: Import) -> None:
     bundle.sheet(**PLACES[1](YESTERDAY))
     run(consent=Consent(reveal=True))
-    bundle.sheet(**PLACES[1](TOMORROW))
+    bundle.sheet(**PLACES[1](LATER))
     run()
-    assert Phase.objects.get().closing == TOMORROW
+    assert Phase.objects.get().closing == LATER
 
 
 def test_a_phase_whose_private_scores_were_readable_cannot_be_reopened(
@@ -105,7 +193,7 @@ def test_a_phase_whose_private_scores_were_readable_cannot_be_reopened(
     bundle.sheet(**PLACES[1](YESTERDAY))
     run(consent=Consent(reveal=True))
     assert client.get("/challenges/animals/leaderboard?split=private").status_code == 200
-    bundle.sheet(**PLACES[1](TOMORROW))
+    bundle.sheet(**PLACES[1](LATER))
     for consent in (Consent(), Consent(reveal=True, force=True)):
         ((code, message),) = mistakes(run, consent=consent)
         assert (code, "others have read its private scores" in message) == ("revealed", True)
@@ -158,7 +246,5 @@ def test_what_was_not_edited_is_changed_beside_an_edit(bundle: Any, running: Any
 
 def test_a_phase_that_was_edited_is_not_removed_unasked(bundle: Any, running: Any, run: Import) -> None:
     edited(Phase.objects.get(), quota_per_day=3)
-    bundle.sheet(text=bundle.path.joinpath("challenge.yaml").read_text().replace("slug: main", "slug: other"))
-    for name in ("boxes.csv", "image_labels.csv"):
-        bundle.write(f"phases/other/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
-    assert [code for code, _ in mistakes(run)] == ["would_undo_edit"]
+    renamed(bundle, OPENED)
+    assert [code for code, _ in mistakes(run, consent=Consent(reveal=True))] == ["would_undo_edit"]

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 
 from server.challenges.models import Phase
+from server.organize.services.consent import Consent
 from server.submissions.models import Evaluation, Status
 
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
@@ -68,6 +69,6 @@ def test_a_new_truth_while_a_baseline_is_recorded_is_imported(bundle: Any, run: 
 def test_a_phase_goes_while_its_baseline_is_recorded(bundle: Any, run: Import, recording: Recorder) -> None:
     bundle.sheet()
     with connection.execute_wrapper(recording):
-        run()
+        run(consent=Consent(reveal=True))
     connection.check_constraints()
     assert (recording.is_done, Evaluation.objects.count()) == (True, 0)

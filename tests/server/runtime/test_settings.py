@@ -20,10 +20,21 @@ def test_every_setting_stands_in_the_example() -> None:
 
 def test_the_example_can_be_used_with_every_line_uncommented(tmp_path: Path) -> None:
     lines = re.findall(r"^# (\w+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE)
-    environment = {**os.environ, **dict(lines), "PODIUM_HOME": str(tmp_path), "SECURE_HSTS_SECONDS": "0"}
+    shown = {
+        name: value for name, value in lines if name not in ("SECRET_KEY", "AUDIT_KEY")
+    }  # these are to be replaced
+    environment = {**os.environ, **shown, "PODIUM_HOME": str(tmp_path), "SECURE_HSTS_SECONDS": "0"}
     code = "from server import settings as s; print(s.PODIUM_BIND, s.WORKER_PROCESSES, s.PROXIES)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.stdout == "127.0.0.1 2 0\n", done.stderr
+
+
+@pytest.mark.parametrize(("processes", "at_once"), [(1, 1), (2, 1), (3, 2), (16, 2)])
+def test_one_team_never_holds_every_process(processes: int, at_once: int, tmp_path: Path) -> None:
+    environment = {**os.environ, "PODIUM_HOME": str(tmp_path), "WORKER_PROCESSES": str(processes)}
+    code = "from server import settings as s; print(s.TEAM_EVALUATIONS_AT_ONCE)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.stdout == f"{at_once}\n", done.stderr
 
 
 def deployment_check(home: Path, **told: str) -> "subprocess.CompletedProcess[str]":

@@ -141,3 +141,18 @@ def test_what_the_client_still_sends_after_its_answer_is_not_held_against_it(por
     with connect(port) as client:
         client.sendall(request("/refuse", LARGE) + b"x" * (LARGE // 2))
         assert answer(client) == (403, b"")
+
+
+def test_a_folder_for_bodies_that_was_moved_away_is_made_again(port, settings):
+    settings.FILE_UPLOAD_TEMP_DIR.rmdir()
+    with connect(port) as client:
+        client.sendall(request(length=LARGE) + b"x" * LARGE)
+        assert answer(client) == (200, b"%d POST" % LARGE)
+
+
+def test_a_body_that_cannot_be_kept_is_answered_as_maintenance(port, settings):
+    settings.FILE_UPLOAD_TEMP_DIR.rmdir()
+    settings.FILE_UPLOAD_TEMP_DIR.touch()
+    with connect(port) as client:
+        client.sendall(request(length=LARGE) + b"x" * LARGE)
+        assert answer(client)[0] == 503

@@ -173,3 +173,14 @@ def test_a_disk_that_fills_up_on_the_way_gets_its_room_back_at_once(
         assert list(Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir()) == []
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("path", [PAGE, API])
+def test_a_folder_for_arriving_files_that_was_moved_away_is_made_again(
+    path: str, member: Any, send: Send, settings: Any
+) -> None:
+    Path(settings.FILE_UPLOAD_TEMP_DIR).rmdir()
+    body, length, digest = form(MEBIBYTE)
+    assert send(path, member, body, length) in (201, 302)
+    assert Submission.objects.get().sha256 == digest
+    assert Path(settings.FILE_UPLOAD_TEMP_DIR).stat().st_mode & 0o777 == 0o700

@@ -207,6 +207,13 @@ def test_overdue_lease_is_swept_and_the_late_result_refused(claimed):
     assert reruns.claim(claimed.pk).attempts == 2
 
 
+def test_file_whose_rerun_cost_a_worker_its_life_is_not_small_any_more(claimed):
+    Submission.objects.update(small=True)
+    Rerun.objects.update(lease_until=LONG_AGO)
+    assert sweep() == Swept(requeued=1)
+    assert not Submission.objects.get().small
+
+
 def test_worker_that_always_dies_of_it_is_spared_after_three_times(claimed, settings):
     Rerun.objects.update(lease_until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
     assert sweep() == Swept(failed=1)

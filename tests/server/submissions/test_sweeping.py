@@ -86,6 +86,21 @@ def test_second_lost_worker_of_a_file_costs_quota(leased, settings, losses, faul
     assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == used
 
 
+def test_file_that_cost_a_worker_its_life_is_not_small_any_more(leased):
+    submission = leased(until=LONG_AGO)
+    Submission.objects.update(small=True)
+    sweep()
+    submission.refresh_from_db()
+    assert (submission.status, submission.small) == (Status.QUEUED, False)
+
+
+def test_file_that_cost_two_workers_their_lives_is_tried_once_more_and_cancelling_it_gives_nothing_back(make, leased):
+    submission = leased(until=LONG_AGO, attempts=2, losses=1)
+    sweep()
+    assert lifecycle.cancel(submission=submission, by=make.user()).status == Status.CANCELLED
+    assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == 1
+
+
 def test_late_result_of_a_swept_worker_is_refused(leased):
     submission = leased(until=LONG_AGO)
     sweep()
@@ -175,3 +190,8 @@ def test_command_says_what_it_did(make, capsys):
     make.submission(make.phase(), enqueued_at=LONG_AGO)
     call_command("sweep")
     assert "1 sent again" in capsys.readouterr().out
+
+
+def test_missing_folder_of_arriving_files_stops_no_sweep(db, own_folders, settings):
+    settings.FILE_UPLOAD_TEMP_DIR.rmdir()
+    assert sweep() == Swept()

@@ -93,10 +93,23 @@ def test_process_for_small_files_takes_no_large_one(make, phase, queued):
     assert turns.next_submission(large=False) is None
 
 
-def test_file_that_cost_a_worker_its_life_counts_as_large(make, phase, queued):
-    queued(make.team(phase.challenge), small=True, losses=1)
+def test_process_for_small_files_is_for_teams_that_have_nothing_else_running(make, phase, queued):
+    busy, idle = (make.team(phase.challenge, name=name) for name in ("busy", "idle"))
+    first, second = queued(busy, 2, small=True)
+    assert turns.next_submission(large=True) == first
     assert turns.next_submission(large=False) is None
-    assert turns.next_submission(large=True) is not None
+    assert lifecycle.claim(second.pk, large=False) is None
+    (others,) = queued(idle, small=True)
+    assert turns.next_submission(large=False) == others
+
+
+def test_file_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_attempt_counts(make, phase, queued):
+    (submission,) = queued(make.team(phase.challenge), small=True)
+    lifecycle.release_as_large(turns.next_submission(large=False))
+    submission.refresh_from_db()
+    assert (submission.status, submission.attempts, submission.small) == ("queued", 0, False)
+    assert turns.next_submission(large=False) is None
+    assert turns.next_submission(large=True) == submission
 
 
 def test_file_that_must_wait_waits(make, phase, queued):
@@ -110,9 +123,9 @@ def test_file_that_must_wait_waits(make, phase, queued):
 def waiting(make: Make, phase: Phase) -> Any:
     """`waiting(team, small=True)`: a rerun of one of its scored files."""
 
-    def build(team: Team, **fields: Any) -> Rerun:
+    def build(team: Team, purpose: str = Rerun.Purpose.INTERVALS, **fields: Any) -> Rerun:
         scored = make.submission(phase, team, status=Status.SCORED, finished_at=NOW, **fields)
-        return Rerun.objects.create(submission=scored, truth=phase.truth, enqueued_at=NOW)
+        return Rerun.objects.create(submission=scored, truth=phase.truth, purpose=purpose, enqueued_at=NOW)
 
     return build
 
@@ -150,6 +163,53 @@ def test_reruns_count_among_the_two_of_a_team(make, phase, queued, waiting):
 def test_process_for_small_files_takes_no_large_rerun(make, phase, waiting):
     waiting(make.team(phase.challenge))
     assert turns.next_rerun(large=False) is None
+
+
+def test_process_for_small_files_takes_no_rerun_of_a_team_that_has_something_running(make, phase, waiting):
+    team = make.team(phase.challenge)
+    waiting(team, small=True)
+    second = waiting(team, small=True)
+    assert turns.next_rerun(large=True) is not None
+    assert turns.next_rerun(large=False) is None
+    assert reruns.claim(second.pk, large=False) is None
+
+
+def test_rerun_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_attempt_counts(make, phase, waiting):
+    later = waiting(make.team(phase.challenge), small=True)
+    reruns.release_as_large(turns.next_rerun(large=False))
+    assert (Rerun.objects.get().attempts, Submission.objects.get().small) == (0, False)
+    assert turns.next_rerun(large=False) is None
+    assert turns.next_rerun(large=True) == later
+
+
+def test_intervals_of_one_team_do_not_wait_for_explanations_of_others(make, phase, waiting):
+    for _ in range(3):
+        waiting(make.team(phase.challenge), purpose=Rerun.Purpose.EXPLANATION)
+    interval = waiting(make.team(phase.challenge))
+    assert turns.next_rerun(large=True) == interval
+
+
+def rerun_in_turn(count: int) -> list[str]:
+    """Do so many reruns, one after the other; return whose they were."""
+    names = []
+    for _ in range(count):
+        claimed = turns.next_rerun(large=True)
+        names.append(claimed.submission.team.name if claimed else "")
+        Rerun.objects.running().delete()
+    return names
+
+
+def test_team_with_many_reruns_does_not_delay_another_teams_one(make, phase, waiting):
+    many, one, late = (make.team(phase.challenge, name=name) for name in ("many", "one", "late"))
+    for team in (many, many, many, one, late, late):
+        waiting(team)
+    assert rerun_in_turn(6) == ["many", "one", "late", "many", "late", "many"]
+
+
+def test_small_rerun_goes_before_large_ones_that_were_asked_for_first(make, phase, waiting):
+    for name in ("large", "small"):
+        waiting(make.team(phase.challenge, name=name), small=name == "small")
+    assert rerun_in_turn(2) == ["small", "large"]
 
 
 @pytest.mark.parametrize(("messages", "sent"), [(0, 1), (1, 0), (None, 0)])

@@ -38,7 +38,7 @@ def ablation(truth: Truth, table: Table, parameters: Mapping[str, Any]) -> dict[
 
 
 def _weighed(truth: Truth, matches: Matches, split: str, *, hierarchy: bool) -> list[ClassRow]:
-    entries = matches.entries(truth, 1.0)
+    entries = matches[~matches.absorbed].entries(truth, 1.0)
     labels = len(truth.texts["labels"])
     in_split = truth.splits[split][entries.images]
     is_verified = contains(truth.arrays["verified"], entries.images * labels + entries.labels)

@@ -46,7 +46,7 @@ class Verdicts:
         self, truth: Truth, matches: Matches, in_split: NDArray[np.bool_], truths: NDArray[np.float64], weight: float
     ) -> Evidence:
         """Return what a split's errors are weighed by; the detections and groups of the images in it."""
-        entries = matches.entries(truth, weight)
+        entries = matches[~matches.absorbed].entries(truth, weight)
         groups = len(entries.images) - np.count_nonzero(~matches.absorbed)
         chosen = in_split[entries.images]
         nothing = np.full(groups, RIGHT)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evaluator.files.submission import Table
 from evaluator.metrics.errors import CLASS, DETECTION_KINDS, RIGHT
 from evaluator.report import ClassRow, MatchTable, SplitReport
-from evaluator.tracks.detection.candidates import predicted
+from evaluator.tracks.detection.candidates import predicted, verified
 from evaluator.tracks.detection.explain.ablation import ablation
 from evaluator.tracks.detection.explain.errors import Verdicts, judged
 from evaluator.tracks.detection.explain.match_rows import COLUMNS, match_rows
@@ -49,6 +49,7 @@ def explained(truth: Truth, table: Table, parameters: Mapping[str, Any], outcome
     weight = parameters["group_of_weight"]
     variants = ablation(truth, table, parameters) if parameters["protocol"] == "tfod" else {}
     counted, matches = matched(truth, table, parameters)
+    matches = matches[verified(counted, matches.found)]
     verdicts = judged(counted, matches, parameters["iou_threshold"], weight)
     found = Evaluated(counted, everything, matches, verdicts, weight)
     splits = {name: _explained(found, report, name) for name, report in outcome.splits.items()}

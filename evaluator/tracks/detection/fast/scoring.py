@@ -103,4 +103,4 @@ def fold(truth: Truth, curves: Curves, split: str, weight: float) -> SplitReport
     scored = np.diff(curves.ends).reshape(-1, 2)[: len(truths), halves].sum(axis=1)
     false = curves.false.reshape(-1, 2)[: len(truths), halves].sum(axis=1)
     values = np.fromiter(curves.values(truths, halves), np.float64, len(truths))
-    return summary(truth, values, truths, scored=scored, true=(scored - false).astype(float), false=false)
+    return summary(truth, split, values, truths, scored=scored, true=(scored - false).astype(float), false=false)

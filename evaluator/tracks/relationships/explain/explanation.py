@@ -14,6 +14,7 @@ from evaluator.report import MatchTable, SplitReport
 from evaluator.tracks.interface import Outcome
 from evaluator.tracks.relationships.explain.errors import Verdicts, judged
 from evaluator.tracks.relationships.scorer import Pairs, evaluated, match_phrases, match_relationships
+from evaluator.tracks.relationships.summary import shown
 from evaluator.tracks.relationships.triplets import FIRST, SECOND, classes_of
 from evaluator.tracks.shared.report_tables import by_class, by_kind, error_sums, with_columns, with_rates
 from evaluator.truth import USAGES, Truth
@@ -56,7 +57,8 @@ def _explained(
     evidence = verdicts.evidence(truth, pairs, in_split)
     true = np.bincount(evidence.curves, evidence.weights, relations + 1)[:relations].astype(float)
     predicted = np.bincount(evidence.curves, minlength=relations + 1)[:relations].astype(float)
-    report = with_rates(report, true, predicted, evidence.truths[:relations])
+    rows = shown(truth, evidence.truths[:relations].astype(np.int64))
+    report = with_rates(report, true[rows], predicted[rows], evidence.truths[rows])
     ignored = (table.codes("RelationshipLabel") >= 0) & in_split[table.codes("image")]
     ignored[pairs.places] = False
     ignored &= known_classes(table)

@@ -3,17 +3,32 @@
 from typing import Any
 
 from django.contrib.auth.management.commands import createsuperuser
+from django.core.exceptions import ValidationError
 
 from server.accounts.acting import ActingCommand
+from server.accounts.adapter import AccountAdapter
 from server.accounts.models import User
 from server.accounts.services import vouch_for
 from server.audit.services import record
 
 
 class Command(ActingCommand, createsuperuser.Command):
+    def _validate_username(self, username: str, *more: Any) -> str | None:
+        """Return why a name cannot be taken; the rules are those of sign-up."""
+        fault: str | None = super()._validate_username(username, *more)  # type: ignore[misc]
+        if fault is None:
+            try:
+                AccountAdapter().clean_username(username)
+            except ValidationError as error:
+                fault = " ".join(error.messages)
+        return fault
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Log it afterwards: a transaction around the questions would keep everybody else from writing."""
+        newest = User.objects.order_by("pk").last()
         super().handle(*args, **options)
-        user = User.objects.latest("pk")
+        user = User.objects.filter(pk__gt=newest.pk if newest else 0).order_by("pk").last()
+        if user is None:  # without a terminal, Django creates nobody and only says so
+            return
         vouch_for(user)
         record(actor=None, action="account.created", subject=f"user {user.pk}", detail={"superuser": True})

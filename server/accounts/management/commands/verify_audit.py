@@ -1,4 +1,4 @@
-"""`manage.py verify_audit`: exit 0 where the audit log holds together, 1 with every fault, 2 where it went back."""
+"""`manage.py verify_audit`: checks the audit log; its exit code says what was found, see server/audit/README.md."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -7,17 +7,22 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from server.accounts.acting import ActingCommand
-from server.audit.verifying import Comparison, acknowledge, faults
+from server.audit.verifying import Comparison, acknowledge, faults, faults_of_database
 from server.audit.witness import own_logs
 
-TAMPERED, WENT_BACK = 1, 2
+TAMPERED, WENT_BACK, UNSURE = 1, 2, 3
+
+NOTHING_WENT_BACK = (
+    "--restored was given, but no known entry is gone: the backup is as new as the log, or it is not in effect. SQLite "
+    "prefers a podium.sqlite3-wal that was left beside the restored file; deploy/README says how to restore."
+)
 
 
 class Command(ActingCommand):
     help = (
         "Check that no entry of the audit log was changed, moved, removed or cut off: by its hashes, and by what is "
         f"known of it outside the database. Exit {TAMPERED} where it was changed, {WENT_BACK} where it is sound but "
-        "older than what is known, as after a restored backup."
+        f"older than what is known, as after a restored backup, {UNSURE} where not everything could be compared."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -27,6 +32,8 @@ class Command(ActingCommand):
         parser.add_argument("--restored", action="store_true", help="record that a backup was restored")
 
     def handle(self, *, logs: list[Path], restored: bool, **options: Any) -> None:
+        if damage := faults_of_database():
+            raise CommandError("\n".join(damage), returncode=UNSURE)
         compared = Comparison(logs or own_logs())
         if found := [*faults(), *compared.forged]:
             raise CommandError("\n".join(found), returncode=TAMPERED)
@@ -35,6 +42,12 @@ class Command(ActingCommand):
         if compared.lost:
             entry = acknowledge(compared.lost)
             self.stdout.write(f"entry {entry.number} records that a backup was restored")
+        self.report(compared)
+        unsure = [*compared.unreadable, *([NOTHING_WENT_BACK] if restored and not compared.lost else [])]
+        if unsure:
+            raise CommandError("\n".join(unsure), returncode=UNSURE)
+
+    def report(self, compared: Comparison) -> None:
         heard = compared.count - len(compared.unheard)
         self.stdout.write(f"{compared.count} entries, all in place; {heard} of them also in the logs")
         if compared.unheard and heard:

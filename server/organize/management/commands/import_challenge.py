@@ -1,5 +1,6 @@
 """`manage.py import_challenge PATH`: a bundle, folder or zip, becomes a challenge, or changes the one of its slug."""
 
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ class Command(ActingCommand):
         parser.add_argument("path", type=Path, help="folder or zip file with challenge.yaml")
         parser.add_argument("--strict", action="store_true", help="treat every warning as a mistake")
         parser.add_argument(
-            "--reveal", action="store_true", help="allow it to end a phase or to show private scores to everybody"
+            "--reveal", action="store_true", help="allow it to end or remove a phase, or to show more of its scores"
         )
         parser.add_argument("--force", action="store_true", help="allow it to undo edits made on the server")
         parser.add_argument(
@@ -50,8 +51,6 @@ class Command(ActingCommand):
         by = User.objects.filter(username__iexact=organizer).first() if organizer else None
         if organizer and by is None:
             raise CommandError(f"There is no user {organizer}. Sign up first, or leave --organizer out.")
-        if not path.exists():
-            raise CommandError(f"There is no file or folder {path}.")
         try:
             challenge = self.imported(path, by, **options)
         except InvalidBundle as error:
@@ -71,7 +70,7 @@ class Command(ActingCommand):
     ) -> Challenge:
         """Import the bundle, with new caption ids if they are wanted."""
         if opaque_ids:
-            if not path.is_dir():
+            if os.path.isfile(path):  # False also where the path is too long, which the import reports
                 raise CommandError("--opaque-ids writes into the bundle: unpack the zip and import its folder.")
             for sentence in write_opaque_ids(path):
                 self.stdout.write(sentence)

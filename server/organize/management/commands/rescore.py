@@ -34,9 +34,7 @@ class Command(ActingCommand):
         parser.add_argument(
             "--truth", metavar="VERSION|PATH", help="number of a version, such as 1; or a new truth, as folder or zip"
         )
-        parser.add_argument(
-            "--reveal", action="store_true", help="with a new truth: images that are private now may become public"
-        )
+        parser.add_argument("--reveal", action="store_true", help="allow images that are private now to become public")
         way = parser.add_mutually_exclusive_group()
         way.add_argument("--preview", action="store_true", help="change nothing yet")
         way.add_argument("--discard", action="store_true", help="give up the rescoring that was begun")
@@ -53,12 +51,13 @@ class Command(ActingCommand):
                 rescoring.discard(phase=found, by=None)
             else:
                 named = None if truth is None else self.truth_of(found, str(truth), reveal=options["reveal"])
-                begun = rescoring.start(phase=found, by=None, truth=named)
+                begun = rescoring.start(phase=found, by=None, truth=named, reveal=options["reveal"])
                 self.stdout.write(f"rescoring against truth {in_words(begun.truth)}")
                 self.wait(begun)
                 self.show(begun)
                 if not preview:
-                    rescoring.apply(rescoring=begun, by=None, without_unscorable=options["without_unscorable"])
+                    agreed = {name: options[name] for name in ("without_unscorable", "reveal")}
+                    rescoring.apply(rescoring=begun, by=None, **agreed)
             self.show_active(found)
             if not preview:
                 self.stdout.write("discarded" if options["discard"] else "applied")
@@ -70,6 +69,8 @@ class Command(ActingCommand):
 
     def truth_of(self, phase: Phase, named: str, *, reveal: bool) -> Truth:
         """Return the version of a number (`1`, or `v1` where no such path exists), or add the truth of a path."""
+        if not named:  # as a path it would be the current folder
+            raise CommandError("--truth is empty. Name a version or a path.")
         if re.fullmatch("[0-9]{1,9}", named) or (re.fullmatch("v[0-9]{1,9}", named) and not Path(named).exists()):
             return rescoring.version_of(phase, int(named.removeprefix("v")))
         added = truths.add(phase=phase, path=Path(named), by=None, warn=self.warn, reveal=reveal)

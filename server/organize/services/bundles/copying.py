@@ -1,14 +1,22 @@
 """Copies a bundle's folder before it is read, so that nothing outside it can be read through a link."""
 
 import os
-import shutil
 import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+
+from django.conf import settings
 
 from server.organize.services.bundles.mistakes import Mistakes
 
 LINK = "is a link; replace it by the file or folder itself"
 SPECIAL = "is neither a file nor a folder; remove it"
+MOST_ENTRIES = 10_000
+MOST_NAME_BYTES = 200
+CHUNK_BYTES = 2**20
+UNKNOWN = 0
+
+Entries = tuple[Path, list[str], list[str], int]
 
 
 def is_clutter(name: str) -> bool:
@@ -17,46 +25,118 @@ def is_clutter(name: str) -> bool:
     return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
 
 
+def is_short(name: str) -> bool:
+    """Tell whether a path is valid UTF-8 and no longer than any system takes."""
+    try:
+        return len(name.encode()) <= MOST_NAME_BYTES
+    except UnicodeEncodeError:
+        return False
+
+
 def copy_folder(source: Path, target: Path, mistakes: Mistakes) -> None:
-    """Copy the ordinary files of a folder; anything else in it is a mistake.
+    """Copy the ordinary files of a folder, within the limits of a zip; anything else in it is a mistake.
 
     The folder itself may be reached by a link. Inside it no link is followed, not even one that replaces a file or a
     folder meanwhile: every name is opened relative to its open folder.
     """
-
-    def unreadable(error: OSError) -> None:
-        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=Path(str(error.filename)).name)
-
-    source, copies = source.resolve(), target.resolve()  # the copies may lie inside the source
-    for top, folders, files, descriptor in os.fwalk(source, follow_symlinks=False, onerror=unreadable):
-        inside = Path(top).relative_to(source)
-        folders[:] = [name for name in folders if not is_clutter(name) and Path(top, name) != copies]
+    source, target = source.resolve(), target.resolve()  # the copies may lie inside the source
+    unreadable: list[OSError] = []
+    left = -1 if _is_too_large(source, target, unreadable) else settings.DECOMPRESSED_MAX_BYTES
+    for inside, folders, files, descriptor in () if unreadable or left < 0 else _walk(source, target, unreadable):
+        folders[:] = [name for name in folders if _is_sound(name, descriptor, inside, mistakes)]
         for name in folders:
-            if _is_link(name, descriptor):
-                mistakes.add("unsafe_path", LINK, file=(inside / name).as_posix())
-            else:
-                (target / inside / name).mkdir()
-        for name in sorted(name for name in files if not is_clutter(name)):
-            _copy_file(name, descriptor, inside, target, mistakes)
+            (target / inside / name).mkdir()
+        for name in (name for name in files if _is_sound(name, descriptor, inside, mistakes)):
+            left -= _copy_file(name, descriptor, inside, target, most=left, mistakes=mistakes)
+        if left < 0:  # files grew meanwhile, or one has no end
+            break
+    if left < 0:
+        limits = f"{settings.DECOMPRESSED_MAX_BYTES} bytes, {MOST_ENTRIES} files and folders"
+        mistakes.add("too_large", f"holds more than allowed ({limits})", file=source.name or str(source))
+    for error in unreadable:
+        name = Path(error.filename).name if isinstance(error.filename, str) else source.name  # else it is a descriptor
+        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=name or str(source))
 
 
-def _is_link(name: str, folder: int) -> bool:
-    return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+def _walk(source: Path, target: Path, unreadable: list[OSError]) -> Iterator[Entries]:
+    """Yield each folder's path inside the source, its folders, its files and its descriptor; note what fails."""
+    try:
+        yield from _walk_readable(source, target, unreadable)
+    except OSError as error:  # a folder could be opened and not listed, which ends the walk
+        unreadable.append(error)
 
 
-def _copy_file(name: str, folder: int, inside: Path, target: Path, mistakes: Mistakes) -> None:
-    place = (inside / name).as_posix()
-    if _is_link(name, folder):
-        mistakes.add("unsafe_path", LINK, file=place)
-        return
+def _walk_readable(source: Path, target: Path, unreadable: list[OSError]) -> Iterator[Entries]:
+    for top, folders, files, descriptor in os.fwalk(source, follow_symlinks=False, onerror=unreadable.append):
+        folders[:] = [name for name in folders if not is_clutter(name) and Path(top, name) != target]
+        yield Path(top).relative_to(source), folders, sorted(name for name in files if not is_clutter(name)), descriptor
+
+
+def _is_too_large(source: Path, target: Path, unreadable: list[OSError]) -> bool:
+    """Compare the declared sizes with the limits before anything is copied. It ends soon in a folder of any size."""
+    entries = size = 0
+    for _, folders, files, descriptor in _walk(source, target, unreadable):
+        entries += len(folders) + len(files)
+        if entries > MOST_ENTRIES:
+            return True
+        size += sum(_size(name, descriptor) for name in files)
+        if size > settings.DECOMPRESSED_MAX_BYTES:
+            return True
+    return False
+
+
+def _size(name: str, folder: int) -> int:
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:  # noted when it is copied
+        return 0
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+
+def _is_sound(name: str, folder: int, inside: Path, mistakes: Mistakes) -> bool:
+    """Note what is neither a file nor a folder, and a name that cannot be kept."""
+    place, kind = (inside / name).as_posix(), _kind(name, folder)
+    if not is_short(place):
+        shown = place.encode(errors="backslashreplace").decode()
+        mistakes.add("unsafe_path", "is not a short path in UTF-8; rename it", file=shown[:MOST_NAME_BYTES])
+    elif kind not in (stat.S_IFREG, stat.S_IFDIR, UNKNOWN):
+        mistakes.add("unsafe_path", LINK if kind == stat.S_IFLNK else SPECIAL, file=place)
+    else:
+        return True
+    return False
+
+
+def _kind(name: str, folder: int) -> int:
+    try:
+        return stat.S_IFMT(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:  # noted when it is opened
+        return UNKNOWN
+
+
+def _copy_file(name: str, folder: int, inside: Path, target: Path, *, most: int, mistakes: Mistakes) -> int:
+    """Copy one file and return its size; reading ends soon after `most` bytes."""
+    place, size = (inside / name).as_posix(), 0
     try:  # without blocking, in case it is a pipe
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError as error:
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=place)
-        return
-    with os.fdopen(descriptor, "rb") as file:
+        return 0
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             mistakes.add("unsafe_path", SPECIAL, file=place)
-            return
+            return 0
         with (target / inside / name).open("xb") as copy:
-            shutil.copyfileobj(file, copy, 2**20)
+            while size <= most and (chunk := _read(descriptor, place, mistakes)):
+                size += copy.write(chunk)
+    finally:
+        os.close(descriptor)
+    return size
+
+
+def _read(descriptor: int, place: str, mistakes: Mistakes) -> bytes:
+    """Return the next bytes of a file; none, and a mistake, where reading fails."""
+    try:
+        return os.read(descriptor, CHUNK_BYTES)
+    except OSError as error:
+        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=place)
+        return b""

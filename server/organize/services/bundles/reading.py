@@ -10,7 +10,7 @@ from server.organize.services.bundles.declared import Bundle
 from server.organize.services.bundles.mistakes import SHEET, Mistakes
 from server.organize.services.bundles.phases import read_phases
 from server.organize.services.bundles.section import Section
-from server.organize.services.bundles.values import mail_domains, moment, one_of, slug, text, whole
+from server.organize.services.bundles.values import domains, moment, one_of, slug, text, whole
 
 SHEET_MAX_BYTES = 256 * 2**10
 TEXT_MAX_BYTES = 2**20
@@ -87,7 +87,7 @@ def _read_challenge(section: Section, pages: dict[str, str], folder: Path, mista
         closes_at=closes_at,
         join_until=section.take("join_until", moment, None),
         registration=section.take("registration", one_of("open", "approval"), "open"),
-        allowed_domains=section.take("allow", mail_domains(1000), ""),
+        allowed_domains=section.take("allow", domains, ""),
         team_max_size=team_max_size,
         merge_until=merge_until,
         phases=phases,

@@ -10,12 +10,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from django.conf import settings
 
-from server.organize.services.bundles.copying import copy_folder, is_clutter
+from server.errors import full_disk
+from server.organize.services.bundles.copying import CHUNK_BYTES, MOST_ENTRIES, copy_folder, is_clutter, is_short
 from server.organize.services.bundles.mistakes import Mistakes
-
-MOST_ENTRIES = 10_000
-MOST_NAME_BYTES = 200
-CHUNK_BYTES = 2**20
 
 
 @contextmanager
@@ -25,13 +22,25 @@ def opened(path: Path) -> Iterator[Path]:
     Raises InvalidBundle where there is anything else in it.
     """
     with TemporaryDirectory(prefix="bundle-", dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
-        mistakes = Mistakes()
-        if path.is_dir():
-            copy_folder(path, Path(folder), mistakes)
-            mistakes.stop_if_any()
-            yield Path(folder)
-        else:
-            yield _unpack(path, Path(folder), mistakes)
+        mistakes, top = Mistakes(), Path(folder)
+        with _noted(mistakes, path.name):
+            if path.is_dir():
+                copy_folder(path, top, mistakes)
+            else:
+                top = _unpack(path, top, mistakes)
+        mistakes.stop_if_any()
+        yield top
+
+
+@contextmanager
+def _noted(mistakes: Mistakes, file: str) -> Iterator[None]:
+    """Note what cannot be read. A disk that is full is not the fault of what is read, and stays an error."""
+    try:
+        yield
+    except OSError as error:
+        if full_disk(error):
+            raise
+        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=file)
 
 
 def _unpack(path: Path, folder: Path, mistakes: Mistakes) -> Path:
@@ -77,7 +86,7 @@ def _checked(archive: ZipFile, file: str, mistakes: Mistakes) -> dict[str, ZipIn
 def _fault(entry: ZipInfo) -> tuple[str, str] | None:
     name, path = entry.filename, PurePosixPath(entry.filename)
     leaves = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in entry.orig_filename
-    if leaves or not path.parts or len(name.encode()) > MOST_NAME_BYTES:
+    if leaves or not path.parts or not is_short(name):
         return "unsafe_path", f"{name[:80]!r} is not a short path inside the bundle"
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):

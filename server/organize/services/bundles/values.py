@@ -11,13 +11,15 @@ from math import isfinite
 import yaml
 
 from server.challenges.services import tidy_name
+from server.challenges.terms import mail_domains
+from server.clock import FIRST_YEAR, stored
 from server.errors import Refused
+from server.texts import one_line
 
 NULL = "tag:yaml.org,2002:null"
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])")
 SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -34,10 +36,10 @@ def written(node: yaml.Node) -> str:
 
 def text(most: int) -> Callable[[yaml.Node], str]:
     def convert(node: yaml.Node) -> str:
-        value = " ".join(written(node).split())
-        if not 1 <= len(value) <= most or not value.isprintable():
-            raise Wrong(f"expected one line of 1 to {most} characters")
-        return value
+        try:
+            return one_line(written(node), most)
+        except ValueError as error:
+            raise Wrong(str(error)) from None
 
     return convert
 
@@ -88,9 +90,9 @@ def moment(node: yaml.Node) -> datetime:
     value = written(node)
     try:
         time = datetime.fromisoformat(value)
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Wrong(f"{value!r} is not a time such as 2026-06-01T00:00:00Z") from None
+        return stored(time if time.tzinfo else time.replace(tzinfo=UTC))
+    except ValueError:
+        raise Wrong(f"{value!r} is not a time from {FIRST_YEAR} on, such as 2026-06-01T00:00:00Z") from None
 
 
 def one_of(*words: str) -> Callable[[yaml.Node], str]:
@@ -103,21 +105,14 @@ def one_of(*words: str) -> Callable[[yaml.Node], str]:
     return convert
 
 
-def mail_domains(most: int) -> Callable[[yaml.Node], str]:
-    """Return a list of domains as one text, each once."""
-
-    def convert(node: yaml.Node) -> str:
-        if not isinstance(node, yaml.SequenceNode):
-            raise Wrong("expected a list of mail domains, such as [example.org]")
-        domains = list(dict.fromkeys(written(part).lower() for part in node.value))
-        for domain in domains:
-            if not DOMAIN.fullmatch(domain):
-                raise Wrong(f"{domain!r} is not a mail domain such as example.org")
-        if len(" ".join(domains)) > most:
-            raise Wrong(f"expected domains of at most {most} characters together")
-        return " ".join(domains)
-
-    return convert
+def domains(node: yaml.Node) -> str:
+    """Return a list of mail domains as one text."""
+    if not isinstance(node, yaml.SequenceNode):
+        raise Wrong("expected a list of mail domains, such as [example.org]")
+    try:
+        return mail_domains(written(part) for part in node.value)
+    except ValueError as error:
+        raise Wrong(str(error)) from None
 
 
 def parameter(node: yaml.Node) -> str | list[str]:

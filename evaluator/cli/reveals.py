@@ -1,0 +1,25 @@
+"""``podium reveals``: what one truth makes public that another keeps private."""
+
+from argparse import Namespace
+
+from evaluator.cli.exits import Exit
+from evaluator.cli.output import write_json
+from evaluator.cli.usage import Parser, add_json, existing_file
+from evaluator.truth import Truth, newly_public
+
+
+def declare(parser: Parser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "earlier", type=existing_file, metavar="EARLIER", help="prepared truth whose images are private"
+    )
+    parser.add_argument("later", type=existing_file, metavar="LATER", help="prepared truth that would replace it")
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Count and print."""
+    count = newly_public(Truth.load(arguments.earlier), Truth.load(arguments.later))
+    if write_json({"newly_public": count}, to=arguments.json):
+        print(f"private images that would be public: {count:,}")
+    return Exit.DONE

@@ -1,0 +1,20 @@
+"""Boards choose evaluations by their signature, which names the truth and the version of the evaluator."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("submissions", "0010_small_by_cost"),
+        ("organize", "0002_truths_of_one_sha256_are_one_version"),
+    ]
+
+    operations = [
+        migrations.AddConstraint(
+            model_name="evaluation",
+            constraint=models.UniqueConstraint(
+                fields=("submission", "signature"), name="one_evaluation_per_signature"
+            ),
+        ),
+        migrations.RemoveConstraint(model_name="evaluation", name="one_evaluation_of_a_kind"),
+    ]

@@ -1,0 +1,126 @@
+"""Names, titles, domains and dates are checked in the admin as on the pages and in bundles."""
+
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from server.accounts.models import User
+from server.challenges.models import Challenge, Phase, Team
+from tests.server.admin.test_every_model import staff
+from tests.server.admin.test_terms import CHALLENGE, OPENED, PHASE, at, errors
+
+__all__ = ["staff"]
+HIDDEN = ("\u202eevil", "\u200b", "Basalt\u200b", "\u3164")
+
+
+pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}, slug="main")
+
+
+@pytest.fixture
+def team(phase: Phase, make: Any) -> Team:
+    make.team(phase.challenge, name="Basalt")
+    team: Team = make.team(phase.challenge, name="Granite")
+    return team
+
+
+@pytest.mark.parametrize("name", ["Basalt", "basalt", "BASALT", " Basalt ", "B\u0430s\u0430lt", "\uff22asalt", *HIDDEN])
+def test_a_team_cannot_get_a_name_that_it_could_not_join_with(staff: Client, team: Team, name: str) -> None:
+    assert set(errors(staff, team, name=name)) == {"name"}
+    assert Team.objects.get(pk=team.pk).name == "Granite"
+
+
+def test_a_team_gets_another_name_in_nfkc(staff: Client, team: Team) -> None:
+    assert not errors(staff, team, name="\uff27neiss  2")
+    assert Team.objects.get(pk=team.pk).name == "Gneiss 2"
+
+
+def test_a_team_changes_the_letter_case_of_its_name(staff: Client, team: Team) -> None:
+    assert not errors(staff, team, name="GRANITE")
+
+
+def test_a_team_keeps_a_name_that_looks_like_another(staff: Client, phase: Phase, make: Any) -> None:
+    make.team(phase.challenge, name="Basalt")
+    assert not errors(staff, make.team(phase.challenge, name="B\u0430s\u0430lt"), name="B\u0430s\u0430lt")
+
+
+def person_errors(staff: Client, person: User | None, name: str) -> dict[str, Any]:
+    """Save a new person, or one under another name."""
+    form = {"username": name, "email": "some@example.org", "date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
+    if person is None:
+        form |= {"password1": "another long 7", "password2": "another long 7", "usable_password": "true"}
+    page, args = ("change", [person.pk]) if person else ("add", [])
+    answer = staff.post(reverse(f"admin:accounts_user_{page}", args=args), form)
+    return {} if answer.status_code == 302 else dict(answer.context["adminform"].form.errors)
+
+
+@pytest.mark.parametrize("name", ["ada", "ADA", "\uff21da", "\u0430da", "a\u3164da", "ada\u200b", "\ufdfa" * 150, "@"])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_person_cannot_get_a_name_that_sign_up_refuses(staff: Client, make: Any, name: str, known: bool) -> None:
+    make.user(username="ada")
+    assert set(person_errors(staff, make.user(username="bob") if known else None, name)) == {"username"}
+
+
+def test_a_person_changes_the_letter_case_of_their_name(staff: Client, make: Any) -> None:
+    assert not person_errors(staff, make.user(username="ada"), "Ada")
+
+
+def test_a_name_that_is_taken_meanwhile_is_no_crash(staff: Client, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.accounts.adapter.refuse_look_alike", lambda *_: None)
+    monkeypatch.setattr(User, "validate_constraints", lambda *_, **__: None)
+    monkeypatch.setattr(User, "validate_unique", lambda *_, **__: None)
+    make.user(username="ada")
+    form = {"password1": "another long 7", "password2": "another long 7", "usable_password": "true"}
+    answer = staff.post(reverse("admin:accounts_user_add"), {"username": "Ada", "email": "some@example.org", **form})
+    assert answer.status_code == 422
+    assert User.objects.filter(username__iexact="ada").count() == 1
+
+
+@pytest.mark.parametrize("name", ["ADA", "\u0430da", "a\u3164da"])
+def test_a_superuser_by_command_gets_no_name_that_sign_up_refuses(
+    make: Any, db: None, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "another long 7")
+    make.user(username="ada")
+    with pytest.raises(CommandError, match="name"):
+        call_command("createsuperuser", "--noinput", username=name, email="root@example.org")
+
+
+@pytest.mark.parametrize("title", HIDDEN)
+@pytest.mark.parametrize("field", ["title", "summary"])
+def test_a_title_that_a_bundle_may_not_have_is_refused(staff: Any, phase: Phase, field: str, title: str) -> None:
+    form = {**CHALLENGE, **at("opens_at", OPENED), field: title}
+    assert set(errors(staff, phase.challenge, **form)) == {field}
+    if field == "title":
+        assert set(errors(staff, phase, **{**PHASE, field: title})) == {field}
+
+
+def test_a_title_of_two_lines_becomes_one_as_in_a_bundle(staff: Any, phase: Phase) -> None:
+    assert not errors(staff, phase, **{**PHASE, "title": "a\n b"})
+    assert Phase.objects.get().title == "a b"
+
+
+@pytest.mark.parametrize("domains", ["not a domain!! ;;", "localhost", "example.org,uni.example", "ex\u0430mple.org"])
+def test_a_mail_domain_that_a_bundle_may_not_have_is_refused(staff: Any, phase: Phase, domains: str) -> None:
+    form = {**CHALLENGE, **at("opens_at", OPENED), "allowed_domains": domains}
+    assert set(errors(staff, phase.challenge, **form)) == {"allowed_domains"}
+
+
+def test_mail_domains_are_kept_as_of_a_bundle(staff: Any, phase: Phase) -> None:
+    form = {**CHALLENGE, **at("opens_at", OPENED), "allowed_domains": "Example.org  uni.example example.ORG"}
+    assert not errors(staff, phase.challenge, **form)
+    assert Challenge.objects.get().allowed_domains == "example.org uni.example"
+
+
+@pytest.mark.parametrize("date", ["0001-01-01", "0999-12-31", "1899-12-31"])
+@pytest.mark.parametrize("field", ["opens_at", "join_until", "merge_until"])
+def test_a_date_that_the_form_could_not_show_again_is_refused(staff: Any, phase: Phase, date: str, field: str) -> None:
+    form = {**CHALLENGE, **at("opens_at", OPENED), f"{field}_0": date, f"{field}_1": "00:00:00"}
+    assert "before the year 1900" in str(errors(staff, phase.challenge, **form)[field])
+
+
+def test_a_person_keeps_a_name_that_looks_like_another(staff: Client, make: Any) -> None:
+    make.user(username="ada")
+    assert not person_errors(staff, make.user(username="\u0430da"), "\u0430da")

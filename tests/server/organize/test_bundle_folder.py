@@ -1,0 +1,107 @@
+"""A folder has the limits of a zip, and what cannot be read in it is a mistake with its file."""
+
+import os
+from errno import EIO, ENOSPC
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from server.organize.services import bundles
+from server.organize.services.bundles import InvalidBundle, copying, unpacking
+
+pytestmark = pytest.mark.usefixtures("make")
+
+
+def mistakes(path: Path) -> list[tuple[str, str | None]]:
+    with pytest.raises(InvalidBundle) as caught, bundles.opened(path):
+        pass
+    return [(problem.code, problem.file) for problem in caught.value.problems]
+
+
+@pytest.fixture
+def uncopied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing may be copied."""
+    monkeypatch.delattr(copying, "_copy_file")
+
+
+@pytest.mark.usefixtures("uncopied")
+def test_a_folder_that_is_larger_than_a_zip_may_become_is_refused_uncopied(bundle: Any, settings: Any) -> None:
+    with bundle.write("phases/main/truth/stray.bin", b"").open("wb") as stray:
+        stray.truncate(settings.DECOMPRESSED_MAX_BYTES + 1)
+    assert mistakes(bundle.path) == [("too_large", "bundle")]
+
+
+@pytest.mark.usefixtures("uncopied")
+def test_a_folder_of_more_files_than_a_zip_may_have_is_refused_uncopied(bundle: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(copying, "MOST_ENTRIES", 4)
+    assert mistakes(bundle.path) == [("too_large", "bundle")]
+
+
+def test_a_file_without_an_end_is_given_up_at_the_limit(bundle: Any, settings: Any, monkeypatch: Any) -> None:
+    settings.DECOMPRESSED_MAX_BYTES = 2**12
+    monkeypatch.setattr(copying, "_read", lambda *about: b"x" * 2**10)
+    assert mistakes(bundle.path) == [("too_large", "bundle")]
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_named(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(descriptor: int, most: int) -> bytes:
+        raise OSError(EIO, os.strerror(EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "read", broken)
+        found = mistakes(bundle.path)
+    assert set(found) == {("unreadable", f"{name}") for name in ("challenge.yaml", *TRUTH)}
+
+
+TRUTH = ("phases/main/truth/boxes.csv", "phases/main/truth/image_labels.csv")
+
+
+def test_a_file_that_is_gone_before_it_is_copied_is_named(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(name: str, folder: int) -> int:
+        os.unlink(name, dir_fd=folder)
+        return copying.UNKNOWN
+
+    bundle.write("rules.md", "Be fair.")
+    monkeypatch.setattr(copying, "_kind", lambda name, folder: gone(name, folder) if name == "rules.md" else 0)
+    assert mistakes(bundle.path) == [("unreadable", "rules.md")]
+
+
+@pytest.mark.parametrize("name", [b"\xff.csv", b"x" * 201])
+def test_a_name_that_a_zip_may_not_have_is_refused(bundle: Any, name: bytes) -> None:
+    Path(os.fsdecode(os.path.join(os.fsencode(bundle.path), name))).touch()
+    ((code, shown),) = mistakes(bundle.path)
+    assert (code, shown) == ("unsafe_path", name.decode(errors="backslashreplace").replace("\\xff", "\\udcff")[:200])
+
+
+def test_a_folder_that_cannot_be_listed_is_a_mistake(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unlisted(folder: Any, **about: Any) -> Any:
+        raise PermissionError(13, "Permission denied", 7)
+        yield
+
+    monkeypatch.setattr(os, "fwalk", unlisted)
+    assert mistakes(bundle.path) == [("unreadable", "bundle")]
+
+
+def test_the_whole_disk_is_no_truth(make: Any) -> None:
+    make.phase(make.challenge(slug="animals"), slug="main")
+    with pytest.raises(CommandError, match=r"too_large|unreadable"):
+        call_command("rescore", "animals", "main", truth="/")
+
+
+def test_a_zip_that_cannot_be_read_to_its_end_is_named(bundle: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    def broken(*about: Any) -> None:
+        raise OSError(EIO, os.strerror(EIO))
+
+    monkeypatch.setattr(unpacking, "_extract", broken)
+    assert mistakes(bundle.zipped(tmp_path / "animals.zip")) == [("unreadable", "animals.zip")]
+
+
+def test_a_full_disk_is_not_the_mistake_of_a_zip(bundle: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    def full(*about: Any) -> None:
+        raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+    monkeypatch.setattr(unpacking, "_extract", full)
+    with pytest.raises(OSError, match="No space"), bundles.opened(bundle.zipped(tmp_path / "animals.zip")):
+        pass

@@ -1,0 +1,49 @@
+"""An import does not make private images of a running phase public unasked."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.challenges.models import Challenge, Phase
+from server.organize.services.bundles import InvalidBundle
+from server.organize.services.consent import Consent
+
+pytestmark = pytest.mark.usefixtures("make", "inline_queue")
+USAGE = "ImageID,Usage\na,Public\nb,Private\n"
+
+
+@pytest.fixture
+def moved(bundle: Any, run: Any) -> Phase:
+    """A phase whose bundle makes its private image public."""
+    bundle.write("phases/main/usage.csv", USAGE)
+    run()
+    bundle.write("phases/main/usage.csv", USAGE.replace("Private", "Public"))
+    return Phase.objects.get()
+
+
+def refused(run: Any) -> str:
+    with pytest.raises(InvalidBundle) as caught:
+        run()
+    (problem,) = caught.value.problems
+    assert problem.code == "would_reveal"
+    return problem.message
+
+
+def test_a_truth_with_more_public_images_needs_reveal(moved: Phase, run: Any) -> None:
+    assert "phase main: 1 images that are private now would be public" in refused(run)
+    run(consent=Consent(reveal=True))
+    assert Phase.objects.get().signature != moved.signature
+
+
+def test_a_truth_that_cannot_be_compared_needs_reveal(moved: Phase, run: Any) -> None:
+    assert moved.truth is not None
+    for file in (moved.truth.prepared, moved.truth.source):
+        Path(file.path).write_bytes(b"damaged")
+    assert "what the new truth reveals is not known" in refused(run)
+
+
+def test_before_it_opens_images_move_freely(moved: Phase, run: Any) -> None:
+    Challenge.objects.update(opens_at=datetime.now(UTC) + timedelta(days=1))
+    assert "truth version 2" in " ".join(run())

@@ -1,0 +1,141 @@
+"""A rescoring does not make private images public unasked, whichever version is in use when it begins or is applied."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from server.challenges.models import Phase, Truth
+from server.errors import Refused
+from server.organize.models import Rescoring
+from server.organize.services import rescoring, truths
+
+BOXES = "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\nx,/m/cat,0.1,0.5,0.1,0.5,0\n"
+LABELS = "ImageID,LabelName,Confidence\nx,/m/cat,1\ny,/m/cat,1\n"
+USAGE = "ImageID,Usage\nx,Public\ny,Private\n"
+Z = "z,/m/cat,1\n"
+PATH = "challenges/animals/phases/main"
+
+
+@pytest.fixture
+def phase(make: Any, inline_queue: Any) -> Phase:
+    row: Phase = make.phase(make.challenge(slug="animals"), slug="main")
+    return row
+
+
+def write(folder: Path, *, z: str = "") -> Path:
+    folder.mkdir()
+    files = {"boxes.csv": BOXES, "image_labels.csv": LABELS + Z * bool(z), "usage.csv": USAGE + z}
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def versions(phase: Phase, tmp_path: Path) -> dict[str, Truth]:
+    """Versions without z, with z private, which is in use, and with z public; the last two were added beside the first.
+
+    With the first one alone neither makes anything public that was private.
+    """
+    added = {}
+    for name, z in (("without", ""), ("private", "z,Private\n"), ("public", "z,Public\n")):
+        added[name] = truths.add(phase=phase, path=write(tmp_path / name, z=z), by=None)
+        if name == "without":
+            switch(phase, added[name])
+    switch(phase, added["private"])
+    return added
+
+
+def switch(phase: Phase, truth: Truth) -> None:
+    rescoring.apply(rescoring=rescoring.start(phase=phase, by=None, truth=truth), by=None)
+
+
+def active(phase: Phase) -> Truth:
+    return Truth.objects.get(phase=phase, active=True)
+
+
+def test_it_does_not_begin_unless_that_is_said(phase: Phase, versions: dict[str, Truth]) -> None:
+    with pytest.raises(Refused, match="1 images that are private now would be public"):
+        rescoring.start(phase=phase, by=None, truth=versions["public"])
+    assert not Rescoring.objects.filter(applied_at=None).exists()
+
+
+def test_it_is_not_applied_unless_that_is_said_again(phase: Phase, versions: dict[str, Truth]) -> None:
+    begun = rescoring.start(phase=phase, by=None, truth=versions["public"], reveal=True)
+    with pytest.raises(Refused, match="1 images that are private now would be public"):
+        rescoring.apply(rescoring=begun, by=None)
+    assert active(phase) == versions["private"]
+    rescoring.apply(rescoring=begun, by=None, reveal=True)
+    assert active(phase) == versions["public"]
+
+
+def test_a_truth_that_came_into_use_after_the_comparison_stops_the_switch(
+    phase: Phase, versions: dict[str, Truth], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = rescoring.start(phase=phase, by=None, truth=versions["without"])
+
+    def meanwhile(*_: Any) -> None:
+        truths.put_into_use(versions["public"])
+
+    monkeypatch.setattr(rescoring, "refuse_newly_public", meanwhile)
+    with pytest.raises(Refused, match="Another truth came into use"):
+        rescoring.apply(rescoring=begun, by=None)
+
+
+def test_what_is_over_has_nothing_to_hide(phase: Phase, versions: dict[str, Truth]) -> None:
+    Phase.objects.update(closes_at=datetime.now(UTC) - timedelta(hours=1))
+    switch(Phase.objects.get(pk=phase.pk), versions["public"])
+    assert active(phase) == versions["public"]
+
+
+def test_a_version_that_was_added_while_the_phase_was_closed_is_compared_after_it_is_reopened(
+    phase: Phase, versions: dict[str, Truth], tmp_path: Path
+) -> None:
+    Phase.objects.update(closes_at=datetime.now(UTC) - timedelta(hours=1))
+    folder = write(tmp_path / "later")
+    (folder / "usage.csv").write_text("ImageID,Usage\nx,Private\ny,Public\n")
+    added = truths.add(phase=Phase.objects.get(pk=phase.pk), path=folder, by=None)
+    Phase.objects.update(closes_at=None)
+    with pytest.raises(Refused, match="1 images that are private now would be public"):
+        rescoring.start(phase=Phase.objects.get(pk=phase.pk), by=None, truth=added)
+
+
+def test_a_damaged_truth_is_made_again_to_be_compared(phase: Phase, versions: dict[str, Truth]) -> None:
+    for truth in versions.values():
+        Path(truth.prepared.path).write_bytes(b"PODIUM")
+    with pytest.raises(Refused, match="1 images that are private now would be public"):
+        rescoring.start(phase=phase, by=None, truth=versions["public"])
+
+
+def test_what_cannot_be_compared_is_not_used_unless_that_is_said(phase: Phase, versions: dict[str, Truth]) -> None:
+    for file in (versions["private"].prepared, versions["private"].source):
+        Path(file.path).write_bytes(b"damaged")
+    with pytest.raises(Refused, match="what the other truth would reveal is not known"):
+        rescoring.start(phase=phase, by=None, truth=versions["without"])
+    rescoring.start(phase=phase, by=None, truth=versions["without"], reveal=True)
+
+
+def test_the_command_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str, Truth]) -> None:
+    named = str(versions["public"].version)
+    with pytest.raises(CommandError, match="1 images that are private now would be public"):
+        call_command("rescore", "animals", "main", truth=named)
+    call_command("rescore", "animals", "main", truth=named, reveal=True)
+    assert active(phase) == versions["public"]
+
+
+def test_the_api_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str, Truth], api: Any, make: Any) -> None:
+    phase.challenge.organizers.add(boss := make.user(username="boss"))
+    asked = {"truth": versions["public"].version}
+    who = {"user": boss, "scope": "organize"}
+    refused = api.post(f"{PATH}/rescore", asked, **who)
+    assert (refused.status_code, "say reveal" in refused.json()["detail"]) == (422, True)
+    assert api.post(f"{PATH}/rescore", {**asked, "reveal": True}, **who).status_code == 200
+    assert api.post(f"{PATH}/rescore/apply", {}, **who).status_code == 422
+    assert api.post(f"{PATH}/rescore/apply", {"reveal": True}, **who).json()["truth"]["active"]
+
+
+def test_an_empty_name_of_a_truth_is_not_the_current_folder(phase: Phase) -> None:
+    with pytest.raises(CommandError, match="--truth is empty"):
+        call_command("rescore", "animals", "main", truth="")

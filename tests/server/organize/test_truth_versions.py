@@ -1,0 +1,107 @@
+"""A truth is one version of its phase however often it is imported, and a submission counts once on every board."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.db import IntegrityError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from server.challenges.models import Phase, Truth
+from server.leaderboards.queries import board
+from server.organize.models import Rescoring
+from server.organize.services import rescoring
+from server.submissions.models import Evaluation, Explanation, Replicates, Rerun
+from tests.server.conftest import evaluate
+
+Import = Callable[..., list[str]]
+IMAGES = "phases/main/truth/images.csv"
+
+
+@pytest.fixture
+def taken_back(bundle: Any, make: Any, quick_podium: Any, inline_queue: Any, run: Import) -> list[str]:
+    """A truth was imported, then another, then the first again; what the last import said."""
+    run()
+    bundle.write(IMAGES, "ImageID\na\nb\n")
+    run()
+    (bundle.path / IMAGES).unlink()
+    return run()
+
+
+def test_a_truth_that_is_imported_again_is_the_version_that_it_was(taken_back: list[str]) -> None:
+    assert "truth version 1, " in taken_back[0]
+    assert list(Truth.objects.values_list("version", "active", "used")) == [(2, False, True), (1, True, True)]
+
+
+def test_a_version_that_an_import_took_back_is_not_proposed_for_a_rescoring(taken_back: list[str]) -> None:
+    phase = Phase.objects.get()
+    assert rescoring.proposed(phase, None) == phase.truth
+
+
+def test_after_a_rescoring_to_the_truth_that_was_imported_twice_every_submission_counts_once(
+    taken_back: list[str], make: Any, scored: Any
+) -> None:
+    phase = Phase.objects.get()
+    team = make.team(phase.challenge)
+    for score in (0.5, 0.6):
+        scored(phase, score, team=team)
+    begun = rescoring.start(phase=phase, by=None, truth=rescoring.version_of(phase, 1))
+    rescoring.apply(rescoring=begun, by=None)
+    (row,) = board(Phase.objects.get(), split="public", viewer=AnonymousUser()).rows
+    assert (row.score, row.entries) == (0.6, 2)
+
+
+def test_a_submission_has_one_evaluation_of_a_signature(make: Any, scored: Any) -> None:
+    submission = scored(make.phase(), 0.5)
+    other = add(submission.phase, version=2, sha256="0" * 64)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        evaluate(submission, {}, truth=other)
+
+
+def add(phase: Phase, *, version: int, sha256: str) -> Truth:
+    return Truth.objects.create(phase=phase, version=version, sha256=sha256, prepared="a.podium", source="a.zip")
+
+
+BEFORE = [("challenges", "0013_truth_used"), ("submissions", "0009_rerun_leased"), ("organize", "0001_rescoring")]
+
+
+@pytest.fixture
+def before(make: Any) -> Any:
+    """The database as it was when a truth could be two versions; the function that is returned migrates it."""
+    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
+    MigrationExecutor(connection).migrate(BEFORE)
+
+    def migrate() -> None:
+        MigrationExecutor(connection).migrate(newest)
+
+    yield migrate
+    migrate()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_versions_of_one_sha256_are_merged_and_every_evaluation_stays(make: Any, scored: Any, before: Any) -> None:
+    phase = make.phase()
+    active = phase.truths.get()
+    Truth.objects.filter(pk=active.pk).update(version=3)
+    first, other = (add(phase, version=version, sha256=sha) for version, sha in ((1, active.sha256), (2, "0" * 64)))
+    twice, once = scored(phase, 0.5, interval=(0.4, 0.6), truth=first), scored(phase, 0.6, truth=first)
+    mine = twice.evaluations.get()
+    again = evaluate(twice, {"public": {"mAP": 0.5}}, truth=active, published=mine)
+    Replicates.objects.create(evaluation=again, split="public", seed=0, count=1, values=b"\0" * 8)
+    Explanation.objects.create(evaluation=mine, split="public", content=b"why")
+    Evaluation.objects.filter(pk=mine.pk).update(published=mine)
+    begun = Rescoring.objects.create(phase=phase, truth=first, signature=phase.signature, started_at=datetime.now(UTC))
+    for truth, submission in ((first, once), (first, twice), (active, twice)):
+        Rerun.objects.create(submission=submission, truth=truth, enqueued_at=datetime.now(UTC))
+    before()
+    assert list(phase.truths.values_list("pk", "active", "used")) == [(active.pk, True, True), (other.pk, False, True)]
+    kept = twice.evaluations.get()
+    assert (kept, kept.published, kept.truth) == (again, again, active)
+    assert kept.explanations.get().content == b"why"
+    assert once.evaluations.get().truth == active
+    assert Rescoring.objects.get(pk=begun.pk).truth == active
+    assert set(Rerun.objects.values_list("submission", "truth")) == {(one.pk, active.pk) for one in (once, twice)}
+    rows = board(phase, split="public", viewer=AnonymousUser()).rows
+    assert [(row.score, row.entries) for row in rows] == [(0.6, 1), (0.5, 1)]

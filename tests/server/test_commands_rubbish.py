@@ -1,0 +1,137 @@
+"""No argument of a command is a traceback: what cannot be used is refused in one sentence."""
+
+import argparse
+import errno
+import os
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.management import CommandError, call_command, get_commands, load_command_class
+
+from server.organize.services.bundles import InvalidBundle, opened
+
+ENDLESS = {"demo", "up"}  # they start the service where their arguments are right
+OF_LOGS = {"verify_audit"}  # its files: test_audit_keys
+COMMANDS = sorted(name for name, app in get_commands().items() if str(app).startswith("server."))
+BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # as Python hands over an argument that is not UTF-8
+LONG = "a" * 5000
+RUBBISH = (BYTES, "a\0b", "", " ", "-1", str(10**24), LONG, "a" * 10**5, "\u202e", "%", "/dev/null")
+
+
+def arguments(name: str) -> list[argparse.Action]:
+    """Return the arguments of a command, without those that all of Django's have."""
+    parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+    shared = {"help", "version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color"}
+    return [action for action in parser._actions if action.dest not in shared]
+
+
+def filler(action: argparse.Action) -> str:
+    """Return a value of the right kind for what a command needs beside the rubbish."""
+    return str(UUID(int=0)) if action.type is UUID else "animals"
+
+
+def calls(name: str) -> Iterator[list[str]]:
+    """Yield rubbish in place of each argument, all others being of the right kind."""
+    found = arguments(name)
+    needed = [action for action in found if not action.option_strings and action.nargs != "*"]
+    asks = {"--noinput"} & {option for action in found for option in action.option_strings}
+    rest = [*asks, *(filler(action) for action in needed)]
+    for rubbish in RUBBISH:
+        yield [*rest, rubbish]
+        yield [*rest, f"--{rubbish}"]
+        for index in range(len(needed)):
+            yield [*asks, "--", *(rubbish if one is needed[index] else filler(one) for one in needed)]
+        for action in found:
+            if action.option_strings and action.nargs != 0:
+                yield [f"{action.option_strings[0]}={rubbish}", *rest]
+
+
+def tried(name: str, words: list[str]) -> str:
+    """Return what a command answers, refused or not; any other exception is one of its own."""
+    try:
+        call_command(name, *words, stdout=StringIO(), stderr=StringIO(), skip_checks=True)
+    except (CommandError, SystemExit) as error:
+        return str(error)
+    return ""
+
+
+@pytest.fixture
+def phase(make: Any) -> Any:
+    """What the filler of other arguments names."""
+    make.user(username="animals", email="animals@example.org")
+    return make.phase(make.challenge(slug="animals"), slug="animals")
+
+
+@pytest.mark.parametrize("name", sorted({*COMMANDS} - ENDLESS - OF_LOGS))
+def test_no_argument_is_a_traceback(name: str, phase: Any, tmp_path: Path, monkeypatch: Any, settings: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings.PODIUM_HOME = tmp_path
+    for about, value in (("USERNAME", "root"), ("EMAIL", "root@example.org"), ("PASSWORD", "another long 7")):
+        monkeypatch.setenv(f"DJANGO_SUPERUSER_{about}", value)
+    for words in calls(name):
+        tried(name, words)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_text_is_refused_where_it_is_not_utf_8(name: str, db: None) -> None:
+    for action in arguments(name):
+        if action.nargs == 0 or action.type is not None or action.choices:
+            continue
+        parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+        for text, told in ((BYTES, "is not UTF-8"), ("a\0b", "NUL"), ("a" * 10**5, "at most 10000")):
+            with pytest.raises(argparse.ArgumentError, match=told):
+                parser._get_values(action, [text])
+
+
+def test_a_path_that_is_too_long_is_unreadable(tmp_path: Path, phase: Any) -> None:
+    for path in (LONG, f"{tmp_path}/{LONG}"):
+        said = StringIO()
+        with pytest.raises(CommandError, match="1 mistake in the bundle; nothing was imported") as refused:
+            call_command("import_challenge", path, stderr=said)
+        assert refused.value.returncode == 1
+        assert "unreadable cannot be read: File name too long" in said.getvalue()
+        with pytest.raises(CommandError, match="unreadable cannot be read: File name too long"):
+            call_command("rescore", "animals", "animals", "--truth", path, stdout=StringIO())
+
+
+def test_a_path_that_does_not_exist_is_said(tmp_path: Path, db: None) -> None:
+    for more in ([], ["--opaque-ids"]):
+        said = StringIO()
+        with pytest.raises(CommandError, match="nothing was imported"):
+            call_command("import_challenge", str(tmp_path / "nothing"), *more, stderr=said)
+        assert said.getvalue() == "nothing: missing_file no such file or folder\n"
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_file_that_fails_while_it_is_read_is_unreadable(tmp_path: Path, packed: bool, monkeypatch: Any) -> None:
+    path = tmp_path / "bundle"
+    if packed:
+        path.write_bytes(b"PK")
+        monkeypatch.setattr("server.organize.services.bundles.unpacking.ZipFile", failing(errno.EIO))
+    else:
+        path.mkdir()
+        (path / "challenge.yaml").write_text("slug: animals\n")
+        monkeypatch.setattr("shutil.copyfileobj", failing(errno.EIO))
+    with pytest.raises(InvalidBundle) as caught, opened(path):
+        pass
+    assert [problem.code for problem in caught.value.problems] == ["unreadable"]
+
+
+def test_a_full_disk_is_not_the_fault_of_a_bundle(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "challenge.yaml").write_text("slug: animals\n")
+    monkeypatch.setattr("shutil.copyfileobj", failing(errno.ENOSPC))
+    with pytest.raises(OSError, match="No space"), opened(tmp_path):
+        pass
+
+
+def failing(number: int) -> Any:
+    """Return a function that fails as the operating system does."""
+
+    def fail(*words: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return fail
