@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pycocotools import mask as coco
 
 Ints = NDArray[np.int64]
-MOST_CHARACTERS = 6
+MAX_CHARACTERS = 6
 """Of a length."""
 SMALLEST = np.float32(1e-7)
 """What keeps the official code's divisors from being 0."""

@@ -158,7 +158,7 @@ def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
     with guarded_blocks(), borders(*case.borders):
         way, ours = cases.answer(*words, **how, threads=case.threads)
         checked = ours if case.seed % 3 else check(case.track, path, truth=words[1], **how).for_holder().as_dict()
-    with borders(*case.borders[:2], case.twin_bytes), cases.readable_way():
+    with borders(*case.borders[:2], case.twin_bytes), cases.reference_implementation():
         twins = cases.answer(*words, **how)[1]
     if checked["notices"] != twins["notices"] or checked.get("errors", []) != twins.get("errors", []):
         return way, checked, twins

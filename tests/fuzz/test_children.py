@@ -38,11 +38,11 @@ def hanging(seed: int) -> tuple[Counter[str], list[str]]:
 
 def looking_too_far(seed: int) -> tuple[Counter[str], list[str]]:
     """Give a kernel a number that ends where the forbidden page begins, without the bytes that it may look at."""
-    from evaluator.kernels.text.decimals import numbers_in
+    from evaluator.kernels.text.decimals import numbers_between_blanks
     from tests.fuzz.guarded import BEYOND_BYTES, guarded
 
     text = b" 1234567890123456 " + bytes(0 if seed == 1 else BEYOND_BYTES)
-    numbers_in(guarded(np.frombuffer(text, np.uint8)), np.empty(1), np.empty(1, np.int64))
+    numbers_between_blanks(guarded(np.frombuffer(text, np.uint8)), np.empty(1), np.empty(1, np.int64))
     return counted(seed)
 
 

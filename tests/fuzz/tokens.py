@@ -11,7 +11,7 @@ import numpy as np
 
 from evaluator.catalog import Limits
 from evaluator.files.numbers import fault, faulty, parse
-from evaluator.kernels.text.decimals import numbers_in
+from evaluator.kernels.text.decimals import numbers_between_blanks
 
 BATCH = 1_000  # tokens of one seed
 LIMITS = Limits()
@@ -132,7 +132,7 @@ def read(texts: list[str]) -> tuple[list[float], list[bool]]:
     tokens = [text.encode() for text in texts]
     data = np.frombuffer(b" " + b"".join(token + b" " for token in tokens) + bytes(24), np.uint8)
     values, ends = np.empty(len(tokens)), np.empty(len(tokens), np.int64)
-    numbers_in(data, values, ends)
+    numbers_between_blanks(data, values, ends)
     stops = np.cumsum([len(token) + 1 for token in tokens])
     return values.tolist(), (ends == stops).tolist()
 

@@ -13,7 +13,7 @@ from evaluator import scoring
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidSubmission
 from evaluator.scoring import load_kernels, score
-from evaluator.tracks.interface import ReadableWay
+from evaluator.tracks.interface import ReferenceNeeded
 
 load_kernels()
 
@@ -197,9 +197,9 @@ Answer = dict[str, Any]
 
 
 @contextmanager
-def readable_way() -> Iterator[None]:
+def reference_implementation() -> Iterator[None]:
     """Score without kernels."""
-    with patch.object(scoring, "streamed", side_effect=ReadableWay("the twin is wanted")):
+    with patch.object(scoring, "score_by_kernels", side_effect=ReferenceNeeded("the twin is wanted")):
         yield
 
 
@@ -215,7 +215,7 @@ def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[s
 def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:
     """Return the way that was taken, its answer and the twin's."""
     way, ours = answer(track, truth, submission, **options)
-    with readable_way():
+    with reference_implementation():
         _, twins = answer(track, truth, submission, **{k: v for k, v in options.items() if k != "threads"})
     return way, ours, twins
 
@@ -229,4 +229,4 @@ TRUTHS: dict[str, Callable[[random.Random, Path], Path]] = {
     "openimages-relationships": pair_truth,
 }
 assert set(FILES) <= set(TRACKS)
-__all__ = ["FILES", "TRUTHS", "answer", "both", "mutated", "readable_way"]
+__all__ = ["FILES", "TRUTHS", "answer", "both", "mutated", "reference_implementation"]

@@ -118,7 +118,7 @@ def test_replicates_do_not_depend_on_the_way(track: str, seed: int, threads: int
     truth = cases.TRUTHS[track](chance, Path(mkdtemp(dir=tmp_path)) / "truth")
     options = {"parameters": chance.choice(PARAMETERS[track]), "seed": seed}
     ours = scored(track, truth, submission, threads=threads, **options)
-    with cases.readable_way(), patch.object(bootstrap, "engine", lambda: readable):
+    with cases.reference_implementation(), patch.object(bootstrap, "engine", lambda: readable):
         twins = scored(track, truth, submission, **options)
     if ours is None or twins is None:
         assert ours is twins

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evaluator.kernels.text.csv_blocks import BATCH_ROWS, Batch, codes_of, find_ends, numbers_of, place_in
+from evaluator.kernels.text.csv_blocks import BATCH_ROWS, Batch, codes_of, find_cell_ends, numbers_of, position_in
 from evaluator.kernels.text.lookup import index_of
 
 CELLS = st.lists(st.text("ab0./-", max_size=20), max_size=300)
@@ -26,7 +26,7 @@ def laid_out(cells: list[str], after: bytes = b",") -> tuple[NDArray[np.uint8], 
 
 def ends_in(data: NDArray[np.uint8], stop: int) -> NDArray[np.int64]:
     ends = np.zeros(stop + 200, np.int64)
-    count = find_ends(data, 0, stop, ends)
+    count = find_cell_ends(data, 0, stop, ends)
     return ends[: count + 1]
 
 
@@ -42,7 +42,7 @@ def test_every_cell_ends_where_a_comma_a_blank_or_a_line_ends_it(cells: list[str
 def test_cells_beyond_a_batch_are_left_for_the_next() -> None:
     batch = Batch.empty(texts=2, numbers=5)
     data, stop = laid_out([""] * 2_000)
-    count = find_ends(data, 0, stop, batch.ends)
+    count = find_cell_ends(data, 0, stop, batch.ends)
     assert 7 * BATCH_ROWS <= count < len(batch.ends)
     assert batch.ends[: count + 1].tolist() == list(range(-1, count))
 
@@ -88,4 +88,4 @@ def test_a_place_is_found_between_its_bounds_only(codes: list[int], data: st.Dat
     stop = data.draw(st.integers(first, len(codes)))
     for code in range(61):
         found = codes.index(code, first, stop) if code in codes[first:stop] else -1
-        assert place_in(np.array(codes, np.int32), first, stop, code) == found
+        assert position_in(np.array(codes, np.int32), first, stop, code) == found

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluator.kernels.text.decimals import numbers_in
+from evaluator.kernels.text.decimals import numbers_between_blanks
 
 
 def read(*texts: str) -> list[float | None]:
@@ -17,7 +17,7 @@ def read(*texts: str) -> list[float | None]:
     tokens = [text.encode() for text in texts]
     data = np.frombuffer(b" " + b"".join(token + b" " for token in tokens) + bytes(64), np.uint8)
     values, ends = np.empty(len(tokens)), np.empty(len(tokens), np.int64)
-    numbers_in(data, values, ends)
+    numbers_between_blanks(data, values, ends)
     stops = np.cumsum([len(token) + 1 for token in tokens])
     return [
         value if end == stop else None for value, end, stop in zip(values.tolist(), ends.tolist(), stops, strict=True)

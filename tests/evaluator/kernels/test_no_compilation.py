@@ -50,7 +50,7 @@ def test_a_small_file_in_a_new_process_does_not_wait_for_kernels(tiny, tmp_path)
 
 
 def test_only_the_first_who_needs_kernels_is_told_that_they_are_compiled(tiny, tmp_path, monkeypatch, capsys) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(cache, "PLACE", tmp_path)
+    monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(scoring, "SMALL_BYTES", 0)
     said = []
     for _ in range(2):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.kernels.text.lookup import codes_in, index_of
+from evaluator.kernels.text.lookup import codes_between_commas, index_of
 
 PLAIN = st.text(
     st.characters(min_codepoint=0x21, exclude_characters=',"', exclude_categories=["Cs"]), min_size=1, max_size=40
@@ -14,7 +14,7 @@ PLAIN = st.text(
 def look_up(known: list[str], asked: list[str]) -> list[int]:
     data = np.frombuffer("".join(f"{text}," for text in asked).encode() + bytes(64), np.uint8)
     codes = np.empty(len(asked), np.int64)
-    codes_in(data, index_of(known), codes)
+    codes_between_commas(data, index_of(known), codes)
     return codes.tolist()
 
 
