@@ -16,8 +16,8 @@ from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENC
 def uncounted_class(truth, label):
     """Return the class code for entries that are not scored: one for each label, and one for all unknown labels.
 
-    These codes follow those of the real classes, and nobody reads their curves. Such entries are stored because time
-    and memory would otherwise reveal which predictions are scored.
+    These codes follow those of the real classes, and their curves are not reported. Such entries are stored because
+    time and memory would otherwise reveal which predictions are scored.
     """
     labels = len(truth.labels.starts) - 1
     if label >= labels:

@@ -17,8 +17,8 @@ COUNTS = 10
 class DetectionTruth(NamedTuple):
     """The ground-truth boxes, sorted by image, class and row of the file; all arrays are read-only.
 
-    A *verified class* is a class that somebody has verified as present or absent in an image. Classes that are not
-    verified in an image are not scored there.
+    A *verified class* of an image is a class that the annotators have verified as present or absent in it. Other
+    classes are not scored in the image.
 
     Attributes
     ----------
