@@ -110,13 +110,13 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
     """
     if not confidence >= 0:
         return NEGATIVE_CONFIDENCE
-    rows = state.rows[image] + 1
-    state.rows[image] = rows
+    number = state.image_predictions[image] + 1
+    state.image_predictions[image] = number
     if count_unusual(state.counts, confidence, corners):
         confidence += 0.0  # -0.0 becomes 0.0
         if state.overfull[image]:
             collect(state, image, label, confidence, corners)
-        elif position >= 0 and rows <= MAX_PER_IMAGE_AND_CLASS:
+        elif position >= 0 and number <= MAX_PER_IMAGE_AND_CLASS:
             match_detection(truth, state, offsets, threshold, image, position, confidence, corners)
     return DONE
 

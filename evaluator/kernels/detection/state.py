@@ -76,7 +76,7 @@ class DetectionState(NamedTuple):
     counts : int64 array of shape (COUNTS,)
     named : uint8 array of shape (images,)
         1 if the submission has named the image.
-    rows : int32 array of shape (images,)
+    image_predictions : int32 array of shape (images,)
         Number of predictions of each image that were read.
     overfull : bool array of shape (images,), read-only
         Images with more predictions than the cap on one class; their predictions are collected instead of matched.
@@ -99,7 +99,7 @@ class DetectionState(NamedTuple):
 
     counts: NDArray[np.int64]
     named: NDArray[np.uint8]
-    rows: NDArray[np.int32]
+    image_predictions: NDArray[np.int32]
     overfull: NDArray[np.bool_]
     unknown_image_hashes: NDArray[np.uint64]
     class_positions: NDArray[np.int32]

@@ -177,9 +177,9 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     one, two = labels
     state.counts[UNKNOWN_RELATIONS] += relation < 0
     state.counts[UNKNOWN_LABELS] += one < 0 or two < 0
-    state.rows[image] += 1
+    state.image_predictions[image] += 1
     is_scored = _is_scored(truth, image, one, two)
-    if not is_scored and state.rows[image] <= MAX_DROPPED_PER_IMAGE:
+    if not is_scored and state.image_predictions[image] <= MAX_DROPPED_PER_IMAGE:
         return DONE
     known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     entry = state.counts[ENTRIES]

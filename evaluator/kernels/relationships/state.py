@@ -72,7 +72,7 @@ class RelationshipState(NamedTuple):
 
     Attributes
     ----------
-    counts, named, rows, unknown_image_hashes
+    counts, named, image_predictions, unknown_image_hashes
         As for :class:`evaluator.kernels.detection.state.DetectionState`.
     best_candidates : float64 array of shape (2 × M, 10)
         Confidence, overlap and corners of the best pair so far that claims each triplet, then of the best pair that
@@ -88,7 +88,7 @@ class RelationshipState(NamedTuple):
 
     counts: NDArray[np.int64]
     named: NDArray[np.uint8]
-    rows: NDArray[np.int32]
+    image_predictions: NDArray[np.int32]
     unknown_image_hashes: NDArray[np.uint64]
     best_candidates: NDArray[np.float64]
     best_entries: NDArray[np.int64]

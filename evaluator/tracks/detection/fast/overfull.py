@@ -33,7 +33,7 @@ class Collected(NamedTuple):
 
 def overfull_images(states: Sequence[DetectionState]) -> NDArray[np.bool_]:
     """Return whether each image is overfull, given the predictions that all threads have counted."""
-    return np.asarray(np.sum([state.rows for state in states], axis=0) > MAX_PER_IMAGE_AND_CLASS)
+    return np.asarray(np.sum([state.image_predictions for state in states], axis=0) > MAX_PER_IMAGE_AND_CLASS)
 
 
 def collected(state: DetectionState) -> Collected:

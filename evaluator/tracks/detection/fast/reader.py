@@ -109,7 +109,7 @@ class DetectionReader:
         return DetectionState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
-            rows=np.zeros(len(truth.usage), np.int32),
+            image_predictions=np.zeros(len(truth.usage), np.int32),
             overfull=self.overfull,
             unknown_image_hashes=np.empty(0, np.uint64),
             class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),

@@ -64,7 +64,7 @@ class RelationshipReader:
         self.state = RelationshipState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
-            rows=np.zeros(len(truth.usage), np.int32),
+            image_predictions=np.zeros(len(truth.usage), np.int32),
             unknown_image_hashes=np.empty(0, np.uint64),
             best_candidates=best_candidates,
             best_entries=np.full(len(best_candidates), -1, np.int64),
