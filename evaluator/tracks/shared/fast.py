@@ -26,7 +26,7 @@ from evaluator.truth import Truth
 Bytes = NDArray[np.uint8]
 
 
-class State(Protocol):
+class KernelState(Protocol):
     """The part of a kernel's state that all tracks have."""
 
     @property
@@ -50,7 +50,7 @@ class Reader(Protocol):
     unknown_image_hashes: list[NDArray[np.uint64]]
 
     @property
-    def state(self) -> State:
+    def state(self) -> KernelState:
         """The state of its kernels."""
 
     @property
