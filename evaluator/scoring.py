@@ -16,11 +16,11 @@ from evaluator.report import READABLE, SMALL, STREAMED, Report
 from evaluator.signature import compose
 from evaluator.tracks import contest_of
 from evaluator.tracks.compiling import Split, open_truth
-from evaluator.tracks.interface import Contest, Outcome, ReadableWay, Streaming
+from evaluator.tracks.interface import Contest, Outcome, ReferenceNeeded, ScoringRequest
 from evaluator.truth import Truth
 
 Progress = Callable[[str, float], None]
-SMALL_BYTES = 1 << 20  # read and scored in a third of the second that loading the kernels takes
+SMALL_BYTES = 1 << 20  # the reference implementation scores such a file in less time than loading the kernels takes
 
 
 def silent(stage: str, fraction: float) -> None:
@@ -78,7 +78,7 @@ def score(
     curves : bool
         Whether the report gets precision/recall curves.
     explain : bool
-        Whether it gets tables of errors and what became of each prediction; always by the readable way.
+        Whether it gets tables of errors and the outcome of each prediction; always by the reference implementation.
     verify : bool
         Whether all of a prepared truth is compared with its checksums first; see :meth:`Truth.load`.
     expected : str
@@ -108,7 +108,7 @@ def score(
     limits = limits or Limits()
     findings = Findings(most=limits.defects)
     keeps_images = curves or bootstrap > 0
-    source = Streaming(submission, limits, threads, progress or silent, keeps_images, explain)
+    source = ScoringRequest(submission, limits, threads, progress or silent, keeps_images, explain)
     outcome, way = scored(contest, opened, source, resolved, findings)
     splits = outcome.splits
     if bootstrap:
@@ -121,18 +121,18 @@ def score(
 
 
 def scored(
-    contest: Contest, truth: Truth, submission: Streaming, parameters: Mapping[str, Any], findings: Findings
+    contest: Contest, truth: Truth, submission: ScoringRequest, parameters: Mapping[str, Any], findings: Findings
 ) -> tuple[Outcome, str]:
-    """Score by kernels, or else the readable way; tell which it was.
+    """Score by the fast path or, if that is not possible, by the reference implementation; return which it was too.
 
     Raises
     ------
     InvalidSubmission
     """
     try:
-        return streamed(contest, truth, submission, parameters, findings), STREAMED
-    except ReadableWay as reason:
-        way = f"{READABLE}: {reason}" if contest.streaming else READABLE
+        return score_by_kernels(contest, truth, submission, parameters, findings), STREAMED
+    except ReferenceNeeded as reason:
+        way = f"{READABLE}: {reason}" if contest.fast_path else READABLE
     limits, progress = submission.limits, submission.progress
     read = _read(contest, submission.path, truth, parameters, limits=limits, findings=findings, progress=progress)
     if findings.total:
@@ -143,32 +143,33 @@ def scored(
     return outcome, way
 
 
-def streamed(
-    contest: Contest, truth: Truth, submission: Streaming, parameters: Mapping[str, Any], findings: Findings
+def score_by_kernels(
+    contest: Contest, truth: Truth, submission: ScoringRequest, parameters: Mapping[str, Any], findings: Findings
 ) -> Outcome:
-    """Score by kernels.
+    """Score by the fast path of a track.
 
     Raises
     ------
-    ReadableWay
-        Where there are none, or they cannot, or loading them would take longer than the readable way takes.
+    ReferenceNeeded
+        If the track has no fast path, if it cannot score this submission, or if loading it would take longer than
+        scoring by the reference implementation.
     """
-    if not contest.streaming:
-        raise ReadableWay
+    if not contest.fast_path:
+        raise ReferenceNeeded
     if submission.explains:
-        raise ReadableWay("an explanation")
-    if contest.streaming not in sys.modules:
+        raise ReferenceNeeded("an explanation")
+    if contest.fast_path not in sys.modules:
         if submission.path.stat().st_size < SMALL_BYTES:
-            raise ReadableWay(SMALL)
+            raise ReferenceNeeded(SMALL)
         kernels.compile_once(submission.progress)
-    outcome: Outcome = import_module(contest.streaming).stream(truth, submission, parameters, findings)
+    outcome: Outcome = import_module(contest.fast_path).score(truth, submission, parameters, findings)
     return outcome
 
 
 def load_kernels() -> None:
-    """Load the machine code of every track and of the bootstrap: for a process that lives long."""
+    """Load the machine code of every track and of the bootstrap, for a long-running process."""
     kernels.load(silent)
-    for name in filter(None, (contest_of(track).streaming for track in TRACKS)):
+    for name in filter(None, (contest_of(track).fast_path for track in TRACKS)):
         import_module(name)
 
 
@@ -185,7 +186,8 @@ def check(
     """Return every defect of a submission.
 
     Without a truth only the form is checked; with one, ids and labels too, and then the findings are those of
-    :func:`score`: what the kernels can score has no defect, and they score it sooner than the readable way reads it.
+    :func:`score`: a file that the fast path can score has no defect, and the fast path scores it in less time than the
+    reference implementation needs to read it.
     """
     contest = contest_of(track)
     resolved = contest.track.resolve(parameters or {})
@@ -193,9 +195,9 @@ def check(
     limits = limits or Limits()
     findings = Findings(most=limits.defects)
     if opened is not None:
-        with suppress(ReadableWay):
-            streaming = Streaming(submission, limits, threads, progress or silent)
-            streamed(contest, opened, streaming, resolved, findings)
+        with suppress(ReferenceNeeded):
+            request = ScoringRequest(submission, limits, threads, progress or silent)
+            score_by_kernels(contest, opened, request, resolved, findings)
             return findings
     _read(contest, submission, opened, resolved, limits=limits, findings=findings, progress=progress)
     return findings

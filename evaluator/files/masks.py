@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pycocotools import mask as coco
 
 from evaluator.catalog import Limits
-from evaluator.metrics.masks import MOST_CHARACTERS, Runs, areas_of, boxes_of, covered_by, runs_of, with_empty_runs
+from evaluator.metrics.masks import MAX_CHARACTERS, Runs, areas_of, boxes_of, covered_by, runs_of, with_empty_runs
 
 MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64, (4,)), ("size", np.int64, (2,))])
 """A mask: its compressed run lengths, pixels inside, tight box (XMin, XMax, YMin, YMax), height and width."""
@@ -24,7 +24,7 @@ BYTES_A_RUN = 16  # that the library needs to write a mask
 RATIO_COUNTS_FROM_BYTES = 2**24  # a small file of wide rectangles compresses well
 KINDS = bytes(ord("." if 48 <= code < 80 else "~" if 80 <= code < 112 else "!") for code in range(256))
 """Characters that end a length, that are followed by another one of it, and that are none."""
-NO_KINDS = (b"!", b"~" * MOST_CHARACTERS)
+NO_KINDS = (b"!", b"~" * MAX_CHARACTERS)
 NO_BASE64 = "this is not base64"
 NO_ZLIB = "this is not zlib data, or it was cut off"
 NO_LENGTHS = "these are not COCO's compressed run lengths"

@@ -1,7 +1,8 @@
-"""The few functions that earn their speed: machine code made by numba, each with a readable twin in the tests.
+"""Machine code, made by numba, for what takes most of the time of a scoring.
 
-They look at bytes and arrays without bounds checks; whoever calls them keeps to their contracts. ``python -m
-evaluator.kernels`` compiles all of them once, at set-up; where that was never done, the first who needs them does it.
+Every kernel gives the same result, to the last bit, as a reference implementation in numpy. Kernels do not check array
+bounds: callers must keep to the documented shapes. ``python -m evaluator.kernels`` compiles all of them at set-up;
+without that, the first process that needs them compiles them.
 """
 
 from collections.abc import Callable
@@ -15,23 +16,23 @@ FOLDER = Path(__file__).parent
 
 
 def compile_once(progress: Callable[[str, float], None]) -> None:
-    """Fill the cache of machine code, unless that was done on this machine.
+    """Compile all kernels and fill the cache, unless the cache of this machine is already full.
 
     Parameters
     ----------
     progress : callable
-        Gets the stage COMPILING and the fraction that is done; is not called where nothing has to be compiled.
+        Called with the stage COMPILING and the fraction done. Not called if there is nothing to compile.
     """
-    cache = import_module("evaluator.kernels.jit")  # loads numba
-    if (cache.PLACE / cache.FILLED).exists():
+    jit = import_module("evaluator.kernels.jit")  # loads numba
+    if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # nowhere to write: compiled for this process alone
-        (cache.PLACE / cache.FILLED).touch()
+    with suppress(OSError):  # without a writable folder, this process alone has the machine code
+        (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 
 def load(progress: Callable[[str, float], None]) -> None:
-    """Load all machine code, compiled first where it is not in the cache; progress as for :func:`compile_once`."""
+    """Load all machine code, and compile what the cache does not hold; progress as for :func:`compile_once`."""
     found = walk_packages([str(FOLDER)], f"{__name__}.")
     names = [module.name for module in found if not module.name.endswith("__main__")]
     for number, name in enumerate(names):

@@ -1,11 +1,11 @@
-"""Fill the cache of machine code: done at set-up, so that no scoring waits for a compiler."""
+"""Fill the cache of machine code at set-up, so that no scoring waits for the compiler."""
 
 from shutil import rmtree
 
 from evaluator.kernels import FOLDER, compile_once
-from evaluator.kernels.jit import PLACE
+from evaluator.kernels.jit import CACHE_FOLDER
 
 compile_once(lambda stage, fraction: None)
-for outdated in (FOLDER / "__pycache__").iterdir():  # machine code of other sources or another processor
-    if outdated.is_dir() and outdated != PLACE:
+for outdated in (FOLDER / "__pycache__").iterdir():  # machine code of other sources or of another processor
+    if outdated.is_dir() and outdated != CACHE_FOLDER:
         rmtree(outdated)

@@ -1,61 +1,61 @@
-"""Entries of the curves, in any order, to the average precision of each class."""
+"""Average precision of each class from the entries of all curves, by counting sort."""
 
 import numpy as np
 from numba import types
 
-from evaluator.kernels.jit import kernel, outlined
+from evaluator.kernels.jit import kernel, subroutine
 from evaluator.kernels.text.bits import as_bits
 
 _1 = np.uint64(1)
 
 
 @kernel(types.float64[::1], types.uint32[::1], types.int64[::1], types.uint64[::1])
-def scatter(confidences, codes, at, keys):
-    """Put entries where their class and half of the images belong: a counting sort's second half (Seward 1954).
+def scatter(confidences, codes, next_free, keys):
+    """Write the key of each entry into its bucket: the second half of a counting sort (Seward 1954).
 
     Parameters
     ----------
     confidences : float64 array of shape (N,), not negative
     codes : uint32 array of shape (N,)
         2 × bucket + (1 for a false positive).
-    at : int64 array of shape (buckets,)
-        Where each bucket goes on; moved along.
+    next_free : int64 array of shape (buckets,)
+        Next free position of each bucket in ``keys``; increased in place.
     keys : uint64 array
-        Receives 2 × the confidence's bits + (1 for a false positive): numbers that sort as the confidences do.
+        Receives 2 × the confidence's bits + (1 for a false positive). Keys sort as the confidences do.
     """
     for entry in range(len(codes)):
         bucket = codes[entry] >> np.uint32(1)
-        keys[at[bucket]] = (as_bits(confidences[entry]) << _1) | np.uint64(codes[entry] & np.uint32(1))
-        at[bucket] += 1
+        keys[next_free[bucket]] = (as_bits(confidences[entry]) << _1) | np.uint64(codes[entry] & np.uint32(1))
+        next_free[bucket] += 1
 
 
-@outlined
-def _area(hits, precisions, points, truths):
-    """Sum up the steps, surest first; the envelope is laid over the precisions in place."""
+@subroutine
+def _area(hits, precisions, points, positives):
+    """Return the area under the curve, summed from the highest confidence down; makes precisions non-increasing."""
     for point in range(points - 2, -1, -1):
         precisions[point] = max(precisions[point], precisions[point + 1])
     area, reached = 0.0, 0.0
     for point in range(points):
-        recall = hits[point] / truths
+        recall = hits[point] / positives
         area += (recall - reached) * precisions[point]
         reached = recall
     return area
 
 
 @kernel(types.uint64[::1], types.uint64[::1], types.float64, types.float64[::1], types.float64[::1])
-def average_precision(one, other, truths, hits, precisions):
-    """Return the area under the interpolated precision/recall curve of two sorted arrays of keys together.
+def average_precision(one, other, positives, hits, precisions):
+    """Return the area under the interpolated precision/recall curve of two sorted arrays of keys, taken together.
 
-    The sums are those of :func:`evaluator.metrics.average_precision.average_precision`, in the same order: all keys
-    of one confidence enter together, precision is made non-increasing from the right. Where no true positive enters,
-    recall stands still, so only the other points are kept.
+    The sums are those of :func:`evaluator.metrics.average_precision.average_precision`, in the same order: all keys of
+    one confidence form one point, and precision is made non-increasing from the right. Points without a new true
+    positive do not change the recall and are skipped.
 
     Parameters
     ----------
-    one, other : uint64 arrays, ascending, as :func:`scatter` makes them
-    truths : float64, above 0
+    one, other : uint64 arrays, ascending, as :func:`scatter` writes them
+    positives : float64, above 0
     hits, precisions : float64 arrays, as long as both together
-        To work in.
+        Scratch memory.
     """
     first, second = len(one) - 1, len(other) - 1
     true, false, points = 0, 0, 0
@@ -75,4 +75,4 @@ def average_precision(one, other, truths, hits, precisions):
             hits[points] = true
             precisions[points] = np.float64(true) / np.float64(true + false)
             points += 1
-    return _area(hits, precisions, points, truths)
+    return _area(hits, precisions, points, positives)

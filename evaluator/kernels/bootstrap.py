@@ -1,33 +1,35 @@
-"""Weighted sums of a block of bootstrap replicates; the twins are ``evaluator.metrics.bootstrap``.
+"""Weighted sums and areas for a block of bootstrap replicates; reference: ``evaluator.metrics.bootstrap``.
 
-What an image counts in all replicates of a block lies side by side, so that one entry of a curve costs one cache line
-and a few vector additions. Counts are whole numbers; they are kept as float64, which holds them exactly.
+The weights of an image in all replicates of a block are contiguous, so an entry of a curve costs one cache line and a
+few vector additions. Counts are whole numbers, stored as float64, which represents them exactly.
 """
 
 import numpy as np
 from numba import types
 
 from evaluator.draws import LANES
-from evaluator.kernels.jit import frozen, kernel, part
+from evaluator.kernels.jit import inlined, kernel, read_only
 
-AT_ONCE = 257  # so many weights of at most 255 fit 16 bits
-FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)  # what is kept for each replicate
-KEPT = 7
+ROWS_PER_SUM = 257  # the sum of 257 weights of at most 255 fits in 16 bits
+# Rows of the state of a curve, one column for each replicate: weight of the remaining full and partial true positives
+# and false positives, highest precision and area so far, and weight of the true positives of the current step.
+FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)
+STATES = 7
 SMALLEST = np.finfo(np.float64).tiny
 
 
-@part
+@inlined
 def _clear(numbers):
     for lane in range(LANES):
         numbers[lane] = 0
 
 
-@part
+@inlined
 def _add(weights, rows, begin, end, counts, total):
-    """Add the weights of some rows to ``total``."""
-    for first in range(begin, end, AT_ONCE):
+    """Add the weights of ``rows[begin:end]`` to ``total``."""
+    for first in range(begin, end, ROWS_PER_SUM):
         _clear(counts)
-        for entry in range(first, min(first + AT_ONCE, end)):
+        for entry in range(first, min(first + ROWS_PER_SUM, end)):
             row = rows[entry]
             for lane in range(LANES):
                 counts[lane] += weights[row, lane]
@@ -35,7 +37,7 @@ def _add(weights, rows, begin, end, counts, total):
             total[lane] += counts[lane]
 
 
-@kernel(frozen(types.uint8, 2), types.int32[::1], types.int64[::1], types.uint16[::1], types.float64[:, ::1])
+@kernel(read_only(types.uint8, 2), types.int32[::1], types.int64[::1], types.uint16[::1], types.float64[:, ::1])
 def _sums(weights, rows, ends, counts, found):
     begin = 0
     for group in range(len(ends)):
@@ -44,23 +46,23 @@ def _sums(weights, rows, ends, counts, found):
         begin = ends[group]
 
 
-@part
-def _climb(kept, share, envelope):
-    """Take one run of true positives: add its area, under the envelope if there is one, and leave it behind."""
+@inlined
+def _add_run(state, partial_weight, envelope):
+    """Add the area of one run of true positives, and subtract the run from what remains of the curve."""
     for lane in range(LANES):
-        true = kept[FULL, lane] + share * kept[PARTIAL, lane]
-        entries = true + kept[FALSE, lane]
+        true = state[FULL, lane] + partial_weight * state[PARTIAL, lane]
+        entries = true + state[FALSE, lane]
         precision = true / (entries if entries > SMALLEST else SMALLEST)
-        highest = kept[ENVELOPE, lane]
+        highest = state[ENVELOPE, lane]
         highest = highest if envelope and highest > precision else precision
-        kept[ENVELOPE, lane] = highest
-        kept[AREA, lane] += (kept[RUN, lane] + share * kept[PARTIAL_RUN, lane]) * highest
-        kept[FULL, lane] -= kept[RUN, lane]
-        kept[PARTIAL, lane] -= kept[PARTIAL_RUN, lane]
+        state[ENVELOPE, lane] = highest
+        state[AREA, lane] += (state[RUN, lane] + partial_weight * state[PARTIAL_RUN, lane]) * highest
+        state[FULL, lane] -= state[RUN, lane]
+        state[PARTIAL, lane] -= state[PARTIAL_RUN, lane]
 
 
 @kernel(
-    frozen(types.uint8, 2),
+    read_only(types.uint8, 2),
     types.int32[::1],
     types.int64[:, ::1],
     types.int64[::1],
@@ -70,52 +72,52 @@ def _climb(kept, share, envelope):
     types.float64[:, ::1],
     types.float64[:, ::1],
 )
-def _areas(weights, rows, ends, firsts, share, envelope, counts, kept, found):
-    """Sum up each curve twice: once to know what it holds, once from the least sure entry up."""
+def _areas(weights, rows, ends, firsts, partial_weight, envelope, counts, state, found):
+    """Compute the area of each curve: a first pass sums up its entries, a second adds areas from low confidence up."""
     begin = 0
     for curve in range(len(firsts) - 1):
-        kept[:] = 0.0
+        state[:] = 0.0
         bottom = begin
         for step in range(firsts[curve], firsts[curve + 1]):
-            _add(weights, rows, begin, ends[step, 0], counts, kept[FULL])
-            _add(weights, rows, ends[step, 0], ends[step, 1], counts, kept[PARTIAL])
-            _add(weights, rows, ends[step, 1], ends[step, 2], counts, kept[FALSE])
+            _add(weights, rows, begin, ends[step, 0], counts, state[FULL])
+            _add(weights, rows, ends[step, 0], ends[step, 1], counts, state[PARTIAL])
+            _add(weights, rows, ends[step, 1], ends[step, 2], counts, state[FALSE])
             begin = ends[step, 2]
         begin = bottom
         for step in range(firsts[curve], firsts[curve + 1]):
-            kept[RUN:] = 0.0
-            _add(weights, rows, begin, ends[step, 0], counts, kept[RUN])
-            _add(weights, rows, ends[step, 0], ends[step, 1], counts, kept[PARTIAL_RUN])
-            _climb(kept, share, envelope)
-            _clear(kept[RUN])
-            _add(weights, rows, ends[step, 1], ends[step, 2], counts, kept[RUN])
+            state[RUN:] = 0.0
+            _add(weights, rows, begin, ends[step, 0], counts, state[RUN])
+            _add(weights, rows, ends[step, 0], ends[step, 1], counts, state[PARTIAL_RUN])
+            _add_run(state, partial_weight, envelope)
+            _clear(state[RUN])
+            _add(weights, rows, ends[step, 1], ends[step, 2], counts, state[RUN])
             for lane in range(LANES):
-                kept[FALSE, lane] -= kept[RUN, lane]
+                state[FALSE, lane] -= state[RUN, lane]
             begin = ends[step, 2]
         for lane in range(LANES):
-            found[curve, lane] = kept[AREA, lane]
+            found[curve, lane] = state[AREA, lane]
 
 
 def sums(weights, groups):
-    """Return what the images of each group count in each replicate: ``evaluator.metrics.bootstrap.sums``."""
+    """Return the summed weights of each group's images, as ``evaluator.metrics.bootstrap.sums`` does."""
     _check(weights, groups.rows, groups.ends)
     found = np.empty((len(groups.ends), LANES))
     _sums(weights, groups.rows, groups.ends, np.empty(LANES, np.uint16), found)
     return found
 
 
-def average_precisions(weights, steps, truths, part):
-    """Return areas under curves, as ``evaluator.metrics.bootstrap.average_precisions`` does."""
+def average_precisions(weights, steps, positives, partial_weight):
+    """Return the area under each curve, as ``evaluator.metrics.bootstrap.average_precisions`` does."""
     _check(weights, steps.rows, steps.ends)
     areas = np.empty((len(steps.firsts) - 1, LANES))
-    work = np.empty(LANES, np.uint16), np.empty((KEPT, LANES))
-    _areas(weights, steps.rows, steps.ends, steps.firsts, part, steps.envelope, *work, areas)
-    return np.divide(areas, truths, out=np.full_like(areas, np.nan), where=truths > 0)
+    work = np.empty(LANES, np.uint16), np.empty((STATES, LANES))
+    _areas(weights, steps.rows, steps.ends, steps.firsts, partial_weight, steps.envelope, *work, areas)
+    return np.divide(areas, positives, out=np.full_like(areas, np.nan), where=positives > 0)
 
 
 def _check(weights, rows, ends):
-    """Nothing is checked further down: refuse rows that are not there."""
+    """Raise an error if a row is out of range: the kernels do not check it."""
     if weights.shape[1] != LANES:
-        raise ValueError(f"{weights.shape[1]} replicates in a block of {LANES}")
+        raise ValueError(f"expected a block of {LANES} replicates, found {weights.shape[1]}")
     if (len(rows) and rows.max() >= len(weights)) or ends.max(initial=0) != len(rows):
-        raise IndexError("entries of images that have no weights")
+        raise IndexError("entries refer to images without weights")

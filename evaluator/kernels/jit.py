@@ -1,4 +1,7 @@
-"""Kernels are compiled when Podium is set up, never while somebody waits for a score."""
+"""Compilation of kernels with numba, and the cache of their machine code.
+
+The cache is filled when Podium is set up, so that no scoring waits for the compiler.
+"""
 
 import hashlib
 import os
@@ -16,9 +19,9 @@ from evaluator.kernels import FOLDER
 
 
 def _stamp() -> str:
-    """Name all that machine code depends on: every source of this package, numba, and the processor.
+    """Return a hash of everything that machine code depends on: all sources of this package, numba, the processor.
 
-    numba by itself looks at the one file a function stands in, not at those it calls.
+    numba's own cache checks only the file in which a function is defined, not the files of the functions it calls.
     """
     digest = hashlib.sha256()
     for source in sorted(FOLDER.rglob("*.py")):
@@ -28,29 +31,29 @@ def _stamp() -> str:
     return digest.hexdigest()[:16]
 
 
-def _place() -> Path:
-    """Return the folder of the machine code: NUMBA_CACHE_DIR, else beside the sources, else the user's own."""
+def _cache_folder() -> Path:
+    """Return the cache folder: in NUMBA_CACHE_DIR, else beside the sources, else in the user's cache folder."""
     stamp = _stamp()
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / stamp
     beside = FOLDER / "__pycache__" / stamp
-    with suppress(OSError):  # set-up may have filled a folder that we may only read
+    with suppress(OSError):  # the folder may be read-only and already filled
         beside.mkdir(parents=True, exist_ok=True)
     if (beside / FILLED).exists() or os.access(beside, os.W_OK):
         return beside
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "podium" / stamp
 
 
-FILLED = "filled"
-PLACE = _place()
+FILLED = "filled"  # name of the file that marks a cache folder in which every kernel has been compiled
+CACHE_FOLDER = _cache_folder()
 
 
 class _Locator(caching.InTreeCacheLocator):
     def get_cache_path(self) -> str:
-        return str(PLACE / Path(self._py_file).parent.relative_to(FOLDER))
+        return str(CACHE_FOLDER / Path(self._py_file).parent.relative_to(FOLDER))
 
     def get_source_stamp(self) -> str:
-        return PLACE.name
+        return CACHE_FOLDER.name
 
     def ensure_cache_path(self) -> None:
         with suppress(OSError):
@@ -65,35 +68,35 @@ class _Cache(caching.Cache):
     _impl_class = _Implementation
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(OSError):  # nowhere to write: compiled for this process alone
+        with suppress(OSError):  # without a writable folder, this process alone has the machine code
             super().save_overload(sig, data)
 
 
-def frozen(dtype: Any, dimensions: int = 1) -> Any:
-    """Return numba's type of a read-only array without gaps."""
+def read_only(dtype: Any, dimensions: int = 1) -> Any:
+    """Return numba's type of a read-only C-contiguous array."""
     return types.Array(dtype, dimensions, "C", readonly=True)
 
 
-def part(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a piece of kernels: it becomes machine code inside each of them.
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that is inlined into every kernel that calls it.
 
-    No reference is counted (``_nrt``): kernels own no memory and allocate none, and counting costs more than the work.
+    Reference counting is off (``_nrt=False``): kernels allocate no memory, and counting would take half of their time.
     """
     compiled: Callable[..., Any] = njit(error_model="numpy", forceinline=True, _nrt=False)(function)
     return compiled
 
 
-def outlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a piece of kernels that is rare or large: it is called, not repeated."""
+def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that kernels call; for code that is rarely executed or too large to inline."""
     compiled: Callable[..., Any] = njit(error_model="numpy", _nrt=False)(function)
     return compiled
 
 
 def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function for exactly these argument types, or take it from the cache; it runs without the GIL.
+    """Compile a function for these argument types only, or load it from the cache; it runs without the GIL.
 
-    Divisions by zero give infinity or NaN as in numpy, and nothing is reordered: sums and products are the same to
-    the last bit as those of the readable twin.
+    Division by zero gives infinity or NaN as in numpy. Floating-point operations are not reordered, so results equal
+    those of the reference implementation to the last bit.
     """
 
     def pinned(function: Callable[..., Any]) -> Callable[..., Any]:

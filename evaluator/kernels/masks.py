@@ -6,13 +6,13 @@ The cost of a pair depends on the mask that has fewer runs, so it is small besid
 import numpy as np
 from numba import types
 
-from evaluator.kernels.jit import frozen, kernel, part
+from evaluator.kernels.jit import inlined, kernel, read_only
 
-TEXT, PLACES = frozen(types.uint8), frozen(types.int64)
+TEXT, PLACES = read_only(types.uint8), read_only(types.int64)
 EDGE, INSIDE = range(2)  # where a run ends, and how many pixels are inside up to there
 
 
-@part
+@inlined
 def _decode(text, begin, end, runs, first):
     """Write the runs of one mask from ``first`` on; return the place after the last one."""
     at, run, before, last, edge, inside = begin, first, np.int64(0), np.int64(0), np.int64(0), np.int64(0)
@@ -35,7 +35,7 @@ def _decode(text, begin, end, runs, first):
     return run
 
 
-@part
+@inlined
 def _run_at(runs, low, stop, point):
     """Return the first run from ``low`` on that reaches a point: in ever longer steps, then by halves."""
     step = 1
@@ -52,7 +52,7 @@ def _run_at(runs, low, stop, point):
     return low
 
 
-@part
+@inlined
 def _common(few, few_first, few_stop, many, first, stop):
     """Return how many pixels two masks have in common; each run inside the first one is looked up in the other."""
     common, at = np.int64(0), first
@@ -70,7 +70,7 @@ def _common(few, few_first, few_stop, many, first, stop):
     PLACES,
     TEXT,
     PLACES,
-    frozen(types.int64, 2),
+    read_only(types.int64, 2),
     types.int64[:, ::1],
     types.int64[:, ::1],
     types.int64[::1],

@@ -1,16 +1,17 @@
-"""Which box a detection points at, and which of two detections comes first.
+"""The box that a detection overlaps most, and the order of detections that compete for a box.
 
-The twins are ``evaluator.metrics.boxes`` and ``evaluator.metrics.matching``: the same sums in the same order.
+The reference implementations are ``evaluator.metrics.boxes`` and ``evaluator.metrics.matching``; sums have the same
+order here.
 """
 
 import numpy as np
 
-from evaluator.kernels.jit import part
+from evaluator.kernels.jit import inlined
 
 
-@part
+@inlined
 def best_box(boxes, first, stop, corners):
-    """Return (the box of highest IoU, its IoU), the first of equals; (-1, 0) where none overlaps."""
+    """Return (index of the box with the highest IoU, that IoU), the first of equals; (-1, 0) if none overlaps."""
     x_min, x_max, y_min, y_max = corners
     area = (y_max - y_min) * (x_max - x_min)
     best, most = np.int64(-1), 0.0
@@ -20,14 +21,18 @@ def best_box(boxes, first, stop, corners):
         common = height * width
         its_area = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
         overlap = common / (area + its_area - common)
-        better = (width > 0.0) & (height > 0.0) & (most < overlap) & (overlap < np.inf)  # no branch to be foretold
+        # One condition without a branch: the CPU cannot predict which box is better.
+        better = (width > 0.0) & (height > 0.0) & (most < overlap) & (overlap < np.inf)
         best, most = (np.int64(box), overlap) if better else (best, most)
     return best, most
 
 
-@part
+@inlined
 def best_group(groups, first, stop, corners):
-    """Return (the group-of box that holds most of the detection, which share: IoA), the first of equals."""
+    """Return (index of the group-of box with the highest IoA, that IoA), the first of equals; (-1, 0) if none overlaps.
+
+    IoA is the share of the detection's area that lies inside the group-of box.
+    """
     x_min, x_max, y_min, y_max = corners
     area = (y_max - y_min) * (x_max - x_min)
     best, most = np.int64(-1), 0.0
@@ -41,18 +46,25 @@ def best_group(groups, first, stop, corners):
     return best, most
 
 
-@part
-def is_before(confidence, overlap, corners, suitor):
-    """Tell whether a detection comes before the one that points at the box so far.
+@inlined
+def is_before(confidence, overlap, corners, candidate):
+    """Return whether a detection precedes the best candidate so far of the same object.
 
-    Confidence, then overlap, then the smaller corners: metrics.md's order of equals. Only equal detections are left
-    undecided, and which of those wins changes nothing.
+    The order is: higher confidence, then higher overlap, then smaller corners. Equal detections are interchangeable, so
+    it does not matter which of them comes first.
+
+    Parameters
+    ----------
+    confidence, overlap : float64
+    corners : tuple of float64
+    candidate : float64 array
+        Confidence, overlap and corners of the best candidate so far; confidence -1 if there is none.
     """
-    if confidence != suitor[0]:
-        return confidence > suitor[0]
-    if overlap != suitor[1]:
-        return overlap > suitor[1]
-    for place in range(len(corners)):
-        if corners[place] != suitor[2 + place]:
-            return corners[place] < suitor[2 + place]
+    if confidence != candidate[0]:
+        return confidence > candidate[0]
+    if overlap != candidate[1]:
+        return overlap > candidate[1]
+    for corner in range(len(corners)):
+        if corners[corner] != candidate[2 + corner]:
+            return corners[corner] < candidate[2 + corner]
     return False

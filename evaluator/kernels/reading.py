@@ -1,6 +1,10 @@
-"""What the kernels that read a submission have in common: their counts, what they return, and how an image begins."""
+"""Counts, statuses and the first cell of a line: shared by all kernels that read a submission.
 
-from evaluator.kernels.jit import part
+The kernels read *plain* syntax only: no quotes, no blank lines, no control characters, every image in one row of the
+Kaggle shape. A kernel that finds anything else stops, and the reference implementation reads the file.
+"""
+
+from evaluator.kernels.jit import inlined
 from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA
@@ -9,32 +13,50 @@ IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # usage of an image
 UNCLAIMED = -1.0  # the confidence of an object's best candidate where it has none
 
 # Positions in State.counts.
-ENTRIES, STRANGERS, IMAGES, PREDICTIONS, UNKNOWN_IMAGES, UNKNOWN_LABELS, INVERTED, OUTSIDE, BEYOND_ONE = range(9)
+(
+    ENTRIES,
+    UNKNOWN_IMAGE_HASHES,
+    IMAGES,
+    PREDICTIONS,
+    UNKNOWN_IMAGES,
+    UNKNOWN_LABELS,
+    INVERTED,
+    OUTSIDE,
+    BEYOND_ONE,
+) = range(9)
 
 # Status of a reading kernel: done, or why the reference implementation is needed.
-DONE, ODD, NEGATIVE = 0, 1, 2
+DONE, NOT_PLAIN, NEGATIVE_CONFIDENCE = 0, 1, 2
 
 
-@part
-def count_oddities(counts, confidence, corners):
-    """Count what is scored by the rules but was hardly meant; tell whether the box is sound."""
+@inlined
+def count_unusual(counts, confidence, corners):
+    """Count inverted boxes, corners outside the image and confidences above 1; return whether the box has an area.
+
+    Such predictions follow the rules but are probably not intended; the participant gets a notice with their number.
+    """
     x_min, x_max, y_min, y_max = corners
     low, high = min(min(x_min, x_max), min(y_min, y_max)), max(max(x_min, x_max), max(y_min, y_max))
-    sound = x_min < x_max and y_min < y_max
-    if low < 0.0 or high > 1.0 or confidence > 1.0 or not sound:
-        counts[INVERTED] += not sound
+    has_area = x_min < x_max and y_min < y_max
+    if low < 0.0 or high > 1.0 or confidence > 1.0 or not has_area:
+        counts[INVERTED] += not has_area
         counts[OUTSIDE] += low < 0.0 or high > 1.0
         counts[BEYOND_ONE] += confidence > 1.0
-    return sound
+    return has_area
 
 
-@part
+@inlined
 def next_image(data, at, truth, state):
-    """Read a line's image and note that it has its row.
+    """Read the image id at the start of a line and record that the image has a row.
 
-    Returns (its code, where the predictions begin: 0 where the line is odd or the image had a row already).
+    Returns
+    -------
+    image : int64
+        Its code; -1 if the truth does not know it.
+    at : int64
+        Offset of its predictions; 0 if the line is not plain or the image already has a row.
     """
-    image, end, name = text_at(data, at, truth.images)
+    image, end, image_hash = text_at(data, at, truth.images)
     if byte_at(data, end) != COMMA:
         return image, 0
     state.counts[IMAGES] += 1
@@ -45,7 +67,7 @@ def next_image(data, at, truth, state):
         return image, end + 1
     if truth.closed[0] or not is_plain(data, at, end):
         return image, 0
-    state.strangers[state.counts[STRANGERS]] = name
-    state.counts[STRANGERS] += 1
+    state.unknown_image_hashes[state.counts[UNKNOWN_IMAGE_HASHES]] = image_hash
+    state.counts[UNKNOWN_IMAGE_HASHES] += 1
     state.counts[UNKNOWN_IMAGES] += 1
     return image, end + 1

@@ -1,4 +1,4 @@
-"""Who hits what by FiftyOne's rules: predictions take their turn, and what is taken changes what is left."""
+"""Matching by FiftyOne's rules: one prediction after another takes an object, which the next ones cannot take."""
 
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ NEARLY_ONE = 1 - 1e-10
 
 
 def rounded(overlaps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return overlaps rounded half up to ten decimals: what should be a half is one, whatever its last bits.
+    """Return overlaps rounded half up to ten decimals, so that rounding errors do not decide at a threshold.
 
     >>> rounded(np.array([0.49999999999]))
     array([0.5])
@@ -19,7 +19,7 @@ def rounded(overlaps: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def taken_in_turn(
-    suitors: NDArray[np.int64],
+    predictions: NDArray[np.int64],
     objects: NDArray[np.int64],
     overlaps: NDArray[np.float64],
     is_group: NDArray[np.bool_],
@@ -27,22 +27,22 @@ def taken_in_turn(
     count: int,
     threshold: float,
 ) -> NDArray[np.int64]:
-    """Return which object each prediction takes.
+    """Return the object that each prediction takes.
 
     Parameters
     ----------
-    suitors : int64 array of shape (P,)
-        Predictions of the pairs, the pairs of one together, in the order of their turns.
+    predictions : int64 array of shape (P,)
+        Prediction of each pair. The pairs of one prediction are adjacent, and predictions take objects in this order.
     objects : int64 array of shape (P,)
-        What a prediction overlaps: ordinary objects in file order, then groups.
+        Object of each pair: for each prediction ordinary objects in file order, then groups.
     overlaps : float64 array of shape (P,)
-        :func:`rounded`; pairs below the threshold may be left out, they change nothing.
+        As :func:`rounded` returns them. Pairs below the threshold may be left out; they change nothing.
     is_group : bool array of shape (objects,)
-        A group may be taken any number of times, an ordinary object once.
+        A group may be taken any number of times, an ordinary object only once.
     count : int
         Number of predictions.
     threshold : float
-        At least so much overlap is needed.
+        Smallest overlap of a match.
 
     Returns
     -------
@@ -50,9 +50,9 @@ def taken_in_turn(
 
     Notes
     -----
-    The walk of one prediction: the object of highest overlap that is free, of equals the last; but nothing where an
-    ordinary object that somebody has taken overlaps more. An ordinary object goes before any group. Source: FiftyOne
-    1.22.1, ``evaluate_detections(method="open-images")``.
+    A prediction takes the free object of highest overlap, of equals the last. It takes nothing if it overlaps an
+    ordinary object more that an earlier prediction has taken. Ordinary objects have precedence over groups. Source:
+    FiftyOne 1.22.1, ``evaluate_detections(method="open-images")``.
 
     Examples
     --------
@@ -65,10 +65,10 @@ def taken_in_turn(
     """
     taken = np.full(count, -1, np.int64)
     free = np.ones(len(is_group), bool)
-    bounds = np.append(np.flatnonzero(np.diff(suitors, prepend=-1)), len(suitors))
+    bounds = np.append(np.flatnonzero(np.diff(predictions, prepend=-1)), len(predictions))
     for begin, end in pairwise(bounds.tolist()):
         mine = _walk(objects[begin:end], overlaps[begin:end], free, is_group, min(threshold, NEARLY_ONE))
-        taken[suitors[begin]] = mine
+        taken[predictions[begin]] = mine
         if mine >= 0:
             free[mine] = is_group[mine]
     return taken
@@ -81,7 +81,7 @@ def _walk(
     is_group: NDArray[np.bool_],
     threshold: float,
 ) -> int:
-    """Walk the objects of one prediction and return the one it takes, -1 for none."""
+    """Return the object that one prediction takes, -1 if it takes none."""
     best, best_overlap, lost = -1, threshold, threshold
     for mine, overlap in zip(objects.tolist(), overlaps.tolist(), strict=True):
         if not free[mine]:

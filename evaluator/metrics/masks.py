@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-MOST_CHARACTERS = 6
+MAX_CHARACTERS = 6
 """Of a length."""
 KERNEL = "evaluator.kernels.masks"  # loaded where masks are compared: numba takes time to load
 BYTES_AT_ONCE = (

@@ -1,7 +1,7 @@
-"""What a bootstrap sums up again and again, put in order once: rows of image weights, entry by entry.
+"""Groups and curves in the form that bootstrap replicates are computed from, sorted once for all replicates.
 
-A replicate changes how often an image counts, never what was matched in it nor which entry is surer than another. So
-whatever a metric is folded from is written down as the images that it comes from.
+A replicate changes the weights of images. It changes neither matches nor the order of confidences. So objects and
+entries are stored as rows of a matrix of image weights, in the order in which they are summed up.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ KINDS = 3
 NOWHERE = -1
 
 Places = NDArray[np.int32]
-"""Row of each image among those of a split, NOWHERE where it is not among them; shape (images,)."""
+"""Row of each image in the weights of a split, NOWHERE if the split does not have it; shape (images,)."""
 
 
 def places_of(in_split: NDArray[np.bool_]) -> Places:
-    """Return which row of a split's weights each image has.
+    """Return the row of each image in the weights of a split.
 
     >>> places_of(np.array([False, True, True]))
     array([-1,  0,  1], dtype=int32)
@@ -29,14 +29,14 @@ def places_of(in_split: NDArray[np.bool_]) -> Places:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Images in groups; an image stands as often as it counts.
+    """Groups of images; an image may occur several times in a group.
 
     Attributes
     ----------
     rows : int32 array of shape (N,)
         Rows of the weights, group by group.
     ends : int64 array of shape (groups,)
-        Where each group ends.
+        End of each group in ``rows``.
     """
 
     rows: NDArray[np.int32]
@@ -44,7 +44,7 @@ class Groups:
 
     @classmethod
     def of(cls, groups: NDArray[np.integer[Any]], rows: NDArray[np.int32], count: int) -> "Groups":
-        """Put (group, row) pairs in order; those of no row are left out.
+        """Return the groups of pairs (group, row); pairs whose row is NOWHERE are left out.
 
         >>> Groups.of(np.array([1, 0, 1]), np.array([5, 6, -1], np.int32), 2)
         Groups(rows=array([6, 5], dtype=int32), ends=array([1, 2]))
@@ -56,22 +56,22 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Curves as a bootstrap walks them, from the least sure entry up.
+    """Curves as sequences of steps, from low to high confidence.
 
-    A step is a run of true positives, and the false positives that are surer than they, up to the next true positive.
-    False positives less sure than any true positive change no area and are left out. Of curves without an envelope a
-    run ends at each threshold.
+    A step is a run of true positives, followed by the false positives of higher confidence up to the next true
+    positive. False positives of lower confidence than any true positive do not change the area and are left out. In
+    curves without an envelope a run also ends at each threshold.
 
     Attributes
     ----------
     rows : int32 array of shape (N,)
         Rows of the weights, step by step: full true positives, partial ones, false positives.
     ends : int64 array of shape (steps, 3)
-        Where each of the three ends.
+        End of each of the three in ``rows``.
     firsts : int64 array of shape (curves + 1,)
         First step of each curve, and the number of steps.
     envelope : bool
-        Whether precision at a step is the highest from there down, or its own.
+        Whether the precision of a step is the highest at its own or any lower confidence, or only its own.
     """
 
     rows: NDArray[np.int32]
@@ -90,12 +90,12 @@ class Steps:
         *,
         envelope: bool = True,
     ) -> "Steps":
-        """Put entries in order; those of no row are left out.
+        """Return the steps of entries; entries whose row is NOWHERE are left out.
 
         Parameters
         ----------
         curves : int array of shape (N,)
-            Curve of each entry, below ``count``.
+            Curve of each entry, less than ``count``.
         confidences : float64 array of shape (N,)
         kinds : uint8 array of shape (N,)
             HIT, PART or MISS.
@@ -113,16 +113,16 @@ class Steps:
         inside = rows != NOWHERE
         curves, confidences, kinds, rows = curves[inside], confidences[inside], kinds[inside], rows[inside]
         bounds = np.r_[0, np.cumsum(np.bincount(curves, minlength=count))]
-        order = _least_sure_first(curves, confidences, kinds == MISS, bounds)
+        order = _ascending(curves, confidences, kinds == MISS, bounds)
         kinds, rows = kinds[order], rows[order]
         opens_curve = np.zeros(len(rows) + 1, bool)
         opens_curve[bounds] = True
         hits = kinds != MISS
         opens = hits & (opens_curve[:-1] | ~np.r_[True, hits][:-1])
         if not envelope:
-            sure = confidences[order]
-            opens |= hits & np.r_[True, sure[1:] != sure[:-1]][: len(hits)]
-        opened = np.zeros(len(rows) + 1, np.int32)  # how many steps begin before each entry
+            ascending = confidences[order]
+            opens |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
+        opened = np.zeros(len(rows) + 1, np.int32)  # number of steps that begin before each entry
         np.cumsum(opens, out=opened[1:])
         firsts = opened[bounds].astype(np.int64)
         kept = opened[1:] > np.repeat(opened[bounds[:-1]], np.diff(bounds))
@@ -131,14 +131,14 @@ class Steps:
         return cls(rows[kept][np.argsort(parts, kind="stable")], ends, firsts, envelope)
 
 
-def _least_sure_first(
+def _ascending(
     curves: NDArray[np.integer[Any]],
     confidences: NDArray[np.float64],
     misses: NDArray[np.bool_],
     bounds: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the order by curve, then confidence; of equals the false positives come last."""
-    if (confidences >= 0).all():  # then their bits sort as they do; the shift takes the sign from a negative zero
+    """Return the order by curve, then by confidence; of equal confidences the false positives come last."""
+    if (confidences >= 0).all():  # their bits sort as they do, and the shift below drops the sign of a negative zero
         ranks = confidences.view(np.uint64)
     else:
         ranks = np.unique(confidences, return_inverse=True)[1].astype(np.uint64)
@@ -151,6 +151,6 @@ def _least_sure_first(
 
 
 def _order_of(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Return the stable order of codes; two bytes are sorted by counting."""
+    """Return the stable order of codes; numpy sorts codes of two bytes by counting, which is faster."""
     small = codes.max(initial=0) <= np.iinfo(np.uint16).max
     return np.argsort(codes.astype(np.uint16) if small else codes, kind="stable")

@@ -25,15 +25,24 @@ Progress = Callable[[str, float], None]
 Splits = dict[str, SplitReport]
 
 
-class ReadableWay(Exception):
-    """A submission needs the readable reader and scorer; the message says what for."""
+class ReferenceNeeded(Exception):
+    """The fast path cannot score a submission: the reference implementation is needed. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Streaming:
-    """How a submission is to be read by kernels.
+class ScoringRequest:
+    """A submission to score, and how.
 
-    ``keeps_images``: whether the outcome must have a sample and curves. ``explains``: whether it must be explained.
+    Attributes
+    ----------
+    path : Path
+    limits : Limits
+    threads : int
+    progress : callable
+    keeps_images : bool
+        Whether the outcome must have curves and a sample for replicates.
+    explains : bool
+        Whether the outcome must be explained.
     """
 
     path: Path
@@ -135,10 +144,10 @@ class Contest:
         The text of a submission that names everything and predicts nothing: a form to fill in.
     ceiling : callable
         The text of the best submission that there can be: the truth itself.
-    streaming : str
-        Module of the fast way: ``stream(truth, Streaming, parameters, findings)`` returns the same outcome or raises
-        ReadableWay. Only its name is known here, because machine code takes longer to load than a small file to score.
-        Most tracks need none.
+    fast_path : str
+        Module of the fast path; empty if the track has none. Its ``score(truth, request, parameters, findings)``
+        returns the same outcome as ``read`` and ``evaluate``, or raises ReferenceNeeded. Only its name is known here,
+        because loading machine code takes longer than scoring a small file.
     candidates : callable
         The text of a file with everything that a submission may choose from, for tracks that declare
         ``gives_candidates``.
@@ -152,7 +161,7 @@ class Contest:
     evaluate: Callable[[Truth, Any, Mapping[str, Any], Progress], Outcome]
     blank: Callable[[Truth], str]
     ceiling: Callable[[Truth, Mapping[str, Any]], str]
-    streaming: str = ""
+    fast_path: str = ""
     explaining: str = ""
     candidates: Callable[[Truth], str] = no_candidates
 

@@ -16,7 +16,7 @@ from evaluator.files.conversion import convert
 from evaluator.metrics import bootstrap as readable
 from evaluator.scoring import prepare, score
 from evaluator.truth import Truth
-from tests.evaluator.kernels.cases import readable_way
+from tests.evaluator.kernels.cases import reference_implementation
 
 SHARED = Path(__file__).parents[3] / "shared"
 TOLERANCE = 1e-9
@@ -93,7 +93,7 @@ def test_a_bootstrap_changes_no_score_and_is_the_same_both_ways(
     monkeypatch.setattr(Draws, "block", once_then_drawn)
     options = {"parameters": expected["parameters"], "bootstrap": LANES}
     ours = score(expected["track"], folder / "truth", submission, **options).splits["all"]
-    with readable_way():
+    with reference_implementation():
         monkeypatch.setattr(bootstrap, "engine", lambda: readable)
         twin = score(expected["track"], folder / "truth", submission, **options).splits["all"]
     assert ours.metrics == twin.metrics == pytest.approx(expected["metrics"], abs=TOLERANCE)

@@ -1,9 +1,9 @@
-"""`make fuzz`: what kernels and server make of millions of numbers and of damaged files, and what hostile files cost.
+"""`make fuzz`: random numbers and damaged files against the kernels and the server, and the cost of hostile files.
 
 Prints a table; the exit status is 1 if an answer is wrong or a file costs too much.
 
-`--tokens 0 --files 1000 --first 123` tries other amounts and seeds; a part of 0 is left out, so that
-`--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` tries one file again.
+`--tokens 0 --files 1000 --first 123` tries other numbers of cases and other seeds. A part with 0 cases is skipped, so
+`--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` repeats one file.
 """
 
 import os
@@ -24,14 +24,14 @@ from tests.fuzz import costs, files
 from tests.fuzz.children import Outcome, tried
 
 SHOWN = 20
-QUIET_SECONDS = 20.0  # between lines of progress where nobody looks at a terminal
+QUIET_SECONDS = 20.0  # between lines of progress if the output is no terminal
 MEMORY = Path("/dev/shm")
 LOAD = "from evaluator.scoring import load_kernels; load_kernels()"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing to try: `job` is `module:function`, called with each seed; a seed stands for `size` cases."""
+    """One part of the fuzz test: `job` is `module:function`, called with each seed; a seed makes `size` cases."""
 
     name: str
     job: str
@@ -44,7 +44,7 @@ class Part:
 CHECKED = {"NUMBA_BOUNDSCHECK": "1"}
 PARTS = [
     Part("tokens", "tests.fuzz.tokens:answers", 10_000_000, 1_000, {}, "numbers, against Python's float()"),
-    Part("files", "tests.fuzz.files:answers", 100_000, 1, {}, "damaged files, against the readable way"),
+    Part("files", "tests.fuzz.files:answers", 100_000, 1, {}, "damaged files, against the reference implementation"),
     Part("checked", "tests.fuzz.files:answers", 100_000, 1, CHECKED, "the same files, every array access checked"),
     Part("uploads", "tests.fuzz.uploads:answers", 10_000, 1, {}, "damaged files, from upload to score or rejection"),
 ]
@@ -52,13 +52,13 @@ PARTS = [
 
 @contextmanager
 def scratch() -> Iterator[str]:
-    """Give a folder in memory, where there is one, that takes whatever the processes leave behind."""
+    """Yield a temporary folder, in memory if possible; it is removed with everything that the processes leave in it."""
     with TemporaryDirectory(prefix="podium-fuzz-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
         yield folder
 
 
 def attempted(part: Part, cases: int, first: int, processes: int) -> tuple[Outcome, float]:
-    """Try one part, and tell how far it is; return what came of it, and the seconds it took."""
+    """Run one part with a progress bar; return its outcome and the seconds it took."""
     with scratch() as folder:
         environment = {**part.environment, "TMPDIR": folder}
         subprocess.run([sys.executable, "-c", LOAD], check=True, env={**os.environ, **part.environment})
@@ -68,7 +68,7 @@ def attempted(part: Part, cases: int, first: int, processes: int) -> tuple[Outco
             seeds = range(first, first + -(-cases // part.size))
             for outcome in tried(part.job, seeds, processes=processes, environment=environment):
                 bar.update(outcome.seeds * part.size - bar.n)
-                bar.set_postfix_str(f"{len(outcome.complaints)} wrong", refresh=False)
+                bar.set_postfix_str(f"{len(outcome.failures)} wrong", refresh=False)
     return outcome, perf_counter() - begun
 
 
@@ -85,8 +85,9 @@ def main() -> int:
         cases: int = getattr(words, part.name)
         if cases:
             outcome, seconds = attempted(part, cases, words.first, words.processes)
-            wrong += outcome.complaints
-            wrong += [f"{files.keep(files.drawn(seed))}: it died of this" for seed in outcome.deaths if part.size == 1]
+            wrong += outcome.failures
+            deaths = outcome.deaths if part.size == 1 else []
+            wrong += [f"{files.keep(files.drawn(seed))}: this file ended a process" for seed in deaths]
             rows.append((part, outcome, seconds))
     for part, outcome, seconds in rows:
         print(table(part, outcome, seconds))
@@ -96,9 +97,9 @@ def main() -> int:
 
 
 def table(part: Part, outcome: Outcome, seconds: float) -> str:
-    """Return what one part came to, in lines."""
+    """Return the lines that report one part."""
     head = f"{part.name}: {part.meaning}"
-    total = f"{outcome.seeds * part.size:,} cases, {len(outcome.complaints):,} wrong, {seconds:,.0f} s"
+    total = f"{outcome.seeds * part.size:,} cases, {len(outcome.failures):,} wrong, {seconds:,.0f} s"
     lines = [f"  {kind:<40}{count:>12,}" for kind, count in sorted(outcome.counts.items())]
     return "\n".join([head, f"  {total}", *lines, ""])
 

@@ -1,4 +1,4 @@
-"""Seeds tried in processes of their own: one that dies or hangs is known by its seed, and the others go on."""
+"""Run seeds in child processes, so that a seed that crashes or hangs a process is identified and the others are run."""
 
 import multiprocessing
 import os
@@ -12,8 +12,8 @@ from time import monotonic
 from typing import Any
 from unittest.mock import patch
 
-REPORT_SECONDS, LOOK_SECONDS = 0.5, 1.0
-PATIENCE_SECONDS = 120.0  # for one seed
+REPORT_SECONDS, POLL_SECONDS = 0.5, 1.0
+MAX_SECONDS = 120.0  # for one seed
 SPAWN = multiprocessing.get_context("spawn")
 
 Answers = Callable[[int], tuple[Counter[str], list[str]]]
@@ -21,103 +21,103 @@ Answers = Callable[[int], tuple[Counter[str], list[str]]]
 
 @dataclass(slots=True)
 class Outcome:
-    """How many seeds were tried, what they were, what was wrong, and which ones a process died of."""
+    """The number of seeds that were tried, counts by kind, failures, and the seeds that ended a process."""
 
     seeds: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    complaints: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
     deaths: list[int] = field(default_factory=list)
 
 
 def attempt(job: Answers, seed: int) -> tuple[Counter[str], list[str]]:
-    """Try one seed; whatever it raises is a complaint."""
+    """Try one seed; return counts and failures. An exception is a failure."""
     try:
         return job(seed)
     except Exception as error:
         return Counter(), [f"seed {seed} raised {type(error).__name__}: {error}"]
 
 
-def work(name: str, seeds: Sequence[int], at: Any, news: Connection) -> None:
-    """Try seeds in a child process; what is found goes to the parent from time to time."""
+def work(name: str, seeds: Sequence[int], current: Any, results: Connection) -> None:
+    """Try seeds in a child process, and send the results to the parent at intervals."""
     module, _, function = name.partition(":")
     job = getattr(import_module(module), function)
-    counts, complaints, tried, told = Counter[str](), list[str](), 0, monotonic()
+    counts, failures, tried, reported_at = Counter[str](), list[str](), 0, monotonic()
     for seed in seeds:
-        at.value = seed
+        current.value = seed
         more, wrong = attempt(job, seed)
-        counts, complaints, tried = counts + more, complaints + wrong, tried + 1
-        if wrong or monotonic() - told > REPORT_SECONDS or seed == seeds[-1]:
-            news.send((tried, counts, complaints))
-            counts, complaints, tried, told = Counter[str](), [], 0, monotonic()
+        counts, failures, tried = counts + more, failures + wrong, tried + 1
+        if wrong or monotonic() - reported_at > REPORT_SECONDS or seed == seeds[-1]:
+            results.send((tried, counts, failures))
+            counts, failures, tried, reported_at = Counter[str](), [], 0, monotonic()
 
 
 class Child:
-    """One process and the seeds it has to try."""
+    """One child process and the seeds that it tries."""
 
     def __init__(self, name: str, seeds: Sequence[int]) -> None:
         self.name, self.seeds = name, seeds
-        self.at = SPAWN.Value("q", -1, lock=False)
-        self.news, theirs = SPAWN.Pipe(duplex=False)
-        self.process = SPAWN.Process(target=work, args=(name, seeds, self.at, theirs), daemon=True)
+        self.current = SPAWN.Value("q", -1, lock=False)
+        self.results, sender = SPAWN.Pipe(duplex=False)
+        self.process = SPAWN.Process(target=work, args=(name, seeds, self.current, sender), daemon=True)
         self.process.start()
-        theirs.close()
-        self.told, self.seen, self.waited, self.looked = 0, -1, 0.0, monotonic()
+        sender.close()
+        self.reported, self.seen, self.waited, self.looked = 0, -1, 0.0, monotonic()
 
-    def listen(self, outcome: Outcome) -> bool:
-        """Take what there is to hear; False once the process has ended."""
+    def receive(self, outcome: Outcome) -> bool:
+        """Add the results received so far to ``outcome``; return False once the process has ended."""
         try:
-            while self.news.poll():
-                tried, counts, complaints = self.news.recv()
-                self.told += tried
+            while self.results.poll():
+                tried, counts, failures = self.results.recv()
+                self.reported += tried
                 outcome.seeds += tried
                 outcome.counts += counts
-                outcome.complaints += complaints
+                outcome.failures += failures
         except EOFError:
             self.process.join()
             return False
-        self._have_patience()
+        self._end_if_stuck()
         return True
 
-    def _have_patience(self) -> None:
-        """End the process where one seed takes too long; time in which we were stopped ourselves does not count."""
+    def _end_if_stuck(self) -> None:
+        """End the process if one seed takes too long; time in which this process itself was stopped does not count."""
         now = monotonic()
-        self.waited = self.waited + min(now - self.looked, 2 * LOOK_SECONDS) if self.at.value == self.seen else 0.0
-        self.seen, self.looked = self.at.value, now
-        if self.seen >= 0 and self.waited > PATIENCE_SECONDS:
+        self.waited = self.waited + min(now - self.looked, 2 * POLL_SECONDS) if self.current.value == self.seen else 0.0
+        self.seen, self.looked = self.current.value, now
+        if self.seen >= 0 and self.waited > MAX_SECONDS:
             self.process.kill()
 
-    def left(self, outcome: Outcome) -> Sequence[int]:
-        """Return the seeds that an early end has left over; the one it died of is a complaint."""
+    def remaining(self, outcome: Outcome) -> Sequence[int]:
+        """Return the seeds that remain after an early end; the seed that ended the process is a failure."""
         if self.process.exitcode == 0:
             return []
-        code, seed = self.process.exitcode or 0, self.at.value
+        code, seed = self.process.exitcode or 0, self.current.value
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        outcome.complaints.append(f"{self.name}: the process ended with {how} at seed {seed}")
+        outcome.failures.append(f"{self.name}: the process ended with {how} at seed {seed}")
         if seed < 0:
             return []
-        place = self.seeds.index(seed)
+        index = self.seeds.index(seed)
         outcome.deaths.append(seed)
-        outcome.seeds += place + 1 - self.told
-        return self.seeds[place + 1 :]
+        outcome.seeds += index + 1 - self.reported
+        return self.seeds[index + 1 :]
 
 
 def tried(
     name: str, seeds: Sequence[int], *, processes: int, environment: Mapping[str, str] | None = None
 ) -> Iterator[Outcome]:
-    """Try seeds with ``module:function`` in several processes; yield how far they are, now and then.
+    """Try seeds with ``module:function`` in several processes; yield the outcome so far at intervals.
 
     Parameters
     ----------
-    environment : variables that the processes are to have on top of ours
+    environment : additional environment variables of the processes
     """
     outcome = Outcome()
     with patch.dict(os.environ, environment or {}):
         children = [Child(name, seeds[first::processes]) for first in range(processes) if seeds[first::processes]]
         while children:
-            wait([child.news for child in children], timeout=LOOK_SECONDS)
+            wait([child.results for child in children], timeout=POLL_SECONDS)
             for child in list(children):
-                if not child.listen(outcome):
+                if not child.receive(outcome):
                     children.remove(child)
-                    if rest := child.left(outcome):
+                    if rest := child.remaining(outcome):
                         children.append(Child(name, rest))
             yield outcome

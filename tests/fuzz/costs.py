@@ -1,4 +1,4 @@
-"""What hostile files cost: CPU per MiB of each shape in each track, against a good file and the slowest legal one.
+"""The cost of hostile files: CPU per MiB for each kind of file in each track, against legal files.
 
 `python -m tests.fuzz.costs [--track NAME] [--only WORDS]` prints the table; it is part of `make fuzz`.
 """
@@ -26,9 +26,9 @@ from evaluator.synthesis import synthesize
 from tests.fuzz import crowded, hostile
 from tests.fuzz.hostile import SIZE, Good, Maker
 
-MOST = 3.0  # times the CPU of the slowest legal file
-AGAIN = 4  # times that a file near the limit is measured once more: machines are noisy
-MOST_BYTES = 1 << 30  # what reading such a file may take on top
+MAX_RATIO = 3.0  # to the CPU of the slowest legal file
+REPETITIONS = 4  # further measurements of a file near the limit, because measurements are noisy
+MAX_EXTRA_BYTES = 1 << 30  # growth of peak memory while such a file is scored
 IMAGES = {"objectnet": 14_000, "openimages-segmentation": 700, "openimages-classification": 2_500}
 USUAL_IMAGES = 1_000
 FORK = multiprocessing.get_context("fork")
@@ -37,7 +37,7 @@ NUMBER = re.compile(rb"(?<=[ ,])[0-9]+\.[0-9]+(?=[ ,\n])")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one file took: seconds and peak bytes, and what became of it."""
+    """The cost of one file: CPU seconds per MiB, growth of peak memory in bytes, and how it was answered."""
 
     name: str
     legal: bool
@@ -47,12 +47,12 @@ class Cost:
 
 
 def written(good: Good, rows: Iterable[bytes]) -> bytes:
-    """Return the header and other rows, once."""
+    """Return a file of the good file's header and these rows."""
     return b"\n".join([*([good.header] if good.header else []), *rows, b""])
 
 
 def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
-    """Return the file with changed predictions; each so often that the file is large enough."""
+    """Return the file with changed rows, repeated until the file is large enough."""
     rows = [change(row) for row in good.rows]
     times = -(-hostile.SIZE // sum(map(len, rows)))
     if good.strings:
@@ -62,20 +62,20 @@ def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
 
 
 def negated(good: Good, line: bytes) -> bytes:
-    """Return a row with negative confidences: legal, and none of the kernels' business."""
+    """Return a row with negative confidences, which are legal but need the reference implementation."""
     kinds = [column.name for column in (good.form.tokens if good.strings else good.form.columns)]
-    place = next(place for place, name in enumerate(kinds) if name in ("Score", "Confidence", "Conf"))
+    index = next(index for index, name in enumerate(kinds) if name in ("Score", "Confidence", "Conf"))
     start, comma, text = line.rpartition(b",") if good.strings else (b"", b"", line)
     if not text:
         return line
     mark = b" " if good.strings else b","
     cells = text.split(mark)
-    cells[place :: good.width] = [b"-" + cell for cell in cells[place :: good.width]]
+    cells[index :: good.width] = [b"-" + cell for cell in cells[index :: good.width]]
     return start + comma + mark.join(cells)
 
 
 def striped(good: Good, line: bytes) -> bytes:
-    """Return a row with masks of as many runs as the image allows."""
+    """Return a row with a mask of as many runs as the image allows."""
     image, width, height, *rest = (cell.decode() for cell in line.split(b","))
     text = crowded.striped(int(width) * int(height))
     label = rest[0].partition(" ")[0]
@@ -84,7 +84,7 @@ def striped(good: Good, line: bytes) -> bytes:
 
 
 def legal(good: Good) -> dict[str, Maker]:
-    """Return ways to write a good file that are accepted; the first one is as it is."""
+    """Return makers of files that are accepted, by name; the first makes the good file itself."""
     found: dict[str, Maker] = {"as it is": lambda good: good.content, "gzipped in pieces of 2 KiB": pieces}
     if good.form.kind == "json":
         compact = lambda good: json.dumps(json.loads(good.content), separators=(",", ":")).encode()  # noqa: E731
@@ -113,7 +113,7 @@ def pieces(good: Good) -> bytes:
 
 
 def shapes_of(good: Good) -> dict[str, Maker]:
-    """Return the hostile files for a track."""
+    """Return makers of hostile files for a track, by name."""
     if good.form.kind == "json":
         return hostile.JSON
     return hostile.CSV | (hostile.MASKS if good.form.columns[-1].kind == "mask" else {})
@@ -141,7 +141,7 @@ def challenges(track: str, folder: Path) -> Iterator[tuple[str, Path, Good]]:
 
 
 def good_of(track: Track, text: bytes) -> Good:
-    """Return a file in pieces."""
+    """Return a file split into header and rows."""
     form = track.form
     rows = text.rstrip(b"\n").split(b"\n") if form.kind != "json" else [text]
     header = rows.pop(0) if form.kind == "table" else b""
@@ -150,26 +150,26 @@ def good_of(track: Track, text: bytes) -> Good:
 
 def measured(track: str, truth: Path, path: Path) -> tuple[float, int, str]:
     """Score a file in a process of its own; return CPU seconds, the growth of its peak memory, and the answer."""
-    ours, theirs = FORK.Pipe(duplex=False)
-    child = FORK.Process(target=_scored, args=(track, truth, path, theirs))
+    receiver, sender = FORK.Pipe(duplex=False)
+    child = FORK.Process(target=_scored, args=(track, truth, path, sender))
     child.start()
-    theirs.close()
+    sender.close()
     try:
-        found: tuple[float, int, str] = ours.recv()
+        found: tuple[float, int, str] = receiver.recv()
     except EOFError:
         found = (float("inf"), 0, "died")
     child.join()
     return found
 
 
-def _scored(track: str, truth: Path, path: Path, told: Connection) -> None:
+def _scored(track: str, truth: Path, path: Path, sender: Connection) -> None:
     before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, process_time()
     try:
         answer = score(track, truth, path).way
     except InvalidSubmission as error:
         answer = ", ".join(f"{count} {code}" for code, count in error.findings.counts.items())
     seconds = process_time() - begun
-    told.send((seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024, answer))
+    sender.send((seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024, answer))
 
 
 def size_of(content: bytes) -> int:
@@ -180,7 +180,7 @@ def size_of(content: bytes) -> int:
 
 
 def cost(name: str, content: bytes, *, track: str, truth: Path, is_legal: bool) -> Cost:
-    """Return the CPU per MiB of one run."""
+    """Score a file once and return its cost."""
     path = truth.with_suffix(".submission")
     path.write_bytes(content)
     seconds, peak, answer = measured(track, truth, path)
@@ -188,7 +188,7 @@ def cost(name: str, content: bytes, *, track: str, truth: Path, is_legal: bool) 
 
 
 def costs(track: str, truth: Path, good: Good, only: str = "") -> list[Cost]:
-    """Return the cost of every file of one track and shape; the legal ones first, as it is first of all."""
+    """Return the cost of every file of one track and shape: first the good file, other legal files, hostile files."""
     run = partial(cost, track=track, truth=truth)
     found = [run(name, maker(good), is_legal=True) for name, maker in legal(good).items()]
     slowest = max(each.seconds for each in found)
@@ -196,14 +196,15 @@ def costs(track: str, truth: Path, good: Good, only: str = "") -> list[Cost]:
         if only in name:
             content = maker(good)
             one = run(name, content, is_legal=False)
-            if one.seconds > MOST / 2 * slowest:
-                one = min((run(name, content, is_legal=False) for _ in range(AGAIN)), key=lambda each: each.seconds)
+            if one.seconds > MAX_RATIO / 2 * slowest:
+                again = [run(name, content, is_legal=False) for _ in range(REPETITIONS)]
+                one = min(again, key=lambda each: each.seconds)
             found.append(one)
     return found
 
 
 def table(title: str, found: list[Cost]) -> tuple[str, list[str]]:
-    """Return the lines of one track and shape, and what is too much."""
+    """Return the lines of one track and shape, and a message for each file that costs too much."""
     good, slowest = found[0].seconds, max(each.seconds for each in found if each.legal)
     lines = [f"{title}: CPU s/MiB, times a good file, times the slowest legal file, MiB of memory"]
     wrong = []
@@ -212,13 +213,13 @@ def table(title: str, found: list[Cost]) -> tuple[str, list[str]]:
         kind = "legal: " if each.legal else ""
         numbers = f"{each.seconds:8.3f}{each.seconds / good:9.1f}{ratio:7.2f}{each.peak >> 20:7,}"
         lines.append(f"  {kind + each.name:<44}{numbers}  {each.answer[:60]}")
-        if ratio > MOST or each.peak > MOST_BYTES:
+        if ratio > MAX_RATIO or each.peak > MAX_EXTRA_BYTES:
             wrong.append(f"{title}: {each.name}: {ratio:.1f} times the slowest legal file, {each.peak >> 20:,} MiB")
     return "\n".join(lines), wrong
 
 
 def report(tracks: list[str], only: str = "") -> list[str]:
-    """Print the table; return what is too much."""
+    """Print the table of all costs; return a message for each file that costs too much."""
     load_kernels()
     wrong = []
     with TemporaryDirectory(prefix="podium-costs-") as folder:

@@ -1,4 +1,4 @@
-"""One damaged file, drawn from a seed, scored by the kernels and by their readable twin."""
+"""One damaged file, drawn from a seed, scored by the fast path and by the reference implementation."""
 
 import gzip
 import random
@@ -18,7 +18,7 @@ from evaluator.files import blocks, lines
 from evaluator.scoring import check, prepare
 from evaluator.tracks.detection.fast.reader import DetectionReader
 from evaluator.tracks.relationships.fast.reader import RelationshipReader
-from evaluator.tracks.shared import fast as streaming
+from evaluator.tracks.shared import fast as fast_path
 from tests.evaluator.kernels import cases
 from tests.fuzz import mutations
 from tests.fuzz.guarded import BEYOND_BYTES, guarded
@@ -42,14 +42,15 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file and all that its answer depends on.
+    """A file and everything that its answer depends on.
 
     Attributes
     ----------
     borders : (int, int, int)
-        Bytes of a block for the kernels, how far back its blank lines are looked for, bytes of a batch of the reader's.
-    twin_bytes : int
-        Bytes of a batch of the twin, which reads the same lines wherever the borders are.
+        Sizes in bytes for the fast path: of a block, of its end that is searched for blank lines, of a batch of the
+        reference implementation's reader.
+    reference_bytes : int
+        Size in bytes of a batch where the reference implementation scores the file. Sizes must not change the answer.
     """
 
     seed: int
@@ -60,7 +61,7 @@ class Case:
     limits: Limits
     threads: int
     borders: tuple[int, int, int]
-    twin_bytes: int
+    reference_bytes: int
 
 
 def drawn(seed: int) -> Case:
@@ -77,7 +78,7 @@ def drawn(seed: int) -> Case:
         content = mutations.bomb(chance, plain)
     small = len(plain.partition(b"\n")[0]) + 2 + chance.choice([0, 1, 10, 50, 300])
     size = chance.choice([small, small, 4096, lines.CHUNK_BYTES])
-    batch, twin_batch = chance.choices([64, 1000, lines.CHUNK_BYTES], [1, 5, 10], k=2)
+    batch, reference_batch = chance.choices([64, 1000, lines.CHUNK_BYTES], [1, 5, 10], k=2)
     return Case(
         seed,
         track,
@@ -87,12 +88,13 @@ def drawn(seed: int) -> Case:
         limits(chance, plain, size),
         chance.choice([1, 1, 2, 3]),
         (size, chance.choice([1, 10, blocks.LOOK_BACK_BYTES]), batch),
-        batch if content.startswith(lines.GZIP_MAGIC) else twin_batch,  # which tells what of a bad one can be read
+        # How much of a damaged gzip file can be read depends on the size of a batch.
+        batch if content.startswith(lines.GZIP_MAGIC) else reference_batch,
     )
 
 
 def limits(chance: random.Random, plain: bytes, size: int) -> Limits:
-    """Draw limits, now and then so narrow that a small file breaks them, or almost."""
+    """Draw limits: usually the defaults, sometimes so low that a small file exceeds or almost exceeds them."""
     if chance.random() < 0.9:
         return Limits()
     return Limits(
@@ -107,36 +109,36 @@ def limits(chance: random.Random, plain: bytes, size: int) -> Limits:
 
 @cache
 def folder() -> TemporaryDirectory[str]:
-    """Return this process's folder for truths and the file at hand."""
+    """Return this process's folder for truths and for the current file."""
     return TemporaryDirectory(prefix="podium-fuzz-")
 
 
 @cache
 def truth(track: str, number: int) -> Path:
-    """Return one of the prepared truths that the cases choose from."""
-    place = Path(folder().name) / f"{track}-{number}"
-    prepare(track, cases.TRUTHS[track](random.Random(number), place), place.with_suffix(".podium"))
-    return place.with_suffix(".podium")
+    """Return the prepared truth of a track with this number."""
+    path = Path(folder().name) / f"{track}-{number}"
+    prepare(track, cases.TRUTHS[track](random.Random(number), path), path.with_suffix(".podium"))
+    return path.with_suffix(".podium")
 
 
 @contextmanager
 def borders(block: int, look_back: int, batch: int) -> Iterator[None]:
-    """Read files in pieces of so many bytes."""
+    """Set the sizes in which files are read; see :class:`Case`."""
     usual = lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES
-    blocks.CHUNK_BYTES = streaming.CHUNK_BYTES = block
+    blocks.CHUNK_BYTES = fast_path.CHUNK_BYTES = block
     lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES = batch, look_back, 1_000
     try:
         yield
     finally:
-        blocks.CHUNK_BYTES = streaming.CHUNK_BYTES = usual[0]
+        blocks.CHUNK_BYTES = fast_path.CHUNK_BYTES = usual[0]
         lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES = usual
 
 
 @contextmanager
 def guarded_blocks() -> Iterator[None]:
-    """Let every reader look at its blocks in guarded memory.
+    """Copy every block that kernels read into guarded memory.
 
-    With NUMBA_BOUNDSCHECK=1 the end of the array is checked instead, before the page is reached.
+    With NUMBA_BOUNDSCHECK=1 the end of the array is checked, so that the forbidden page is never reached.
     """
 
     def over(read: Callable[..., None]) -> Callable[..., None]:
@@ -150,40 +152,43 @@ def guarded_blocks() -> Iterator[None]:
 
 
 def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    """Return the way that was taken, its answer and the twin's; of every third file `check`'s findings must agree."""
+    """Return the way a file was scored, that answer, and the reference implementation's.
+
+    For every third file the findings of `check` are compared as well.
+    """
     path = Path(folder().name) / "submission"
     path.write_bytes(case.content)
     words = case.track, truth(case.track, case.truth), path
     how: dict[str, Any] = {"parameters": case.parameters, "limits": case.limits}
     with guarded_blocks(), borders(*case.borders):
-        way, ours = cases.answer(*words, **how, threads=case.threads)
-        checked = ours if case.seed % 3 else check(case.track, path, truth=words[1], **how).for_holder().as_dict()
-    with borders(*case.borders[:2], case.twin_bytes), cases.readable_way():
-        twins = cases.answer(*words, **how)[1]
-    if checked["notices"] != twins["notices"] or checked.get("errors", []) != twins.get("errors", []):
-        return way, checked, twins
-    return way, ours, twins
+        way, fast = cases.answer(*words, **how, threads=case.threads)
+        checked = fast if case.seed % 3 else check(case.track, path, truth=words[1], **how).for_holder().as_dict()
+    with borders(*case.borders[:2], case.reference_bytes), cases.reference_implementation():
+        reference = cases.answer(*words, **how)[1]
+    if checked["notices"] != reference["notices"] or checked.get("errors", []) != reference.get("errors", []):
+        return way, checked, reference
+    return way, fast, reference
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Score the file of a seed both ways; return what it was, and how the answers differ."""
+    """Score the file of a seed by both implementations; return counts by kind, and how the answers differ."""
     case = drawn(seed)
     try:
-        way, ours, twins = both(case)
+        way, fast, reference = both(case)
     except Exception:
         keep(case)
         raise
-    counts = Counter([f"{case.track}: {way.partition(':')[0]}", *ours.get("counts", {})])
-    if dumps(ours, sort_keys=True) == dumps(twins, sort_keys=True):
+    counts = Counter([f"{case.track}: {way.partition(':')[0]}", *fast.get("counts", {})])
+    if dumps(fast, sort_keys=True) == dumps(reference, sort_keys=True):
         return counts, []
-    return counts, [f"file of seed {seed} ({way}) is kept in {keep(case)}:\n  {ours}\nis not\n  {twins}"]
+    return counts, [f"file of seed {seed} ({way}) is kept in {keep(case)}:\n  {fast}\nis not\n  {reference}"]
 
 
 def keep(case: Case) -> Path:
-    """Write down a case that somebody will want to look at."""
+    """Write a failing case to a folder, with its settings, and return the path of the file."""
     KEPT.mkdir(parents=True, exist_ok=True)
-    place = KEPT / f"{case.seed}.csv"
-    place.write_bytes(case.content)
+    path = KEPT / f"{case.seed}.csv"
+    path.write_bytes(case.content)
     settings = {name: value for name, value in asdict(case).items() if name != "content"}
-    place.with_suffix(".txt").write_text(f"{settings}\n")
-    return place
+    path.with_suffix(".txt").write_text(f"{settings}\n")
+    return path

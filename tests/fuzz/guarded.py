@@ -1,4 +1,4 @@
-"""Memory that ends where a kernel's right to read ends: one byte further and the process dies."""
+"""Memory that ends before a forbidden page: a process that reads beyond the end is killed by a signal."""
 
 import ctypes
 import mmap
@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 
-BEYOND_BYTES = 64  # how far beyond the last line the kernels say that they may look
+BEYOND_BYTES = 64  # kernels may read so many bytes beyond the last line
 PAGE = mmap.PAGESIZE
 NO_ACCESS = 0
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Guarded:
-    """Some pages, and behind them one that nobody may touch."""
+    """Some pages of memory followed by a page without access rights."""
 
     def __init__(self, size: int) -> None:
         self.size = -(-size // PAGE) * PAGE
         self.memory = mmap.mmap(-1, self.size + PAGE)
-        place = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
-        if LIBC.mprotect(ctypes.c_void_p(place + self.size), PAGE, NO_ACCESS):
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        if LIBC.mprotect(ctypes.c_void_p(address + self.size), PAGE, NO_ACCESS):
             raise OSError(ctypes.get_errno(), "mprotect")
         self.bytes = np.frombuffer(self.memory, np.uint8, self.size)
 
@@ -36,7 +36,7 @@ OWN = local()
 
 
 def guarded(data: Bytes) -> Bytes:
-    """Return a copy of ``data`` in this thread's guarded memory, larger from time to time."""
+    """Return a copy of ``data`` in this thread's guarded memory, which grows when needed."""
     if len(data) > getattr(OWN, "size", 0):
         OWN.guarded = Guarded(max(2 * len(data), 1 << 16))
         OWN.size = OWN.guarded.size

@@ -1,7 +1,6 @@
-"""Files that are made to take long: what a participant may upload to keep a worker busy, each drawn from a seed.
+"""Hostile files: files that a participant could upload to keep a worker busy for a long time.
 
-A maker takes a good file and returns about :data:`SIZE` bytes: of the file itself, or where it is gzipped of what it
-decompresses to.
+A maker takes a good file and returns a hostile one of about :data:`SIZE` bytes, or that decompresses to as many.
 """
 
 import base64
@@ -19,9 +18,9 @@ SIZE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """A file that scores, in pieces.
+    """A file that is scored, split into its parts.
 
-    ``header`` is empty where there is none; ``rows``: the lines below, or the whole JSON document as one.
+    ``header`` is empty if the file has none. ``rows`` are the lines below it, or one element: the JSON document.
     """
 
     form: Form
@@ -42,7 +41,7 @@ class Good:
 
     @property
     def label(self) -> str:
-        """A label that is known."""
+        """A label that the truth knows."""
         return next(
             row.replace(b",", b" ").split(b" ")[len(self.form.of_image)].decode()
             for row in self.rows
@@ -51,11 +50,11 @@ class Good:
 
     @property
     def width(self) -> int:
-        """Number of cells, or of tokens of one prediction."""
+        """Number of cells or tokens of one prediction."""
         return len(self.form.tokens) if self.strings else len(self.form.columns)
 
     def with_rows(self, rows: Iterable[bytes], end: bytes = b"\n") -> bytes:
-        """Return the header and other rows, repeated up to the size."""
+        """Return a file of the header and these rows, repeated up to the size."""
         drawn, body, size = list(rows), [], len(self.header)
         while size < SIZE:
             body += drawn
@@ -63,7 +62,7 @@ class Good:
         return end.join([*([self.header] if self.header else []), *body, b""])
 
     def row_of(self, cell: bytes) -> bytes:
-        """Return a row with the first one's image and nothing but ``cell`` beside it."""
+        """Return a row of the first row's image in which every other cell is ``cell``."""
         if self.strings:
             return b",".join([*self.first[: len(self.form.of_image)], b" ".join([cell] * self.width)])
         return b",".join([self.first[0], *[cell] * (self.width - 1)])
@@ -73,7 +72,7 @@ Maker = Callable[[Good], bytes]
 
 
 def one_line(piece: bytes, *, beside: bool = True) -> Maker:
-    """Return what makes one line of one piece again and again."""
+    """Return a maker of files with one long line, a repeated piece."""
 
     def made(good: Good) -> bytes:
         start = b",".join(good.first[: len(good.form.of_image)]) + b"," if beside else b""
@@ -83,29 +82,29 @@ def one_line(piece: bytes, *, beside: bool = True) -> Maker:
 
 
 def lines(line: bytes, end: bytes = b"\n") -> Maker:
-    """Return what makes a file of one line again and again."""
+    """Return a maker of files in which one line is repeated."""
     return lambda good: good.with_rows([line] * 1000, end)
 
 
 def numbered(template: str, good: Good) -> bytes:
-    """Return a file of lines that differ by a number."""
+    """Return a file of lines made from a template and their numbers."""
     return good.with_rows(template.format(number).encode() for number in range(SIZE // len(template)))
 
 
 def sparse(good: Good) -> bytes:
     """Return the good file with a bad number in every fiftieth row."""
-    rows = [row.replace(b".", b",.", 1) if place % 50 == 0 else row for place, row in enumerate(good.rows)]
+    rows = [row.replace(b".", b",.", 1) if index % 50 == 0 else row for index, row in enumerate(good.rows)]
     return good.with_rows(row.replace(b"0,.", b"x.", 1).replace(b",.", b"x.", 1) for row in rows)
 
 
 def members(piece: bytes) -> Maker:
-    """Return what makes a gzip file of many members of one small piece, ``SIZE`` bytes as uploaded."""
+    """Return a maker of gzip files of many small members, ``SIZE`` bytes as uploaded."""
     packed = gzip.compress(piece, mtime=0)
     return lambda good: gzip.compress(good.content, mtime=0) + packed * (SIZE // len(packed))
 
 
 def bomb(piece: bytes) -> Maker:
-    """Return what makes a gzip file that is almost nothing but one piece, below the limit of the ratio."""
+    """Return a maker of gzip files of a repeated piece, with a compression ratio just below the limit."""
 
     def made(good: Good) -> bytes:
         noise = good.chance.randbytes(2 * SIZE // 150).hex().encode()
@@ -121,9 +120,9 @@ CSV: dict[str, Maker] = {
     "blank lines at the end": lambda good: good.with_rows([good.rows[0], b" \n" * (SIZE // 2)]),
     "CR only, bad rows": lines(b"a", b"\r"),
     "bad numbers": lambda good: good.with_rows([good.row_of(b"x")] * 1000),
-    "numbers without end": lambda good: good.with_rows([good.row_of(b"0." + b"1" * 70)] * 100),
+    "long numbers": lambda good: good.with_rows([good.row_of(b"0." + b"1" * 70)] * 100),
     "numbers beyond float64": lambda good: good.with_rows([good.row_of(b"1e999")] * 1000),
-    "a bad number now and then": sparse,
+    "bad numbers in some rows": sparse,
     "a string of bad tokens": lambda good: one_line(b"x " * good.width)(good),
     "a string of one token too many": lambda good: one_line(b"x " * 2 * good.width)(good)[:-3] + b"\n",
     "a string of blanks": one_line(b" "),
@@ -132,12 +131,12 @@ CSV: dict[str, Maker] = {
     "a row of quoted cells": one_line(b'"",', beside=False),
     "a cell of quoted quotes": lambda good: good.with_rows([b'"' + b'""' * (SIZE // 2) + b'"']),
     "line breaks in quotes": lines(b'a,"b\nc"'),
-    "rows of no UTF-8": lines(b"\xff"),
+    "rows of invalid UTF-8": lines(b"\xff"),
     "rows of NUL": lines(b"\0"),
-    "no UTF-8 now and then": lambda good: good.with_rows([*good.rows[:50], b"\xff"]),
-    "an image that nobody knows": lambda good: numbered("unknown{:06d}" + "," * (len(good.first) - 1), good),
-    "one image again and again": lambda good: good.with_rows([good.rows[0]] * 1000),
-    "ids without end": lambda good: numbered("a" * 300 + "{:06d}" + "," * (len(good.first) - 1), good),
+    "invalid UTF-8 in some rows": lambda good: good.with_rows([*good.rows[:50], b"\xff"]),
+    "unknown images": lambda good: numbered("unknown{:06d}" + "," * (len(good.first) - 1), good),
+    "one image repeated": lambda good: good.with_rows([good.rows[0]] * 1000),
+    "long ids": lambda good: numbered("a" * 300 + "{:06d}" + "," * (len(good.first) - 1), good),
     "gzip: empty members": members(b""),
     "gzip: members of one byte": members(b"\n"),
     "gzip: a bomb of bad rows": bomb(b"a\n"),
@@ -146,18 +145,18 @@ CSV: dict[str, Maker] = {
 
 
 def document(piece: str, start: str = "[", end: str = "]") -> Maker:
-    """Return what makes a JSON document of one piece again and again."""
+    """Return a maker of JSON documents in which one piece is repeated."""
     return lambda good: (start + ",".join([piece] * (SIZE // (len(piece) + 1))) + end).encode()
 
 
 def keyed(piece: str, start: str, end: str) -> Maker:
-    """Return what makes a JSON document of pieces that differ by a number."""
+    """Return a maker of JSON documents of pieces in which ``#`` is replaced by their numbers."""
     count = SIZE // (len(piece) + 4)
-    return lambda good: (start + ",".join(piece.replace("#", str(place)) for place in range(count)) + end).encode()
+    return lambda good: (start + ",".join(piece.replace("#", str(index)) for index in range(count)) + end).encode()
 
 
 def inside(piece: str) -> Maker:
-    """Return what makes a document that is right but for one list of one piece again and again."""
+    """Return a maker of valid documents except for one list, in which one piece is repeated."""
 
     def made(good: Good) -> bytes:
         value = json.loads(good.content)
@@ -183,14 +182,14 @@ JSON: dict[str, Maker] = {
     "a key twice in a value that is replaced": document('{"a":{"b":0,"b":0},"a":1}'),
     "keys twice in many values that are replaced": document('{"b":0,"b":0}', '{"a":[', '],"a":0}'),
     "a key twice below a long one": document("{}", '{"' + "a" * (SIZE // 4) + '":[', '],"b":0,"b":0}'),
-    "keys that nobody knows": keyed('"#":0', "{", "}"),
+    "unknown keys": keyed('"#":0', "{", "}"),
     "entries of another kind": document('{"image_id":0,"sentence_id":"0","boxes":{}}'),
-    "entries that nobody knows": keyed('{"image_id":"#","sentence_id":0,"boxes":[]}', "[", "]"),
-    "queries that nobody knows": keyed('"#":[]', '{"sentence_to_image":{},"image_to_sentence":{', "}}"),
+    "unknown entries": keyed('{"image_id":"#","sentence_id":0,"boxes":[]}', "[", "]"),
+    "unknown queries": keyed('"#":[]', '{"sentence_to_image":{},"image_to_sentence":{', "}}"),
     "numbers of 4,000 digits": document("1" * 4000),
     "nothing in a list": inside("null"),
     "texts in a list": inside('"x"'),
-    "one text in a list again and again": inside('"' + "x" * 20 + '"'),
+    "one text repeated in a list": inside('"' + "x" * 20 + '"'),
     "lists in a list": inside("[[]]"),
     "boxes beyond float64": inside("[[1e999,0,0,0]]"),
     "boxes of three": inside("[[0,0,0]]"),
@@ -198,8 +197,8 @@ JSON: dict[str, Maker] = {
     "blanks": lambda good: b" " * SIZE,
     "blanks around values": document(" " * 30 + "0"),
     "escapes": document('"' + "\\u0000" * 50 + '"'),
-    "no UTF-8 at the end": lambda good: document("0")(good) + b"\xff",
-    "no end": lambda good: good.content[:-3],
+    "invalid UTF-8 at the end": lambda good: document("0")(good) + b"\xff",
+    "a missing end": lambda good: good.content[:-3],
     "gzip: empty members": members(b""),
     "gzip: members of one byte": members(b" "),
     "gzip: a bomb of lists": lambda good: bomb(b"[],")(Good(good.form, False, b"[", good.rows, good.chance)),
@@ -212,13 +211,13 @@ def mask(lengths: bytes) -> str:
 
 
 def masks(text: Callable[[int], str], sides: int = 0) -> Maker:
-    """Return what makes rows of masks; ``sides`` are declared instead of the image's size."""
+    """Return a maker of rows with masks; ``sides``, if given, are declared instead of the image's size."""
 
     def made(good: Good) -> bytes:
         image, width, height, *_ = (cell.decode() for cell in good.first)
         label = good.label
         size = (str(sides),) * 2 if sides else (width, height)
-        drawn = [text(place) for place in range(50)]
+        drawn = [text(index) for index in range(50)]
         if good.strings:
             string = " ".join(f"{label} 0.5 {each}" for each in drawn)
             count = -(-SIZE // len(string))
@@ -229,13 +228,13 @@ def masks(text: Callable[[int], str], sides: int = 0) -> Maker:
 
 
 MASKS: dict[str, Maker] = {
-    "masks that are no base64": masks(lambda place: "?" * 20),
-    "masks that are no zlib": masks(lambda place: base64.b64encode(b"a" * 20).decode()),
-    "masks of 60,000 runs": masks(lambda place: mask(b"1" * (60_000 + place)), 2**14),
-    "masks of 60,000 runs, of the image's size": masks(lambda place: mask(b"1" * (60_000 + place))),
-    "masks of 60,000 long runs": masks(lambda place: mask(b"ooooo0" * (10_000 + place)), 2**14),
-    "masks that are bombs": masks(lambda place: mask(bytes(10_000_000 + place)), 2**14),
-    "masks of no lengths": masks(lambda place: mask(b"0" * 60_000 + b"~" * (place + 1) + b"0"), 2**14),
-    "masks of empty runs": masks(lambda place: mask(b"0" * (60_000 + place)), 2**14),
-    "sizes that are none": masks(lambda place: "a", 99_999),
+    "masks of invalid base64": masks(lambda index: "?" * 20),
+    "masks of invalid zlib data": masks(lambda index: base64.b64encode(b"a" * 20).decode()),
+    "masks of 60,000 runs": masks(lambda index: mask(b"1" * (60_000 + index)), 2**14),
+    "masks of 60,000 runs, of the image's size": masks(lambda index: mask(b"1" * (60_000 + index))),
+    "masks of 60,000 long runs": masks(lambda index: mask(b"ooooo0" * (10_000 + index)), 2**14),
+    "masks that are bombs": masks(lambda index: mask(bytes(10_000_000 + index)), 2**14),
+    "masks with runs of invalid length": masks(lambda index: mask(b"0" * 60_000 + b"~" * (index + 1) + b"0"), 2**14),
+    "masks of empty runs": masks(lambda index: mask(b"0" * (60_000 + index)), 2**14),
+    "invalid sizes": masks(lambda index: "a", 99_999),
 }

@@ -1,4 +1,4 @@
-"""Ways to damage a submission, some of them harmless; each takes its bytes and returns others."""
+"""Mutations of a submission, harmless and harmful; each takes the bytes of a file and returns changed bytes."""
 
 import gzip
 import random
@@ -41,7 +41,7 @@ def cut(chance: random.Random, data: bytes) -> bytes:
 
 
 def swapped_token(chance: random.Random, data: bytes) -> bytes:
-    """Put a number, a text or another token of the file in the place of a token."""
+    """Replace a token by a number, by a text or by another token of the file."""
     found = list(TOKEN.finditer(data))
     if not found:
         return data
@@ -51,7 +51,7 @@ def swapped_token(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_numbers(chance: random.Random, data: bytes) -> bytes:
-    """Put other numbers in the place of some."""
+    """Replace some numbers by others."""
     share = chance.choice([0.01, 0.1, 1.0])
 
     def other(found: re.Match[bytes]) -> bytes:
@@ -61,7 +61,7 @@ def other_numbers(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_texts(chance: random.Random, data: bytes) -> bytes:
-    """Put one text of the file, or one that nobody expects, in the place of another wherever that stands."""
+    """Replace every occurrence of a text by another text of the file or by an unexpected one."""
     header, newline, rest = data.partition(b"\n")
     found = TEXT.findall(rest)
     if not found:
@@ -71,14 +71,14 @@ def other_texts(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_text(chance: random.Random, one: bytes, other: bytes) -> bytes:
-    """Another text of the file, one that nobody expects, or one that is almost the same."""
+    """Return the other text of the file, an unexpected one, or one that is almost equal."""
     at = chance.randint(0, len(one))
     near = one[:at] + chance.choice([b"", b"x", b"!", one]) + one[at + chance.randint(0, 1) :]
     return chance.choice([other, other, near, near, chance.choice(TEXTS).encode()])
 
 
 def spaced(chance: random.Random, data: bytes) -> bytes:
-    """Put blanks around tokens and cells."""
+    """Insert blanks around tokens and cells."""
     gap = chance.choice([b" ", b"\t", b"  ", b" \t"])
     share, mark = chance.random() ** 3, chance.choice([rb"[ ,]", rb",", rb" ", rb"\n"])
 
@@ -89,7 +89,7 @@ def spaced(chance: random.Random, data: bytes) -> bytes:
 
 
 def shuffled_lines(chance: random.Random, data: bytes) -> bytes:
-    """Put the lines in another order, some of them twice: harmless in the long shape."""
+    """Shuffle the lines and repeat some of them; harmless in the long shape."""
     header, newline, rest = data.partition(b"\n")
     lines = rest.removesuffix(b"\n").split(b"\n")
     lines += chance.choices(lines, k=chance.choice([0, 1, 3]))
@@ -98,7 +98,7 @@ def shuffled_lines(chance: random.Random, data: bytes) -> bytes:
 
 
 def moved_lines(chance: random.Random, data: bytes) -> bytes:
-    """Repeat, drop, swap, join or part lines."""
+    """Repeat, delete, swap, join or split lines."""
     lines = data.split(b"\n")
     one, other = chance.randrange(len(lines)), chance.randrange(len(lines))
     kind = chance.randrange(5)
@@ -126,13 +126,13 @@ def blank_lines(chance: random.Random, data: bytes) -> bytes:
 
 
 def line_ends(chance: random.Random, data: bytes) -> bytes:
-    """Other line ends, everywhere or here and there."""
+    """Replace all or some of the line ends."""
     end, share = chance.choice(ENDS), chance.choice([1.0, 1.0, 0.1])
     return re.sub(rb"\r?\n", lambda found: end if chance.random() < share else found.group(), data)
 
 
 def quoted(chance: random.Random, data: bytes) -> bytes:
-    """Quote cells: all, some, or not quite."""
+    """Quote all or some cells, correctly or not."""
     share, wrong = chance.choice([1.0, 0.3, 0.02]), chance.random() < 0.2
 
     def cell(found: re.Match[bytes]) -> bytes:
@@ -144,55 +144,55 @@ def quoted(chance: random.Random, data: bytes) -> bytes:
 
 
 def moved_columns(chance: random.Random, data: bytes) -> bytes:
-    """Put the columns in another order, and spell them in another way."""
+    """Reorder the columns and spell their names differently."""
     rows = [line.rstrip(b"\r").split(b",") for line in data.split(b"\n")]
     order = chance.sample(range(len(rows[0])), len(rows[0]))
-    rows = [[row[place] for place in order if place < len(row)] for row in rows]
+    rows = [[row[index] for index in order if index < len(row)] for row in rows]
     rows[0] = [chance.choice([cell, cell.upper(), cell.lower(), b" " + cell, b'"' + cell + b'"']) for cell in rows[0]]
     return b"\n".join(b",".join(row) for row in rows)
 
 
 def other_columns(chance: random.Random, data: bytes) -> bytes:
-    """Move, repeat or leave out columns of the header alone."""
+    """Move, insert or delete columns of the header only."""
     header, newline, rest = data.partition(b"\n")
     cells = header.split(b",")
-    place, kind = chance.randrange(len(cells)), chance.randrange(3)
+    index, kind = chance.randrange(len(cells)), chance.randrange(3)
     if kind == 0:
-        cells.append(cells.pop(place))
+        cells.append(cells.pop(index))
     elif kind == 1:
-        cells.insert(place, chance.choice([cells[0], b"Extra", b"", b"PredictionString"]))
+        cells.insert(index, chance.choice([cells[0], b"Extra", b"", b"PredictionString"]))
     else:
-        del cells[place]
+        del cells[index]
     return b",".join(cells) + newline + rest
 
 
 def repeated(chance: random.Random, data: bytes) -> bytes:
-    """Say a piece of the file many times: long lines, many rows."""
+    """Repeat a piece of the file many times, which makes long lines or many rows."""
     start = chance.randint(0, len(data))
     stop = start + chance.choice([1, 2, 12, 50, 500])
     return data[:start] + data[start:stop] * chance.choice([2, 3, 10, 100]) + data[stop:]
 
 
 def spliced(chance: random.Random, data: bytes) -> bytes:
-    """Put a piece of the file somewhere else in it."""
+    """Copy a piece of the file to another position."""
     start, at = chance.randint(0, len(data)), chance.randint(0, len(data))
     return data[:at] + data[start : start + chance.randint(1, 200)] + data[at:]
 
 
-def dressed(chance: random.Random, data: bytes) -> bytes:
-    """Harmless, as editors do it: a byte order mark, blank lines at the end, no last line end."""
+def edited(chance: random.Random, data: bytes) -> bytes:
+    """Change the file as editors do: a byte order mark, blank lines at the end, no last line end."""
     mark = chance.choice([b"", b"\xef\xbb\xbf"])
     return mark + data.removeprefix(mark).rstrip(b"\n") + chance.choice([b"", b"\n", b"\n\n", b" \n \n", b"\r\n"])
 
 
 Mutation = Callable[[random.Random, bytes], bytes]
-HARMLESS: list[Mutation] = [other_numbers, other_texts, spaced, moved_columns, shuffled_lines, line_ends, dressed]
+HARMLESS: list[Mutation] = [other_numbers, other_texts, spaced, moved_columns, shuffled_lines, line_ends, edited]
 HARMFUL: list[Mutation] = [flipped, inserted, deleted, cut, swapped_token, swapped_token, swapped_token]
 HARMFUL += [moved_lines, blank_lines, line_ends, quoted, other_columns, repeated, spliced]
 
 
 def mutated(chance: random.Random, data: bytes) -> bytes:
-    """Change a file in none, one or several ways; half of the files in such ways only as may be harmless."""
+    """Apply up to five mutations; two thirds of the files only get mutations that may be harmless."""
     ways = chance.choice([HARMLESS, HARMLESS, HARMLESS + HARMFUL])
     for _ in range(chance.choice([0, 1, 1, 1, 2, 5])):
         data = chance.choice(ways)(chance, data)
@@ -200,7 +200,7 @@ def mutated(chance: random.Random, data: bytes) -> bytes:
 
 
 def zipped(chance: random.Random, data: bytes) -> bytes:
-    """Gzip a file in one piece or in several, and damage that as well."""
+    """Gzip a file as two members, and sometimes damage the result."""
     at = chance.choice([len(data), chance.randint(0, len(data)), chance.randint(0, min(len(data), 40))])
     packed = b"".join(gzip.compress(piece, chance.choice([0, 1, 9]), mtime=0) for piece in (data[:at], data[at:]))
     packed += chance.choice([b"", b"", bytes(chance.randint(1, 600)), b"\x1f\x8b", b"garbage"])
@@ -209,6 +209,6 @@ def zipped(chance: random.Random, data: bytes) -> bytes:
 
 
 def bomb(chance: random.Random, data: bytes) -> bytes:
-    """Gzip a file that is almost nothing but one repeated piece."""
+    """Gzip a file followed by many repetitions of one piece."""
     squeezer = zlib.compressobj(9, wbits=31)
     return squeezer.compress(data + chance.choice([b"\n", b" ", b"0", data[-40:]]) * 3_000) + squeezer.flush()

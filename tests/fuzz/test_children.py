@@ -1,4 +1,4 @@
-"""Seeds in processes of their own: whatever becomes of a process, its seed is known and the others are tried."""
+"""A process that crashes or hangs is reported with its seed, and all other seeds are run."""
 
 import os
 import signal
@@ -36,13 +36,13 @@ def hanging(seed: int) -> tuple[Counter[str], list[str]]:
     return counted(seed)
 
 
-def looking_too_far(seed: int) -> tuple[Counter[str], list[str]]:
-    """Give a kernel a number that ends where the forbidden page begins, without the bytes that it may look at."""
-    from evaluator.kernels.text.decimals import numbers_in
+def reading_out_of_bounds(seed: int) -> tuple[Counter[str], list[str]]:
+    """Let a kernel read a number; after that of seed 1, the bytes that kernels may read are missing."""
+    from evaluator.kernels.text.decimals import numbers_between_blanks
     from tests.fuzz.guarded import BEYOND_BYTES, guarded
 
     text = b" 1234567890123456 " + bytes(0 if seed == 1 else BEYOND_BYTES)
-    numbers_in(guarded(np.frombuffer(text, np.uint8)), np.empty(1), np.empty(1, np.int64))
+    numbers_between_blanks(guarded(np.frombuffer(text, np.uint8)), np.empty(1), np.empty(1, np.int64))
     return counted(seed)
 
 
@@ -53,34 +53,32 @@ def outcome(job: str, seeds: range, **environment: str) -> Outcome:
 
 def test_every_seed_is_tried_once() -> None:
     found = outcome("counted", range(11))
-    assert (found.seeds, found.counts, found.complaints) == (11, {"even": 6, "odd": 5}, [])
+    assert (found.seeds, found.counts, found.failures) == (11, {"even": 6, "odd": 5}, [])
 
 
-def test_complaints_and_exceptions_are_told_with_their_seed() -> None:
+def test_failures_and_exceptions_are_reported_with_their_seed() -> None:
     found = outcome("complaining", range(8))
     assert found.seeds == 8
-    assert sorted(found.complaints) == ["3 is wrong", "seed 6 raised ZeroDivisionError: six"]
+    assert sorted(found.failures) == ["3 is wrong", "seed 6 raised ZeroDivisionError: six"]
 
 
-def test_a_process_that_dies_is_known_by_its_seed_and_the_others_are_tried() -> None:
+def test_a_process_that_crashes_is_reported_with_its_seed_and_the_others_are_tried() -> None:
     found = outcome("dying", range(8))
     assert (found.seeds, sorted(found.deaths)) == (8, [2, 3])
-    assert sorted(found.complaints) == [
-        f"{HERE}:dying: the process ended with SIGSEGV at seed {seed}" for seed in (2, 3)
-    ]
+    assert sorted(found.failures) == [f"{HERE}:dying: the process ended with SIGSEGV at seed {seed}" for seed in (2, 3)]
 
 
-def test_a_process_that_hangs_is_ended_and_known_by_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "PATIENCE_SECONDS", 3.0)
+def test_a_process_that_hangs_is_ended_and_reported_with_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "MAX_SECONDS", 3.0)
     found = outcome("hanging", range(4))
     assert (found.seeds, found.deaths) == (4, [1])
-    assert "SIGKILL at seed 1" in found.complaints[0]
+    assert "SIGKILL at seed 1" in found.failures[0]
 
 
-def test_a_kernel_that_looks_beyond_its_block_dies_of_it() -> None:
-    assert outcome("looking_too_far", range(2)).deaths == [1]
+def test_a_kernel_that_reads_beyond_its_block_crashes_its_process() -> None:
+    assert outcome("reading_out_of_bounds", range(2)).deaths == [1]
 
 
-def test_with_bounds_checked_the_same_is_an_index_error() -> None:
-    found = outcome("looking_too_far", range(2), NUMBA_BOUNDSCHECK="1")
-    assert (found.complaints, found.deaths) == (["seed 1 raised IndexError: index is out of bounds"], [])
+def test_a_kernel_that_reads_beyond_its_block_raises_an_index_error_with_bounds_checks() -> None:
+    found = outcome("reading_out_of_bounds", range(2), NUMBA_BOUNDSCHECK="1")
+    assert (found.failures, found.deaths) == (["seed 1 raised IndexError: index is out of bounds"], [])

@@ -1,4 +1,4 @@
-"""A small share of `make fuzz`: damaged files."""
+"""A small part of `make fuzz`: damaged files."""
 
 from collections import Counter
 from pathlib import Path
@@ -16,18 +16,18 @@ SHARES, SHARE = 4, 400
 
 
 @pytest.mark.parametrize("share", range(SHARES))
-def test_kernels_and_reader_answer_alike(share: int) -> None:
-    counts, complaints = Counter[str](), list[str]()
+def test_fast_path_and_reference_implementation_give_equal_answers(share: int) -> None:
+    counts, failures = Counter[str](), list[str]()
     for seed in range(share * SHARE, (share + 1) * SHARE):
         more, wrong = files.answers(seed)
-        counts, complaints = counts + more, complaints + wrong
-    assert not complaints
+        counts, failures = counts + more, failures + wrong
+    assert not failures
     assert sum(count for kind, count in counts.items() if kind.endswith("streamed")) > SHARE / 6
     assert sum(count for kind, count in counts.items() if kind.endswith("rejected")) > SHARE / 6
 
 
-def test_every_track_that_has_kernels_is_fuzzed() -> None:
-    assert {track for track in TRACKS if contest_of(track).streaming} == set(files.PARAMETERS)
+def test_every_track_with_a_fast_path_is_fuzzed() -> None:
+    assert {track for track in TRACKS if contest_of(track).fast_path} == set(files.PARAMETERS)
 
 
 def test_a_seed_draws_the_same_file_again() -> None:
@@ -41,7 +41,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_difference_is_told_with_its_seed_and_its_file(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_is_reported_with_its_seed_and_its_file(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = cases.answer
 
     def wrong_by_one_bit(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, dict[str, Any]]:
@@ -49,8 +49,8 @@ def test_a_difference_is_told_with_its_seed_and_its_file(kept: Path, monkeypatch
         return way, {**given, "total": given.get("total", 0) + ("threads" in options)}
 
     monkeypatch.setattr(cases, "answer", wrong_by_one_bit)
-    (complaint,) = files.answers(7)[1]
-    assert f"seed 7 (rejected) is kept in {kept / '7.csv'}" in complaint
+    (failure,) = files.answers(7)[1]
+    assert f"seed 7 (rejected) is kept in {kept / '7.csv'}" in failure
     assert (kept / "7.csv").read_bytes() == files.drawn(7).content
 
 
@@ -64,7 +64,7 @@ def test_a_file_that_breaks_the_scorer_is_kept(kept: Path, monkeypatch: pytest.M
     assert (kept / "8.csv").exists()
 
 
-def test_a_disagreement_of_check_is_told(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_different_findings_of_check_are_reported(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seed = next(seed for seed in range(0, 300, 3) if files.both(files.drawn(seed))[0] == "rejected")
     monkeypatch.setattr(files, "check", lambda *words, **options: Findings())
     assert files.answers(seed)[1]

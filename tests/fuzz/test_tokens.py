@@ -1,4 +1,4 @@
-"""A small share of `make fuzz`: numbers."""
+"""A small part of `make fuzz`: numbers."""
 
 from collections import Counter
 
@@ -7,16 +7,16 @@ from tests.fuzz.tokens import BATCH, KINDS, answers
 SEEDS = 200
 
 
-def test_kernels_and_reader_take_the_same_numbers_for_the_same() -> None:
-    counts, complaints = Counter[str](), list[str]()
+def test_kernels_and_reference_implementation_read_equal_numbers() -> None:
+    counts, failures = Counter[str](), list[str]()
     for seed in range(SEEDS):
         more, wrong = answers(seed)
-        counts, complaints = counts + more, complaints + wrong
-    assert not complaints
+        counts, failures = counts + more, failures + wrong
+    assert not failures
     assert counts.total() == SEEDS * BATCH
 
 
-def test_every_kind_of_number_is_drawn_and_most_are_sound() -> None:
+def test_every_kind_of_number_is_drawn_and_most_are_valid() -> None:
     counts = Counter[str]()
     for seed in range(5):
         counts += answers(seed)[0]

@@ -1,4 +1,4 @@
-"""A thousand damaged files on the whole way of a submission."""
+"""A thousand damaged files from upload to answer."""
 
 from collections import Counter
 from typing import Any
@@ -14,8 +14,8 @@ SHARES, SHARE = 4, 250
 def test_every_damaged_upload_is_scored_or_rejected(make: Any, inline_queue: Any, share: int) -> None:
     site, counts = Site(make), Counter[str]()
     for seed in range(share * SHARE, (share + 1) * SHARE):
-        more, complaints = site.answers(seed)
-        assert not complaints
+        more, failures = site.answers(seed)
+        assert not failures
         counts += more
     assert counts["scored"] > SHARE / 10
     assert counts["rejected"] > SHARE / 10

@@ -1,4 +1,4 @@
-"""Decimal text as nasty as it comes, drawn from a seed, and the kernels' answer to it beside the readable reader's."""
+"""Difficult decimal texts, drawn from a seed, read by the kernels and by the reference implementation."""
 
 import random
 from array import array
@@ -11,7 +11,7 @@ import numpy as np
 
 from evaluator.catalog import Limits
 from evaluator.files.numbers import fault, faulty, parse
-from evaluator.kernels.text.decimals import numbers_in
+from evaluator.kernels.text.decimals import numbers_between_blanks
 
 BATCH = 1_000  # tokens of one seed
 LIMITS = Limits()
@@ -26,12 +26,12 @@ EDGES = [2**53, 2**63, 2**64, 10**15, 10**16, 10**18, 10**19, 10**20, 2**1024 - 
 
 
 def score(chance: random.Random) -> str:
-    """A confidence or coordinate as they are printed."""
+    """Return a confidence or coordinate with one to nine digits after the point."""
     return f"{chance.random():.{chance.randint(1, 9)}f}"
 
 
 def fraction(chance: random.Random) -> str:
-    """One digit and a fraction, around the lengths at which the kernels go from one way to the next."""
+    """Return one digit and a fraction of a length at which the kernels change from one algorithm to another."""
     text = f"{chance.choice(DIGITS)}.{digits(chance, chance.choice([0, 1, 7, 8, 9, 13, 14, 15, 16, 17, 18, 19, 20]))}"
     return text + chance.choice(["", "", "", "0", "e0", "E-1", "e+22", "e-22", "e23"])
 
@@ -41,7 +41,7 @@ def digits(chance: random.Random, count: int) -> str:
 
 
 def any_decimal(chance: random.Random) -> str:
-    """Whatever the grammar allows, and a little more: no digit at all, an exponent far too large."""
+    """Return any text that the grammar allows, or almost: without digits, or with too large an exponent."""
     text = chance.choice(["", "", "", "+", "-"]) + digits(chance, chance.choice([0, 1, 1, 2, 10, 19, 25]))
     if chance.random() < 0.8:
         text += "." + digits(chance, chance.choice([0, 1, 2, 6, 17, 20, 30]))
@@ -54,13 +54,13 @@ def exponent(chance: random.Random) -> str:
 
 
 def printed(chance: random.Random) -> str:
-    """Any float64 at all: its bits are drawn."""
+    """Return the text of a float64 with random bits."""
     (value,) = unpack("d", pack("Q", chance.getrandbits(64)))
     return chance.choice(["{!r}", "{!r}", "{:.16e}", "{:.17g}", "{:.15g}", "{:.18e}"]).format(value)
 
 
 def halfway(chance: random.Random) -> str:
-    """The middle between two neighbouring float64, exactly where that fits, else cut off just above or below it."""
+    """Return the middle between two neighbouring float64, rounded up or down if it has too many digits."""
     power = chance.choice([chance.randint(-1074, 971), chance.randint(-45, 150)])
     return between(chance, chance.getrandbits(52) | 1 << 52, power)
 
@@ -80,7 +80,7 @@ def subnormal(chance: random.Random) -> str:
 
 
 def largest(chance: random.Random) -> str:
-    """Around the last finite float64, and around where sums of digits leave 64 bits."""
+    """Return a number near the largest float64, or near an integer at which 64 bits overflow."""
     if chance.random() < 0.5:
         return between(chance, 2**53 - chance.randint(1, 3), 971)
     text = str(chance.choice(EDGES) + chance.randint(-5, 5))
@@ -88,7 +88,7 @@ def largest(chance: random.Random) -> str:
 
 
 def long(chance: random.Random) -> str:
-    """As long as allowed, a little longer, or shorter."""
+    """Return a number about as long as allowed, or a little longer."""
     length = chance.choice([chance.randint(20, 62), 62, 63, 64, 65, 66, 70, 200])
     end = exponent(chance) if chance.random() < 0.5 else ""
     body = list(digits(chance, max(length - len(end), 1)))
@@ -100,7 +100,7 @@ def long(chance: random.Random) -> str:
 
 
 def padded(chance: random.Random) -> str:
-    """Zeros before, behind, and nothing but zeros."""
+    """Return a number with many leading or trailing zeros, or of zeros only."""
     zeros = "0" * chance.choice([1, 7, 8, 9, 15, 19, 30, 45])
     forms = [f"{zeros}{score(chance)}", f"0.{zeros}{digits(chance, 15)}", f"{digits(chance, 3)}{zeros}.{zeros}"]
     forms += [f".{zeros}5e{len(zeros)}", f"-{zeros}", f"0.{zeros}e{chance.randint(-999, 999)}"]
@@ -109,12 +109,12 @@ def padded(chance: random.Random) -> str:
 
 
 def short(chance: random.Random) -> str:
-    """Everything that few characters can say."""
+    """Return up to six characters of those that numbers consist of."""
     return "".join(chance.choices(f"{DIGITS}{DIGITS}..eE+-", k=chance.randint(0, 6)))
 
 
 def damaged(chance: random.Random) -> str:
-    """A number with a character too many, too few, or of another kind; or a word that some readers take for one."""
+    """Return a number with a character added, removed or replaced, or a word that some readers accept as a number."""
     if chance.random() < 0.2:
         return chance.choice(WORDS)
     text = chance.choice([score, any_decimal, printed])(chance)
@@ -123,41 +123,41 @@ def damaged(chance: random.Random) -> str:
 
 
 Kind = Callable[[random.Random], str]
-SOUND: list[Kind] = [score, fraction, printed, halfway, subnormal, padded]  # hardly ever refused
+SOUND: list[Kind] = [score, fraction, printed, halfway, subnormal, padded]  # rarely refused
 KINDS: list[Kind] = [*SOUND, any_decimal, largest, long, short, damaged]
 
 
 def read(texts: list[str]) -> tuple[list[float], list[bool]]:
-    """Return what the kernels read, and whether they took each token for a number."""
+    """Return what the kernels read, and whether they accepted each token as a number."""
     tokens = [text.encode() for text in texts]
     data = np.frombuffer(b" " + b"".join(token + b" " for token in tokens) + bytes(24), np.uint8)
     values, ends = np.empty(len(tokens)), np.empty(len(tokens), np.int64)
-    numbers_in(data, values, ends)
+    numbers_between_blanks(data, values, ends)
     stops = np.cumsum([len(token) + 1 for token in tokens])
     return values.tolist(), (ends == stops).tolist()
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Read the tokens of a seed in all ways; return how many of each kind there were, and what differs."""
+    """Read the tokens of a seed by all implementations; return counts by kind, and how the answers differ."""
     chance = random.Random(seed)
     kinds = chance.choices(KINDS, k=BATCH)
     texts = [kind(chance) for kind in kinds]
     wrong_ones = set(faulty(texts, LIMITS))
     faults = [fault(text, LIMITS) if index in wrong_ones else None for index, text in enumerate(texts)]
     sound = [text for text, wrong in zip(texts, faults, strict=True) if wrong is None]
-    counts, complaints = Counter[str](), []
+    counts, failures = Counter[str](), []
     if bits(parse(sound, LIMITS)) != bits(map(float, sound)):
-        complaints.append(f"tokens of seed {seed}: the reader's numbers are not float()'s")
+        failures.append(f"tokens of seed {seed}: the reader's numbers are not float()'s")
     for kind, text, wrong, value, taken in zip(kinds, texts, faults, *read(texts), strict=True):
         counts[f"{kind.__name__.replace('_', ' ')}: {'refused' if wrong else 'read'}"] += 1
         refused = not taken and (parse([text], LIMITS) is None)
         same = refused if wrong else taken and bits([value]) == bits([float(text)])
         if not same:
-            ours, theirs = value if taken else "refused", wrong or float(text)
-            complaints.append(f"tokens of seed {seed}: {text!r} is {ours!r}, not {theirs!r}")
-    return counts, complaints
+            fast, theirs = value if taken else "refused", wrong or float(text)
+            failures.append(f"tokens of seed {seed}: {text!r} is {fast!r}, not {theirs!r}")
+    return counts, failures
 
 
 def bits(numbers: Iterable[float] | None) -> bytes:
-    """Return numbers as the bytes they are kept in: 0.0 is not -0.0."""
+    """Return the bytes of numbers, so that 0.0 and -0.0 differ."""
     return array("d", [] if numbers is None else numbers).tobytes()

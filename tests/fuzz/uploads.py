@@ -1,4 +1,4 @@
-"""Damaged files on the whole way of a submission: taken in, claimed, scored, recorded or rejected."""
+"""Damaged files from upload to answer: accepted, claimed, and then scored and recorded, or rejected."""
 
 import os
 import random
@@ -10,7 +10,7 @@ from typing import Any
 import django
 from django.apps import apps
 
-if not apps.ready:  # in a process of the fuzz, not of the tests: a database of its own, whatever the environment says
+if not apps.ready:  # a child process of `make fuzz`, not pytest: use a database of its own
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     os.environ["DATABASE_URL"] = f"sqlite:///{mkdtemp()}/fuzz.sqlite3"
     django.setup()
@@ -45,26 +45,26 @@ NAMES = [
 
 
 class Site:
-    """A service with phases of every track, and somebody who sends files."""
+    """A service with phases of every track, and a user who submits files."""
 
     def __init__(self, make: Make) -> None:
         self.user = make.user()
         self.phases = {
-            track: [self._phase(make, track, place) for place in range(PHASES)] for track in files.PARAMETERS
+            track: [self._phase(make, track, number) for number in range(PHASES)] for track in files.PARAMETERS
         }
         self.teams = {phase: make.team(phase.challenge, self.user) for each in self.phases.values() for phase in each}
 
-    def _phase(self, make: Make, track: str, place: int) -> Phase:
+    def _phase(self, make: Make, track: str, number: int) -> Phase:
         known = files.PARAMETERS[track]
-        parameters = known[place % len(known)]
+        parameters = known[number % len(known)]
         phase = make.phase(
             track=track, parameters=parameters, quota_per_day=ANY_NUMBER, attempts_per_day=ANY_NUMBER, quota_total=None
         )
-        make.truth(phase, content=files.truth(track, place).read_bytes())
+        make.truth(phase, content=files.truth(track, number).read_bytes())
         return Phase.objects.get(pk=phase.pk)
 
     def answers(self, seed: int) -> tuple[Counter[str], list[str]]:
-        """Send the file of a seed and let it be scored; return how it ended, and what should not be."""
+        """Submit and score the file of a seed; return counts of how it ended, and failures."""
         case, chance = files.drawn(seed), random.Random(seed)
         phase = chance.choice(self.phases[case.track])
         file = ContentFile(case.content, chance.choice(NAMES))
@@ -76,21 +76,21 @@ class Site:
             return Counter([refusal.code]), []
         tasks.evaluate(str(submission.pk))
         counts, wrong = ended(Submission.objects.get(pk=submission.pk))
-        return counts, [f"upload of seed {seed} ({files.keep(case)}) {complaint}" for complaint in wrong]
+        return counts, [f"upload of seed {seed} ({files.keep(case)}) {failure}" for failure in wrong]
 
 
 def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
-    """Return how a submission ended, and what should not be."""
+    """Return counts of how a submission ended, and failures."""
     scores = Score.objects.filter(evaluation__submission=submission).count()
-    told, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
-    sound = {Status.SCORED: scores > 0 == told, Status.REJECTED: told > 0 == scores}.get(submission.status, False)
-    wrong = f"is {submission.status} with {scores} scores and {told} defects: {submission.failure}"
+    total, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
+    sound = {Status.SCORED: scores > 0 == total, Status.REJECTED: total > 0 == scores}.get(submission.status, False)
+    wrong = f"is {submission.status} with {scores} scores and {total} defects: {submission.failure}"
     return Counter([submission.status, *codes]), [] if sound else [wrong]
 
 
 @cache
 def site() -> Site:
-    """Return this process's own service."""
+    """Return the service of this process, created at the first call."""
     call_command("migrate", verbosity=0)
     unannounced: Any = lambda submission_id: None  # noqa: E731
     queue.enqueue, tasks.Heartbeat = unannounced, InlineHeartbeat  # type: ignore[misc]
@@ -98,5 +98,5 @@ def site() -> Site:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Send the file of a seed to this process's service."""
+    """Submit the file of a seed to the service of this process."""
     return site().answers(seed)

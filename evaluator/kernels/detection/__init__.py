@@ -1,1 +1,1 @@
-"""Kernels of detection."""
+"""Kernels that read and match_detection detections."""

@@ -3,14 +3,14 @@
 import numpy as np
 from numba import types
 
-from evaluator.kernels.jit import frozen, kernel, part
+from evaluator.kernels.jit import inlined, kernel, read_only
 
 STEPS = 10.0**10  # overlaps are rounded to ten decimals
 NEARLY_ONE = 1 - 1e-10
-BOXES, RANGES = frozen(types.float64, 2), frozen(types.int64, 2)
+BOXES, RANGES = read_only(types.float64, 2), read_only(types.int64, 2)
 
 
-@part
+@inlined
 def _overlap(boxes, mine, objects, its, of_union):
     """Return IoU, or else IoA, rounded half up; 0 where it is not finite."""
     width = min(boxes[mine, 1], objects[its, 1]) - max(boxes[mine, 0], objects[its, 0])
@@ -37,7 +37,7 @@ def highest_overlaps(boxes, objects, ranges, threshold, most):
                 most[mine] = overlap
 
 
-@part
+@inlined
 def _object(boxes, mine, objects, first, stop, threshold, free):
     """Walk the ordinary objects; return the best one, its overlap, and the highest overlap with a taken one."""
     least = min(threshold, NEARLY_ONE)
@@ -54,7 +54,7 @@ def _object(boxes, mine, objects, first, stop, threshold, free):
     return best, best_overlap, lost
 
 
-@part
+@inlined
 def _group(boxes, mine, groups, first, stop, threshold):
     """Return the group that holds most of a prediction, the last of equals, and the share; (-1, 0) for none."""
     best, most = np.int64(-1), 0.0

@@ -1,67 +1,82 @@
-"""The detections of images that have more than are sure to count: once the cap was applied, what is left is taken."""
+"""Overfull images, with more predictions than the cap on one class: overlaps for the cap, then matching.
+
+The cap keeps the 10,000 best detections of each image and class.
+"""
 
 import numpy as np
 from numba import types
 
-from evaluator.kernels.detection.state import STATE, TRUTH, add_entry, detect, enter, idle, leave, origin_of, settle
+from evaluator.kernels.detection.matching import (
+    add_entry,
+    clear_verified,
+    finish_image,
+    match_detection,
+    note_verified,
+    offsets_of,
+    uncounted_class,
+)
+from evaluator.kernels.detection.state import STATE, TRUTH
 from evaluator.kernels.jit import kernel
 from evaluator.kernels.overlap import best_box
-from evaluator.kernels.text.csv_blocks import place_in
+from evaluator.kernels.text.csv_blocks import position_in
 
 
 @kernel(TRUTH, types.int32[::1], types.int32[::1], types.float64[:, ::1], types.float64[::1])
 def overlaps_of(truth, images, labels, predictions, overlaps):
-    """Find how much each prediction overlaps the box of its image and class that it overlaps most.
+    """Compute the highest IoU of each prediction with a box of its image and class.
 
     Parameters
     ----------
     truth : DetectionTruth
     images, labels, predictions
-        As ``State.collected_images`` and so on; fastest where those of an image and class stand together.
+        As ``collected_images``, ``collected_labels`` and ``collected`` of the state. Predictions of one image and class
+        should be adjacent: their boxes are then looked up once.
     overlaps : float64 array of shape (N,)
-        Receives the IoU, 0 where there is no such box.
+        Receives the IoU, 0 if the class has no box there.
     """
-    place = np.int64(-1)
+    position = np.int64(-1)
     for row in range(len(images)):
         if row == 0 or images[row] != images[row - 1] or labels[row] != labels[row - 1]:
             first, stop = np.int64(truth.verified_from[images[row]]), np.int64(truth.verified_from[images[row] + 1])
-            place = place_in(truth.verified, first, stop, np.int64(labels[row]))
+            position = position_in(truth.verified, first, stop, np.int64(labels[row]))
         overlaps[row] = 0.0
-        if place >= 0:
+        if position >= 0:
             box = predictions[row]
             corners = (box[1], box[2], box[3], box[4])
-            _, overlaps[row] = best_box(truth.boxes, truth.boxes_from[place], truth.boxes_from[place + 1], corners)
+            first_box, stop_box = truth.boxes_from[position], truth.boxes_from[position + 1]
+            _, overlaps[row] = best_box(truth.boxes, first_box, stop_box, corners)
 
 
 @kernel(
     TRUTH, STATE, types.float64, types.boolean, types.boolean, types.int32[::1], types.int32[::1], types.float64[:, ::1]
 )
-def take_collected(truth, state, threshold, one_image, groups_count, images, labels, predictions):
-    """Take what is left of overfull images once the cap was applied, image by image.
+def match_collected(truth, state, threshold, one_image, groups_count, images, labels, predictions):
+    """Match the predictions of overfull images that remain after the cap, image by image.
 
-    The state must have room for an entry for each, and for each group of these images one more.
+    The state must have room for an entry for each of them and for each group of these images.
 
     Parameters
     ----------
     one_image : bool
-        Whether suitors and groups are those of one image at a time; else they wait for :func:`settle_all`.
+        Whether the state holds one image at a time. If not, call
+        :func:`~evaluator.kernels.detection.matching.finish_all_images` afterwards.
     images, labels, predictions
-        As ``State.collected_images`` and so on, images in ascending order.
+        As for :func:`overlaps_of`, images in ascending order.
     """
     at = 0
     while at < len(images):
         image = np.int64(images[at])
-        origin = origin_of(truth, image) if one_image else (np.int64(0), np.int64(0))
-        enter(truth, state, image)
+        offsets = offsets_of(truth, image) if one_image else (np.int64(0), np.int64(0))
+        note_verified(truth, state, image)
         while at < len(images) and images[at] == image:
             label, box = np.int64(labels[at]), predictions[at]
-            place = np.int64(state.place[label]) if label >= 0 else np.int64(-1)
-            if place >= 0:
+            position = np.int64(state.class_positions[label]) if label >= 0 else np.int64(-1)
+            if position >= 0:
                 corners = (box[1], box[2], box[3], box[4])
-                detect(truth, state, origin, threshold, image, place, box[0], corners)
+                match_detection(truth, state, offsets, threshold, image, position, box[0], corners)
             else:
-                add_entry(truth, state, box[0], idle(truth, label), image, 1)
+                add_entry(truth, state, box[0], uncounted_class(truth, label), image, 1)
             at += 1
-        leave(truth, state, image)
+        clear_verified(truth, state, image)
         if one_image:
-            settle(truth, state, origin, image, groups_count)
+            finish_image(truth, state, offsets, image, groups_count)

@@ -1,26 +1,27 @@
-"""Detections in the long shape, one a line; the lines of an image may stand anywhere."""
+"""Reading of detections in the long shape: one detection a line, in any order."""
 
 import numpy as np
 from numba import types
 
-from evaluator.kernels.detection.state import STATE, TRUTH, court, take
-from evaluator.kernels.jit import kernel, outlined, part
-from evaluator.kernels.reading import DONE, ODD, PREDICTIONS, UNCLAIMED, UNKNOWN_IMAGES, UNKNOWN_LABELS
+from evaluator.kernels.detection.matching import add_prediction, claim
+from evaluator.kernels.detection.state import STATE, TRUTH
+from evaluator.kernels.jit import inlined, kernel, subroutine
+from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNCLAIMED, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.bits import prefetch
 from evaluator.kernels.text.cells import cell_end, cell_number_at
-from evaluator.kernels.text.csv_blocks import BATCH, codes_of, find_ends, follows, numbers_of, place_in
+from evaluator.kernels.text.csv_blocks import BATCH, codes_of, find_cell_ends, follows, numbers_of, position_in
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED
 
 CELLS = 7
-IMAGE, LABEL = 0, 1  # the columns after these are numbers, in the order of the header: Score, XMin, XMax, YMin, YMax
+IMAGE, LABEL = 0, 1  # kinds of cells; 2 to 6 are numbers: Score, XMin, XMax, YMin, YMax
 
 
-@outlined
-def _read_row(data, at, truth, order, batch, row):
-    """Read one line into ``batch``, from byte to byte; return the next one's place, or 0."""
+@subroutine
+def _read_row(data, at, truth, kind_of_cell, batch, row):
+    """Read one line into ``batch``, cell by cell; return the offset of the next line, or 0 if the line is not plain."""
     for cell in range(CELLS):
-        kind, last = order[cell], cell == CELLS - 1
+        kind, last = kind_of_cell[cell], cell == CELLS - 1
         if kind > LABEL:
             batch.numbers[kind - 2, row], at = cell_number_at(data, at, last)
         else:
@@ -34,22 +35,25 @@ def _read_row(data, at, truth, order, batch, row):
     return at
 
 
-@outlined
-def _read_rows(data, at, stop, truth, order, batch):
-    """Fill a batch with any lines; return (how many, place of the next one or 0)."""
+@subroutine
+def _read_rows(data, at, stop, truth, kind_of_cell, batch):
+    """Fill a batch line by line; return (number of lines, offset of the next one; 0 if a line is not plain)."""
     rows = 0
-    while at < stop and rows < len(batch.places):
-        at = _read_row(data, at, truth, order, batch, rows)
+    while at < stop and rows < len(batch.positions):
+        at = _read_row(data, at, truth, kind_of_cell, batch, rows)
         if at == 0:
             return rows, at
         rows += 1
     return rows, at
 
 
-@outlined
-def _read_plain_rows(data, at, stop, truth, positions, batch):
-    """Fill a batch with lines of the plainest form; return (how many, place of the next one), or (0, ``at``)."""
-    rows = min(find_ends(data, at, stop, batch.ends) // CELLS, len(batch.places))
+@subroutine
+def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
+    """Fill a batch column by column; return (number of lines, offset of the next one).
+
+    Returns (0, ``at``) if any line has blanks, CRLF or another number of cells; :func:`_read_rows` reads these.
+    """
+    rows = min(find_cell_ends(data, at, stop, batch.ends) // CELLS, len(batch.positions))
     for row in range(rows):
         for cell in range(CELLS - 1):
             if not follows(data, batch.ends, row * CELLS + cell, COMMA):
@@ -57,7 +61,7 @@ def _read_plain_rows(data, at, stop, truth, positions, batch):
         if not follows(data, batch.ends, row * CELLS + CELLS - 1, LINE_FEED):
             return 0, at
     for kind in range(CELLS):
-        first = positions[kind]
+        first = cell_of_kind[kind]
         if kind > LABEL:
             sound = numbers_of(data, batch.ends, first, CELLS, batch.numbers[kind - 2, :rows])
         else:
@@ -68,9 +72,9 @@ def _read_plain_rows(data, at, stop, truth, positions, batch):
     return rows, batch.ends[rows * CELLS] + 1
 
 
-@part
-def _place_of(truth, state, image, label):
-    """Count one row; return its class's place among all verified ones, -1 where it is not verified in this image."""
+@inlined
+def _position_of(truth, state, image, label):
+    """Count one row; return the position of its class in ``truth.verified``, -1 if it is not verified in the image."""
     if image < 0:
         state.counts[UNKNOWN_IMAGES] += 1
         return np.int64(-1)
@@ -78,30 +82,31 @@ def _place_of(truth, state, image, label):
     state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
     if label < 0:
         return np.int64(-1)
-    return place_in(
+    return position_in(
         truth.verified, np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1]), label
     )
 
 
-@outlined
-def _take_batch(truth, state, threshold, batch, rows):
-    """Take what lies in a batch; return as :func:`read_rows`.
+@subroutine
+def _add_batch(truth, state, threshold, batch, rows):
+    """Match the predictions of a batch; return a status.
 
-    Each step goes through all rows, so that what one waits for in memory is under way with that of the others.
+    Each step goes through all rows, so that the CPU waits for several memory accesses at once.
     """
     state.counts[PREDICTIONS] += rows
     for row in range(rows):
-        batch.places[row] = _place_of(truth, state, batch.codes[IMAGE, row], batch.codes[LABEL, row])
+        batch.positions[row] = _position_of(truth, state, batch.codes[IMAGE, row], batch.codes[LABEL, row])
     for row in range(rows):
-        if batch.places[row] >= 0:
-            box = np.int64(truth.boxes_from[batch.places[row]])
+        if batch.positions[row] >= 0:
+            box = np.int64(truth.boxes_from[batch.positions[row]])
             prefetch(truth.boxes, box * 4)
-            prefetch(state.suitors, box * 6)
+            prefetch(state.best_candidates, box * 6)
     for row in range(rows):
         image, label, numbers = batch.codes[IMAGE, row], batch.codes[LABEL, row], batch.numbers[:, row]
         if image >= 0:
             corners, confidence = (numbers[1], numbers[2], numbers[3], numbers[4]), numbers[0]
-            status = take(truth, state, (0, 0), threshold, image, label, batch.places[row], confidence, corners)
+            position = batch.positions[row]
+            status = add_prediction(truth, state, (0, 0), threshold, image, label, position, confidence, corners)
             if status != DONE:
                 return status
     return DONE
@@ -110,31 +115,36 @@ def _take_batch(truth, state, threshold, batch, rows):
 @kernel(
     types.uint8[::1], types.int64, types.int64, types.int64[::1], types.int64[::1], BATCH, TRUTH, STATE, types.float64
 )
-def read_rows(data, at, stop, order, positions, batch, truth, state, threshold):
-    """Read whole lines and take what they say; suitors and groups are of all images and wait for :func:`settle_all`.
+def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, threshold):
+    """Read whole lines and match their predictions.
+
+    The state holds all images. Call :func:`~evaluator.kernels.detection.matching.finish_all_images` after the last
+    line.
 
     Parameters
     ----------
     data, at, stop, truth, state, threshold
-        As for :func:`evaluator.kernels.detection.strings.read_strings`, but ``data`` readable for 64 bytes beyond
-        ``stop``; no strangers are kept.
-    order : int64 array of shape (7,)
-        What each cell of a line is: 0 image, 1 label, 2 confidence, 3 to 6 XMin, XMax, YMin, YMax.
-    positions : int64 array of shape (7,)
-        Which cell each of these is.
-    batch : Batch, to work in
+        As for :func:`evaluator.kernels.detection.strings.read_strings`, but ``data`` must be readable for 64 bytes
+        beyond ``stop``, and no hashes of unknown images are kept.
+    kind_of_cell : int64 array of shape (7,)
+        Kind of each cell of a line: 0 image, 1 label, 2 confidence, 3 to 6 XMin, XMax, YMin, YMax.
+    cell_of_kind : int64 array of shape (7,)
+        The inverse: index of the cell of each kind.
+    batch : Batch
+        Scratch memory.
 
     Returns
     -------
-    int64 : DONE, ODD or NEGATIVE; after anything but DONE the state is of no use.
+    int64
+        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is invalid after anything but DONE.
     """
     while at < stop:
-        rows, at = _read_plain_rows(data, at, stop, truth, positions, batch)
+        rows, at = _read_plain_rows(data, at, stop, truth, cell_of_kind, batch)
         if rows == 0:
-            rows, at = _read_rows(data, at, stop, truth, order, batch)
+            rows, at = _read_rows(data, at, stop, truth, kind_of_cell, batch)
             if at == 0:
-                return ODD
-        status = _take_batch(truth, state, threshold, batch, rows)
+                return NOT_PLAIN
+        status = _add_batch(truth, state, threshold, batch, rows)
         if status != DONE:
             return status
     return DONE
@@ -142,16 +152,16 @@ def read_rows(data, at, stop, order, positions, batch, truth, state, threshold):
 
 @kernel(TRUTH, STATE, STATE, types.float64)
 def merge(truth, ours, theirs, threshold):
-    """Take over what another thread has found, as if its suitors had come to us.
+    """Let the best candidates of another thread's state claim their boxes in ours, and merge the groups.
 
-    ``ours`` must have room for one entry more for each box.
+    ``ours`` must have room for one more entry for each box.
     """
     for image in range(len(truth.usage)):
-        for place in range(truth.verified_from[image], truth.verified_from[image + 1]):
-            for group in range(truth.groups_from[place], truth.groups_from[place + 1]):
-                ours.absorbed[group] = max(ours.absorbed[group], theirs.absorbed[group])
-            for box in range(truth.boxes_from[place], truth.boxes_from[place + 1]):
-                suitor = theirs.suitors[box]
-                if suitor[0] != UNCLAIMED:
-                    corners = (suitor[2], suitor[3], suitor[4], suitor[5])
-                    court(truth, ours, (0, 0), threshold, image, place, (box, suitor[1]), suitor[0], corners)
+        for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
+            for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
+                ours.group_confidences[group] = max(ours.group_confidences[group], theirs.group_confidences[group])
+            for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
+                candidate = theirs.best_candidates[box]
+                if candidate[0] != UNCLAIMED:
+                    corners = (candidate[2], candidate[3], candidate[4], candidate[5])
+                    claim(truth, ours, (0, 0), threshold, image, position, (box, candidate[1]), candidate[0], corners)

@@ -1,4 +1,4 @@
-"""What detection kernels share: the truth they look at, the state they leave behind, and how one detection counts."""
+"""The ground truth and the state that detection kernels work on."""
 
 from typing import NamedTuple
 
@@ -6,34 +6,36 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from evaluator.kernels.jit import frozen, kernel, outlined, part
-from evaluator.kernels.overlap import best_box, best_group, is_before
-from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE, PRIVATE, UNCLAIMED, count_oddities
+from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-MOST_PER_IMAGE_AND_CLASS = 10_000
-COLLECTED = 9  # in State.counts, after those of all reading kernels
+MAX_PER_IMAGE_AND_CLASS = 10_000
+COLLECTED = 9  # position in State.counts, after those of evaluator.kernels.reading
 COUNTS = 10
 
 
 class DetectionTruth(NamedTuple):
-    """Truth boxes sorted by image, class and place in the file; all arrays are read-only.
+    """The ground-truth boxes, sorted by image, class and row of the file; all arrays are read-only.
+
+    A *verified class* of an image is a class that the annotators have verified as present or absent in it. Other
+    classes are not scored in the image.
 
     Attributes
     ----------
     images, labels : TextIndex
     closed : bool array of shape (2,)
-        Whether an unknown image, an unknown label is a defect.
+        Whether an unknown image is a defect, and whether an unknown label is.
     listed : int64
-        How many labels, the first ones, do not count as unknown: see :func:`evaluator.tracks.interface.listed_labels`.
+        Labels from this code on count as unknown: see :func:`evaluator.tracks.interface.listed_labels`.
     usage : int8 array of shape (images,)
     verified_from : int32 array of shape (images + 1,)
-        Where each image's verified classes begin among all: V of them.
+        Position in ``verified`` of the first verified class of each image.
     verified : int32 array of shape (V,)
-        Their labels.
+        Labels of the verified classes of all images.
     boxes_from, groups_from : int32 arrays of shape (V + 1,)
-        Where the boxes of each begin.
+        Position in ``boxes`` and in ``groups`` of the first box of each verified class.
     boxes, groups : float64 arrays of shape (M, 4) and (G, 4): XMin, XMax, YMin, YMax
+        Ordinary boxes and group-of boxes.
     """
 
     images: TextIndex
@@ -53,54 +55,56 @@ TRUTH = types.NamedTuple(
     (
         INDEX,
         INDEX,
-        frozen(types.boolean),
+        read_only(types.boolean),
         types.int64,
-        frozen(types.int8),
-        *(frozen(types.int32) for _ in range(4)),
-        frozen(types.float64, 2),
-        frozen(types.float64, 2),
+        read_only(types.int8),
+        *(read_only(types.int32) for _ in range(4)),
+        read_only(types.float64, 2),
+        read_only(types.float64, 2),
     ),
     DetectionTruth,
 )
 
 
 class DetectionState(NamedTuple):
-    """What one thread has found; it owns the arrays and nobody else writes to them.
+    """What one thread has found; no other thread writes to its arrays.
 
-    Suitors and groups are those of one image at a time (``Kaggle`` shape) or of all (long shape).
+    ``best_candidates`` and ``group_confidences`` hold one image at a time (Kaggle shape) or all images (long shape).
 
     Attributes
     ----------
     counts : int64 array of shape (COUNTS,)
     named : uint8 array of shape (images,)
-        1 where the file named the image.
-    rows : int32 array of shape (images,)
-        How many predictions of each image were read.
+        1 if the submission has named the image.
+    image_predictions : int32 array of shape (images,)
+        Number of predictions of each image that were read.
     overfull : bool array of shape (images,), read-only
-        The images whose predictions are collected and not taken: those that are known to have too many.
-    strangers : uint64 array
-        Hashes of the images that the truth does not know, ``counts[STRANGERS]`` of them.
-    place : int32 array of shape (labels,)
-        The class's place among all verified ones, -1 where it is not verified in this image. All -1 between images.
-    suitors : float64 array of shape (boxes, 6)
-        Confidence, overlap and corners of the best detection that points at each box; confidence -1: nobody.
-    absorbed : float64 array of shape (groups,)
-        Highest confidence that each group-of box absorbed, -1: none.
+        Images with more predictions than the cap on one class; their predictions are collected instead of matched.
+    unknown_image_hashes : uint64 array
+        Hashes of image ids that the truth does not know, ``counts[UNKNOWN_IMAGE_HASHES]`` of them.
+    class_positions : int32 array of shape (labels,)
+        Position of each class of the current image in ``DetectionTruth.verified``; -1 for classes that are not verified
+        there. All -1 between images.
+    best_candidates : float64 array of shape (boxes, 6)
+        Confidence, overlap and corners of the best detection so far that claims each box; confidence -1 if none does.
+    group_confidences : float64 array of shape (groups,)
+        Highest confidence among the detections that lie in each group-of box; -1 if there is none.
     confidences, codes, entry_images : float64, uint32, int32 arrays of shape (capacity,)
         The entries of the curves, ``counts[ENTRIES]`` of them; code = class × 4 + (private: 2) + (false positive: 1).
-        The code of what counts for nothing is that of a class beyond all: see :func:`idle`.
+        Entries that are not scored have a class of their own: see :func:`uncounted_class`.
     collected_images, collected_labels, collected : int32, int32, float64 arrays of shapes (room,), (room,), (room, 5)
-        The sound predictions of overfull images, ``counts[COLLECTED]`` of them: confidence, XMin, XMax, YMin, YMax.
+        The predictions of overfull images that have an area, ``counts[COLLECTED]`` of them. Columns of ``collected``:
+        confidence, XMin, XMax, YMin, YMax.
     """
 
     counts: NDArray[np.int64]
     named: NDArray[np.uint8]
-    rows: NDArray[np.int32]
+    image_predictions: NDArray[np.int32]
     overfull: NDArray[np.bool_]
-    strangers: NDArray[np.uint64]
-    place: NDArray[np.int32]
-    suitors: NDArray[np.float64]
-    absorbed: NDArray[np.float64]
+    unknown_image_hashes: NDArray[np.uint64]
+    class_positions: NDArray[np.int32]
+    best_candidates: NDArray[np.float64]
+    group_confidences: NDArray[np.float64]
     confidences: NDArray[np.float64]
     codes: NDArray[np.uint32]
     entry_images: NDArray[np.int32]
@@ -114,7 +118,7 @@ STATE = types.NamedTuple(
         types.int64[::1],
         types.uint8[::1],
         types.int32[::1],
-        frozen(types.boolean),
+        read_only(types.boolean),
         types.uint64[::1],
         types.int32[::1],
         types.float64[:, ::1],
@@ -128,152 +132,3 @@ STATE = types.NamedTuple(
     ),
     DetectionState,
 )
-
-
-@part
-def idle(truth, label):
-    """Return the class, beyond all others, of what counts for nothing: one for each label, one for unknown labels.
-
-    It costs time and memory as if it counted, so that neither tells whether it does.
-    """
-    labels = len(truth.labels.starts) - 1
-    if label >= labels:
-        return label  # it was beyond them already
-    return labels + (label if label >= 0 else labels)
-
-
-@part
-def add_entry(truth, state, confidence, label, image, miss):
-    """Append one entry of the curves; in an ignored image it counts for nothing."""
-    at, usage = state.counts[ENTRIES], truth.usage[image]
-    if usage == IGNORED:
-        label = idle(truth, label)
-    state.confidences[at] = confidence
-    state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + miss)
-    if len(state.entry_images):
-        state.entry_images[at] = image
-    state.counts[ENTRIES] = at + 1
-
-
-@part
-def court(truth, state, origin, threshold, image, place, aim, confidence, corners):
-    """Let a detection point at a box; whoever loses goes into a group or becomes a false positive.
-
-    Since a detection may only take its best box, each box's taker is the first in order that points at it; whoever
-    is displaced is judged as if it had come second.
-
-    Parameters
-    ----------
-    place : int64
-        Its class among all verified ones.
-    aim : (int64, float64)
-        The box, -1 for none, and how much the detection overlaps it.
-    """
-    box, overlap = aim
-    if box >= 0:
-        suitor = state.suitors[box - origin[0]]
-        if is_before(confidence, overlap, corners, suitor):
-            displaced, their_corners = suitor[0], (suitor[2], suitor[3], suitor[4], suitor[5])
-            suitor[0], suitor[1] = confidence, overlap
-            suitor[2], suitor[3], suitor[4], suitor[5] = corners
-            if displaced == UNCLAIMED:
-                return
-            confidence, corners = displaced, their_corners
-    group, share = best_group(truth.groups, truth.groups_from[place], truth.groups_from[place + 1], corners)
-    if group >= 0 and share >= threshold:
-        state.absorbed[group - origin[1]] = max(state.absorbed[group - origin[1]], confidence)
-    else:
-        add_entry(truth, state, confidence, np.int64(truth.verified[place]), image, 1)
-
-
-@part
-def detect(truth, state, origin, threshold, image, place, confidence, corners):
-    """Take one detection of a verified class.
-
-    Parameters
-    ----------
-    place : int64
-        The class among all verified ones.
-    origin : (int64, int64)
-        Box and group that stand first in ``suitors`` and ``absorbed``.
-    confidence : float64, not negative, no negative zero
-    corners : four float64
-    """
-    best, overlap = best_box(truth.boxes, truth.boxes_from[place], truth.boxes_from[place + 1], corners)
-    aim = (best, overlap) if overlap >= threshold else (np.int64(-1), overlap)
-    court(truth, state, origin, threshold, image, place, aim, confidence, corners)
-
-
-@outlined
-def collect(state, image, label, confidence, corners):
-    """Put a prediction of an overfull image aside."""
-    at = state.counts[COLLECTED]
-    state.collected_images[at], state.collected_labels[at] = image, label
-    state.collected[at, 0] = confidence
-    state.collected[at, 1], state.collected[at, 2], state.collected[at, 3], state.collected[at, 4] = corners
-    state.counts[COLLECTED] = at + 1
-
-
-@part
-def take(truth, state, origin, threshold, image, label, place, confidence, corners):
-    """Take one prediction of a known image, ``place`` -1 where its class is not verified there; or put it aside.
-
-    Once an image has more predictions than all are sure to count, this reading of the file is of no use but for
-    finding the other images like it, and only counts.
-
-    Returns DONE or NEGATIVE.
-    """
-    if not confidence >= 0:
-        return NEGATIVE
-    rows = state.rows[image] + 1
-    state.rows[image] = rows
-    if count_oddities(state.counts, confidence, corners):
-        confidence += 0.0  # -0.0 becomes 0.0
-        if state.overfull[image]:
-            collect(state, image, label, confidence, corners)
-        elif place >= 0 and rows <= MOST_PER_IMAGE_AND_CLASS:
-            detect(truth, state, origin, threshold, image, place, confidence, corners)
-    return DONE
-
-
-@part
-def origin_of(truth, image):
-    """Return the box and the group that stand first in an image."""
-    first = np.int64(truth.verified_from[image])
-    return np.int64(truth.boxes_from[first]), np.int64(truth.groups_from[first])
-
-
-@outlined
-def enter(truth, state, image):
-    """Note which classes are verified in an image, so that one look tells."""
-    for place in range(truth.verified_from[image], truth.verified_from[image + 1]):
-        state.place[truth.verified[place]] = place
-
-
-@outlined
-def leave(truth, state, image):
-    """Forget what :func:`enter` noted."""
-    for place in range(truth.verified_from[image], truth.verified_from[image + 1]):
-        state.place[truth.verified[place]] = -1
-
-
-@outlined
-def settle(truth, state, origin, image, groups_count):
-    """Turn the suitors of an image's boxes, and its groups, into entries; put their state back to the beginning."""
-    for place in range(truth.verified_from[image], truth.verified_from[image + 1]):
-        label = np.int64(truth.verified[place])
-        for box in range(truth.boxes_from[place] - origin[0], truth.boxes_from[place + 1] - origin[0]):
-            if state.suitors[box, 0] != UNCLAIMED:
-                add_entry(truth, state, state.suitors[box, 0], label, image, 0)
-                state.suitors[box, 0] = UNCLAIMED
-        for group in range(truth.groups_from[place] - origin[1], truth.groups_from[place + 1] - origin[1]):
-            if groups_count and state.absorbed[group] > 0:
-                add_entry(truth, state, state.absorbed[group], label, image, 0)
-            state.absorbed[group] = UNCLAIMED
-
-
-@kernel(TRUTH, STATE, types.boolean)
-def settle_all(truth, state, groups_count):
-    """Settle every image of a state that holds all; it must have room for an entry for each box and group."""
-    for image in range(len(truth.usage)):
-        settle(truth, state, (0, 0), image, groups_count)

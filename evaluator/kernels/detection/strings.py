@@ -1,13 +1,14 @@
-"""Detections in Kaggle's shape: ``ImageId,PredictionString``, one image a line."""
+"""Reading of detections in the Kaggle shape: ``ImageId,PredictionString``, one image a line."""
 
 import numpy as np
 from numba import types
 
-from evaluator.kernels.detection.state import STATE, TRUTH, enter, leave, origin_of, settle, take
-from evaluator.kernels.jit import kernel, outlined
+from evaluator.kernels.detection.matching import add_prediction, clear_verified, finish_image, note_verified, offsets_of
+from evaluator.kernels.detection.state import STATE, TRUTH
+from evaluator.kernels.jit import kernel, subroutine
 from evaluator.kernels.reading import (
     DONE,
-    ODD,
+    NOT_PLAIN,
     PREDICTIONS,
     UNKNOWN_LABELS,
     next_image,
@@ -19,70 +20,72 @@ from evaluator.kernels.text.prediction_strings import BLANK, TAB, after_blanks, 
 NO_IMAGE = -1
 
 
-@outlined
-def _read_string(data, at, truth, state, threshold, image, origin):
-    """Read the predictions of one image; return (status, where the next line begins)."""
+@subroutine
+def _read_string(data, at, truth, state, threshold, image, offsets):
+    """Read and match the predictions of one image; return (status, offset of the next line)."""
     while True:
         begin = at = after_blanks(data, at)
         label, end, _ = text_at(data, at, truth.labels)
         if end == begin:
             at = after_line(data, begin)
-            return (DONE if at else ODD), at
+            return (DONE if at else NOT_PLAIN), at
         if byte_at(data, end) != BLANK and byte_at(data, end) != TAB:
-            return ODD, at
+            return NOT_PLAIN, at
         confidence, at = token_number_at(data, end + 1)
         x_min, at = token_number_at(data, at)
         y_min, at = token_number_at(data, at)
         x_max, at = token_number_at(data, at)
         y_max, at = token_number_at(data, at)
         if at == 0:
-            return ODD, at
+            return NOT_PLAIN, at
         state.counts[PREDICTIONS] += 1
         if label < 0 and (truth.closed[1] or not is_plain(data, begin, end)):
-            return ODD, at
+            return NOT_PLAIN, at
         if image == NO_IMAGE:
             continue
         state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
-        place = np.int64(state.place[label]) if label >= 0 else np.int64(-1)
+        position = np.int64(state.class_positions[label]) if label >= 0 else np.int64(-1)
         corners = (x_min, x_max, y_min, y_max)
-        status = take(truth, state, origin, threshold, image, label, place, confidence, corners)
+        status = add_prediction(truth, state, offsets, threshold, image, label, position, confidence, corners)
         if status != DONE:
             return status, at
 
 
 @kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64, types.boolean)
 def read_strings(data, at, stop, truth, state, threshold, groups_count):
-    """Read whole lines and score what they say.
+    """Read whole lines and match their predictions.
 
     Parameters
     ----------
     data : uint8 array
-        Readable for 24 bytes beyond ``stop``; stays the caller's.
+        Must be readable for 24 bytes beyond ``stop``. No reference to it is kept.
     at, stop : int64
-        The lines; the last one ends with a line feed at ``stop - 1``.
-    truth, state
-        See :mod:`evaluator.kernels.detection.state`. Its entries must have room for one more each 12 bytes, its
-        strangers for one more each 3.
+        Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
+    truth : DetectionTruth
+    state : DetectionState
+        Must have room for one more entry for every 12 bytes, and for one more hash of an unknown image for every 3.
     threshold : float64
+        Smallest IoU of a match.
     groups_count : bool
-        Whether a group that was found is a true positive (weight 1) or nothing at all (weight 0).
+        Whether a group-of box with detections counts as a true positive (weight 1) or not at all (weight 0).
 
     Returns
     -------
-    int64 : DONE, ODD or NEGATIVE; after anything but DONE the state is of no use.
+    int64
+        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is invalid after anything but DONE.
     """
     while at < stop:
         image, at = next_image(data, at, truth, state)
         if at == 0:
-            return ODD
+            return NOT_PLAIN
         if image < 0:
             status, at = _read_string(data, at, truth, state, threshold, image, (0, 0))
         else:
-            origin = origin_of(truth, image)
-            enter(truth, state, image)
-            status, at = _read_string(data, at, truth, state, threshold, image, origin)
-            leave(truth, state, image)
-            settle(truth, state, origin, image, groups_count)
+            offsets = offsets_of(truth, image)
+            note_verified(truth, state, image)
+            status, at = _read_string(data, at, truth, state, threshold, image, offsets)
+            clear_verified(truth, state, image)
+            finish_image(truth, state, offsets, image, groups_count)
         if status != DONE:
             return status
     return DONE

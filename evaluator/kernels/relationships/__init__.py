@@ -1,1 +1,1 @@
-"""Kernels of relationships."""
+"""Kernels that read and match relationships."""

@@ -1,11 +1,12 @@
-"""Relationships in both shapes: one image a line with its predictions, or one pair a line in any order."""
+"""Reading of relationships in both shapes: one image with all its predictions a line, or one pair a line."""
 
 import numpy as np
 from numba import types
 
-from evaluator.kernels.jit import kernel, outlined, part
-from evaluator.kernels.reading import DONE, ODD, PREDICTIONS, UNKNOWN_IMAGES, next_image
-from evaluator.kernels.relationships.state import STATE, TRUTH, take
+from evaluator.kernels.jit import inlined, kernel, subroutine
+from evaluator.kernels.reading import DONE, NOT_PLAIN, PREDICTIONS, UNKNOWN_IMAGES, next_image
+from evaluator.kernels.relationships.matching import add_prediction
+from evaluator.kernels.relationships.state import STATE, TRUTH
 from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.cells import cell_end, cell_number_at
 from evaluator.kernels.text.lookup import is_plain, text_at
@@ -20,12 +21,12 @@ from evaluator.kernels.text.prediction_strings import (
 )
 
 CELLS = 13
-IMAGE, RELATION = 0, 3  # the columns after these are numbers, in the order of the header
+IMAGE, RELATION = 0, 3  # kinds of cells; 1 and 2 are labels, 4 to 12 numbers
 
 
-@outlined
+@subroutine
 def _token_at(data, at, index, closed):
-    """Return (code, the place after a text of a prediction string); place 0 where it is odd."""
+    """Return (code of a text in a prediction string, offset after it; 0 if it is not plain)."""
     if at == 0:
         return np.int64(-1), at
     at = after_blanks(data, at)
@@ -37,9 +38,9 @@ def _token_at(data, at, index, closed):
     return code, end
 
 
-@part
+@inlined
 def _box_at(data, at, index, closed):
-    """Return (label, XMin, XMax, YMin, YMax, place); place 0 where something is odd."""
+    """Return (label, XMin, XMax, YMin, YMax, offset after them; 0 if any is not plain)."""
     label, at = _token_at(data, at, index, closed)
     if at == 0:
         return label, 0.0, 0.0, 0.0, 0.0, at
@@ -50,62 +51,64 @@ def _box_at(data, at, index, closed):
     return label, x_min, x_max, y_min, y_max, at
 
 
-@outlined
+@subroutine
 def _read_string(data, at, truth, state, threshold, image):
-    """Read the predictions of one image; return (status, where the next line begins)."""
+    """Read and match the predictions of one image; return (status, offset of the next line)."""
     while True:
         at = after_blanks(data, at)
         if byte_at(data, at) == LINE_FEED or byte_at(data, at) == RETURN:
             at = after_line(data, at)
-            return (DONE if at else ODD), at
+            return (DONE if at else NOT_PLAIN), at
         confidence, at = token_number_at(data, at)
         one, a, b, c, d, at = _box_at(data, at, truth.labels, truth.closed[1])
         two, e, f, g, h, at = _box_at(data, at, truth.labels, truth.closed[1])
         relation, at = _token_at(data, at, truth.relations, truth.closed[2])
         if at == 0:
-            return ODD, at
+            return NOT_PLAIN, at
         state.counts[PREDICTIONS] += 1
         if image < 0:
             continue
         corners = (a, b, c, d, e, f, g, h)
-        status = take(truth, state, threshold, image, (one, two), relation, confidence, corners)
+        status = add_prediction(truth, state, threshold, image, (one, two), relation, confidence, corners)
         if status != DONE:
             return status, at
 
 
 @kernel(types.uint8[::1], types.int64, types.int64, TRUTH, STATE, types.float64)
 def read_strings(data, at, stop, truth, state, threshold):
-    """Read whole lines of ``ImageId,PredictionString``.
+    """Read whole lines of ``ImageId,PredictionString`` and match their predictions.
 
     Parameters
     ----------
     data : uint8 array
-        Readable for 24 bytes beyond ``stop``; stays the caller's.
+        Must be readable for 24 bytes beyond ``stop``. No reference to it is kept.
     at, stop : int64
-        The lines; the last one ends with a line feed at ``stop - 1``.
-    truth, state
-        See :mod:`evaluator.kernels.relationships.state`. Its entries must have room for one more each 24 bytes, its
-        strangers for one more each 3.
+        Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
+    truth : RelationshipTruth
+    state : RelationshipState
+        Must have room for one more entry for every 24 bytes, and for one more hash of an unknown image for every 3.
     threshold : float64
+        Smallest IoU of a match.
 
     Returns
     -------
-    int64 : DONE, ODD or NEGATIVE; after anything but DONE the state is of no use.
+    int64
+        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is invalid after anything but DONE.
     """
     while at < stop:
         image, at = next_image(data, at, truth, state)
         if at == 0:
-            return ODD
+            return NOT_PLAIN
         status, at = _read_string(data, at, truth, state, threshold, image)
         if status != DONE:
             return status
     return DONE
 
 
-@outlined
+@subroutine
 def _text_cell_at(data, at, truth, kind, last):
-    """Return (code, place of the next cell); place 0 where it is odd."""
-    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # its place in ``closed``
+    """Return (code of a cell with text, offset of the next cell; 0 if the cell is not plain)."""
+    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # position in ``truth.closed``
     if which == 0:
         code, end, _ = text_at(data, at, truth.images)
     elif which == 1:
@@ -128,31 +131,32 @@ def _text_cell_at(data, at, truth, kind, last):
     STATE,
     types.float64,
 )
-def read_rows(data, at, stop, order, codes, numbers, truth, state, threshold):
-    """Read whole lines of one pair each.
+def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, threshold):
+    """Read whole lines of one pair each and match the pairs.
 
     Parameters
     ----------
     data, at, stop, truth, state, threshold
-        As for :func:`read_strings`; no strangers are kept.
-    order : int64 array of shape (13,)
-        What each cell of a line is: 0 image, 1 and 2 labels, 3 relation, 4 confidence, 5 to 12 corners.
+        As for :func:`read_strings`, but no hashes of unknown images are kept.
+    kind_of_cell : int64 array of shape (13,)
+        Kind of each cell of a line: 0 image, 1 and 2 labels, 3 relation, 4 confidence, 5 to 12 corners.
     codes, numbers : int64, float64 arrays of shapes (4,) and (9,)
-        To work in.
+        Scratch memory.
 
     Returns
     -------
-    int64 : DONE, ODD or NEGATIVE; after anything but DONE the state is of no use.
+    int64
+        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is invalid after anything but DONE.
     """
     while at < stop:
         for cell in range(CELLS):
-            kind, last = order[cell], cell == CELLS - 1
+            kind, last = kind_of_cell[cell], cell == CELLS - 1
             if kind > RELATION:
                 numbers[kind - 4], at = cell_number_at(data, at, last)
             else:
                 codes[kind], at = _text_cell_at(data, at, truth, kind, last)
             if at == 0:
-                return ODD
+                return NOT_PLAIN
         state.counts[PREDICTIONS] += 1
         if codes[0] < 0:
             state.counts[UNKNOWN_IMAGES] += 1
@@ -160,7 +164,7 @@ def read_rows(data, at, stop, order, codes, numbers, truth, state, threshold):
         state.named[codes[0]] = 1
         first = (numbers[1], numbers[2], numbers[3], numbers[4])
         corners = (*first, numbers[5], numbers[6], numbers[7], numbers[8])
-        status = take(truth, state, threshold, codes[0], (codes[1], codes[2]), codes[3], numbers[0], corners)
+        status = add_prediction(truth, state, threshold, codes[0], (codes[1], codes[2]), codes[3], numbers[0], corners)
         if status != DONE:
             return status
     return DONE

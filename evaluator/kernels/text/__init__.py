@@ -1,1 +1,1 @@
-"""Text scanning: bytes to cells, numbers and codes of labels."""
+"""Kernels that scan text: from bytes to cells, numbers and codes."""

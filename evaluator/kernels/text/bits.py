@@ -1,7 +1,7 @@
-"""Eight bytes at a time: what Python's integers do not offer, as single machine instructions.
+"""Operations on eight bytes at a time, and machine instructions that Python's integers do not offer.
 
 SWAR, "SIMD within a register": a 64-bit word holds eight characters, the first in its lowest byte, and one addition
-looks at all of them. Source: Lamport 1975, "Multiple byte processing with full-word instructions".
+tests all of them. Source: Lamport 1975, "Multiple byte processing with full-word instructions".
 """
 
 from typing import Any
@@ -12,12 +12,12 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from evaluator.kernels.jit import part
+from evaluator.kernels.jit import inlined
 
 ONES = np.uint64(0x0101010101010101)
 TOPS = np.uint64(0x8080808080808080)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-NO_DIGIT = np.uint64(0x7676767676767676)  # a byte above 9 reaches its top bit, 9 itself does not
+NO_DIGIT = np.uint64(0x7676767676767676)  # added to a byte above 9, it sets the top bit
 BLANKS = np.uint64(0x2121212121212121)
 COMMAS = np.uint64(0x2C2C2C2C2C2C2C2C)
 BYTE = np.uint64(0xFF)
@@ -28,15 +28,15 @@ _0, _1, _3, _8, _16, _32, _63, _64 = (np.uint64(number) for number in (0, 1, 3, 
 def _word_at(context: Any, data: Any, at: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = builder.gep(array.data, [arguments[1]])
-        return builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()), align=1)
+        address = builder.gep(array.data, [arguments[1]])
+        return builder.load(builder.bitcast(address, ir.IntType(64).as_pointer()), align=1)
 
     return types.uint64(data, types.int64), build
 
 
 @intrinsic
 def trailing_zeros(context: Any, word: Any) -> Any:
-    """Return the number of zero bits below the lowest one, 64 for no bit at all."""
+    """Return the number of zero bits below the lowest set bit, 64 if no bit is set."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], cgutils.false_bit)
@@ -46,7 +46,7 @@ def trailing_zeros(context: Any, word: Any) -> Any:
 
 @intrinsic
 def leading_zeros(context: Any, word: Any) -> Any:
-    """Return the number of zero bits above the highest one, 64 for no bit at all."""
+    """Return the number of zero bits above the highest set bit, 64 if no bit is set."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctlz(arguments[0], cgutils.false_bit)
@@ -68,7 +68,7 @@ def high_product(context: Any, one: Any, other: Any) -> Any:
 
 @intrinsic
 def as_bits(context: Any, number: Any) -> Any:
-    """Return a float64 as the 64 bits it is kept in."""
+    """Return the 64 bits of a float64."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(64))
@@ -78,7 +78,7 @@ def as_bits(context: Any, number: Any) -> Any:
 
 @intrinsic
 def as_float(context: Any, bits: Any) -> Any:
-    """Return the float64 that is kept in 64 bits."""
+    """Return the float64 with these 64 bits."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
@@ -88,7 +88,7 @@ def as_float(context: Any, bits: Any) -> Any:
 
 @intrinsic
 def strtod(context: Any, data: Any, at: Any) -> Any:
-    """Return (what the C library reads from ``at`` on, how many characters that took)."""
+    """Return (the number that the C library reads at ``at``, the number of characters it read)."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         text = ir.IntType(8).as_pointer()
@@ -115,56 +115,56 @@ def _byte_at(context: Any, data: Any, at: Any) -> Any:
 
 @intrinsic
 def prefetch(context: Any, array: Any, at: Any) -> Any:
-    """Have the cache line of an array's element ``at``, counted flat, fetched; any place is allowed."""
+    """Prefetch the cache line of element ``at`` of the flattened array; ``at`` may be out of range."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        place = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
         number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
+        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        builder.call(function, [place, *(ir.Constant(number, value) for value in (0, 3, 1))])
+        builder.call(function, [address, *(ir.Constant(number, value) for value in (0, 3, 1))])
         return context.get_dummy_value()
 
     return types.none(array, types.int64), build
 
 
-@part
+@inlined
 def _checked_byte_at(data, at):
     return np.int64(data[at])
 
 
-@part
+@inlined
 def _checked_word_at(data, at):
     word = _0
-    for place in range(8):
-        word |= np.uint64(data[at + place]) << np.uint64(8 * place)
+    for offset in range(8):
+        word |= np.uint64(data[at + offset]) << np.uint64(8 * offset)
     return word
 
 
-# With NUMBA_BOUNDSCHECK=1, as the fuzz is run once, every byte is looked at through the array.
+# With NUMBA_BOUNDSCHECK=1, as in one part of `make fuzz`, every byte is read through the array.
 word_at = _checked_word_at if config.BOUNDSCHECK else _word_at
-"""``word_at(data, at)``: the eight bytes from ``at``. ``data`` must reach that far: nothing is checked."""
+"""``word_at(data, at)`` returns the eight bytes from ``at`` on. Bounds are not checked."""
 byte_at = _checked_byte_at if config.BOUNDSCHECK else _byte_at
-"""``byte_at(data, at)``: one byte as int64; nothing is checked, and ``at`` does not count from the end."""
+"""``byte_at(data, at)`` returns one byte as int64. Bounds are not checked; a negative ``at`` is out of bounds."""
 
 
-@part
+@inlined
 def digits_in(word):
-    """Return how many bytes from the first on are 0 to 9: for text, after ``^ 0x3030…``."""
+    """Return the number of leading bytes with values from 0 to 9; text must be XORed with ``0x3030…`` before."""
     return np.int64(trailing_zeros(((word + NO_DIGIT) | word) & TOPS) >> _3)
 
 
-@part
+@inlined
 def text_bytes_in(word):
-    """Return how many bytes from the first on are neither blank, control character nor comma."""
+    """Return the number of leading bytes that are neither blank, control character nor comma."""
     commas = word ^ COMMAS
     found = ((word - BLANKS) & ~word) | ((commas - ONES) & ~commas)
     return np.int64(trailing_zeros(found & TOPS) >> _3)
 
 
-@part
+@inlined
 def first_bytes(word, count):
-    """Return a word with all but its first ``count`` bytes, 0 to 8, put to zero."""
-    half = np.uint64(4 * count)  # shifted twice: a shift by 64 would be none
+    """Return the first ``count`` bytes of a word, 0 to 8; the others are zero."""
+    half = np.uint64(4 * count)  # shifted twice, because a shift by 64 bits is undefined
     return word & ((_1 << half << half) - _1)

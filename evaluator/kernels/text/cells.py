@@ -1,14 +1,17 @@
-"""Cells of one CSV line, byte by byte."""
+"""Reading of one CSV line cell by cell.
 
-from evaluator.kernels.jit import outlined, part
+Offsets are those of bytes in the block. The offset 0 means that a cell is not plain, or no number.
+"""
+
+from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.bits import byte_at
-from evaluator.kernels.text.decimals import longer_number_at, number_at, quick_number_at
+from evaluator.kernels.text.decimals import long_number_at, number_at, short_number_at
 from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED, RETURN, after_blanks
 
 
-@outlined
+@subroutine
 def cell_end(data, at, last):
-    """Return the place after the comma, or after the line end in the last cell, that stands at ``at``; else 0."""
+    """Return the offset after the comma at ``at``, or in the last cell after the line end; 0 if it is not there."""
     if not last:
         return at + 1 if byte_at(data, at) == COMMA else 0
     if byte_at(data, at) == RETURN:
@@ -16,20 +19,20 @@ def cell_end(data, at, last):
     return at + 1 if byte_at(data, at) == LINE_FEED else 0
 
 
-@outlined
-def _blank_number_at(data, at, last):
-    """Return (value, place of the next cell) of a number that is long or has blanks around it; 0 where it is odd."""
-    value, end = longer_number_at(data, at, LINE_FEED if last else COMMA)
+@subroutine
+def _any_number_cell_at(data, at, last):
+    """Return (value, offset of the next cell) of a number of any length, with or without blanks around it."""
+    value, end = long_number_at(data, at, LINE_FEED if last else COMMA)
     if end > 0:
         return value, end
     value, end = number_at(data, after_blanks(data, at))
     return (value, 0) if end == 0 else (value, cell_end(data, after_blanks(data, end), last))
 
 
-@part
+@inlined
 def cell_number_at(data, at, last):
-    """Return (value, place of the next cell or line); place 0 where it is odd."""
-    value, end = quick_number_at(data, at, LINE_FEED if last else COMMA)
+    """Return (value, offset of the next cell or line) of a cell with a number."""
+    value, end = short_number_at(data, at, LINE_FEED if last else COMMA)
     if end == 0:
-        return _blank_number_at(data, at, last)
+        return _any_number_cell_at(data, at, last)
     return value, end

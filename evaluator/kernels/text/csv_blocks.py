@@ -1,8 +1,8 @@
-"""Where cells end, and what many of them say at once.
+"""Reading of many CSV rows at once: find the ends of all cells first, then read column by column.
 
-A number's end is known before the number is read, so the processor reads several side by side instead of waiting for
-each one's length (Langdale and Lemire 2019, "Parsing gigabytes of JSON per second"). Only the plainest rows are read
-like this; whatever else stands there is left to the kernels that go from byte to byte.
+The end of a number is known before the number is read, so the CPU reads several at the same time instead of waiting for
+the length of each (Langdale and Lemire 2019, "Parsing gigabytes of JSON per second"). Rows with blanks or CRLF are left
+to :mod:`evaluator.kernels.text.cells`.
 """
 
 from typing import Any, NamedTuple
@@ -13,10 +13,10 @@ from numba import config, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from evaluator.kernels.jit import outlined, part
+from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.bits import byte_at, digits_in, first_bytes, trailing_zeros, word_at
 from evaluator.kernels.text.decimals import BYTE, POINT_AFTER_XOR, TENS, WHOLE_TENS, ZEROS, number_at, number_of
-from evaluator.kernels.text.lookup import SPREAD, hashed, is_plain, slot_of, text_at
+from evaluator.kernels.text.lookup import HASH_MULTIPLIER, hashed, is_plain, slot_of, text_at
 
 WIDTH = 64
 BATCH_ROWS = 64
@@ -31,8 +31,8 @@ def _ends_at(context: Any, data: Any, at: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = ir.VectorType(ir.IntType(8), WIDTH)
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = builder.gep(array.data, [arguments[1]])
-        there = builder.load(builder.bitcast(place, vector.as_pointer()), align=1)
+        address = builder.gep(array.data, [arguments[1]])
+        there = builder.load(builder.bitcast(address, vector.as_pointer()), align=1)
         comma, blank = (ir.Constant(vector, [value] * WIDTH) for value in (COMMA, BLANK))
         ends = builder.or_(builder.icmp_unsigned("==", there, comma), builder.icmp_unsigned("<=", there, blank))
         return builder.bitcast(ends, ir.IntType(WIDTH))
@@ -40,21 +40,21 @@ def _ends_at(context: Any, data: Any, at: Any) -> Any:
     return types.uint64(data, types.int64), build
 
 
-@part
+@inlined
 def _checked_ends_at(data, at):
     ends = _0
-    for place in range(WIDTH):
-        ends |= np.uint64(data[at + place] == COMMA or data[at + place] <= BLANK) << np.uint64(place)
+    for offset in range(WIDTH):
+        ends |= np.uint64(data[at + offset] == COMMA or data[at + offset] <= BLANK) << np.uint64(offset)
     return ends
 
 
 ends_at = _checked_ends_at if config.BOUNDSCHECK else _ends_at
-"""``ends_at(data, at)``: which of the 64 bytes from ``at`` are commas, blanks or control characters, a bit each."""
+"""``ends_at(data, at)`` returns a bit for each of the 64 bytes from ``at``, set if the byte can end a cell."""
 
 
 @intrinsic
-def ones_in(context: Any, word: Any) -> Any:
-    """Return how many bits of a word are set."""
+def bits_set_in(context: Any, word: Any) -> Any:
+    """Return the number of set bits of a word."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -68,8 +68,8 @@ def _equal_at(context: Any, codes: Any, at: Any, code: Any) -> Any:
         lane, mask = ir.IntType(32), ir.IntType(LANES)
         vector = ir.VectorType(lane, LANES)
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = builder.gep(array.data, [arguments[1]])
-        there = builder.load(builder.bitcast(place, vector.as_pointer()), align=4)
+        address = builder.gep(array.data, [arguments[1]])
+        there = builder.load(builder.bitcast(address, vector.as_pointer()), align=4)
         wanted = ir.Constant(vector, ir.Undefined)
         for number in range(LANES):
             wanted = builder.insert_element(wanted, builder.trunc(arguments[2], lane), ir.Constant(lane, number))
@@ -79,35 +79,36 @@ def _equal_at(context: Any, codes: Any, at: Any, code: Any) -> Any:
     return types.uint64(codes, types.int64, types.int64), build
 
 
-@part
-def place_in(codes, first, stop, code):
-    """Return where a code stands from ``first`` to ``stop``, -1 where it does not."""
+@inlined
+def position_in(codes, first, stop, code):
+    """Return the position of a code in ``codes[first:stop]``, counted in ``codes``; -1 if it is not there."""
     while first < stop and first + LANES <= len(codes):
-        there = first + np.int64(trailing_zeros(_equal_at(codes, first, code)))
-        if there < min(first + LANES, stop):
-            return there
+        found = first + np.int64(trailing_zeros(_equal_at(codes, first, code)))
+        if found < min(first + LANES, stop):
+            return found
         first += LANES
-    for place in range(first, stop):
-        if codes[np.uint64(place)] == code:
-            return place
+    for position in range(first, stop):
+        if codes[np.uint64(position)] == code:
+            return position
     return np.int64(-1)
 
 
-@outlined
-def find_ends(data, at, stop, ends):
-    """Find where the cells from ``at`` on end.
+@subroutine
+def find_cell_ends(data, at, stop, ends):
+    """Find the ends of the cells from ``at`` to ``stop``.
 
     Parameters
     ----------
     data : uint8 array
-        Readable for 64 bytes beyond ``stop``.
+        Must be readable for 64 bytes beyond ``stop``.
     at, stop : int64
     ends : int64 array
-        Receives ``at - 1`` and then the place of the byte after each cell; its last 72 places are room to work in.
+        Receives ``at - 1`` and then the offset of the byte after each cell. Its last 72 elements are scratch memory.
 
     Returns
     -------
-    int64 : how many cells were found; all there are, unless they are as many as fit.
+    int64
+        The number of cells found; fewer than there are if ``ends`` is full.
     """
     ends[0] = at - 1
     count = np.int64(1)
@@ -115,19 +116,19 @@ def find_ends(data, at, stop, ends):
         found = ends_at(data, at)
         if stop - at < WIDTH:
             found &= (_1 << np.uint64(stop - at)) - _1
-        first, count = count, count + np.int64(ones_in(found))
+        first, count = count, count + np.int64(bits_set_in(found))
         while found:
-            for place in range(EIGHT):  # mostly enough, and a fixed number is foretold
-                ends[np.uint64(first + place)] = at + np.int64(trailing_zeros(found))
+            for offset in range(EIGHT):  # usually enough, and the CPU predicts a fixed trip count well
+                ends[np.uint64(first + offset)] = at + np.int64(trailing_zeros(found))
                 found &= found - _1
             first += EIGHT
         at += WIDTH
     return count - 1
 
 
-@part
-def _plain_number(data, begin, size):
-    """Return (value, True) of one digit, a point and one to eight more; else (NaN, False)."""
+@inlined
+def _short_number(data, begin, size):
+    """Return (value, True) of one digit, a point and one to eight digits; (NaN, False) for anything else."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     digits = size - 2
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -137,9 +138,9 @@ def _plain_number(data, begin, size):
     return np.float64(np.int64(whole)) / TENS[np.uint64(digits)], True
 
 
-@part
-def _longer_number(data, begin, size):
-    """Return (value, True) of one digit, a point and nine to fourteen more; else (NaN, False)."""
+@inlined
+def _long_number(data, begin, size):
+    """Return (value, True) of one digit, a point and nine to fourteen digits; (NaN, False) for anything else."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     more, digits = word_at(data, begin + 10) ^ ZEROS, size - 10
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -150,9 +151,9 @@ def _longer_number(data, begin, size):
     return np.float64(np.int64(whole)) / TENS[np.uint64(8 + digits)], True
 
 
-@outlined
-def _odd_numbers(data, ends, first, step, values):
-    """Read those that are NaN so far in every way there is; tell whether all are numbers."""
+@subroutine
+def _read_remaining(data, ends, first, step, values):
+    """Read the cells whose value is NaN so far as any decimal; return whether all cells are numbers."""
     for row in range(len(values)):
         if np.isnan(values[row]):
             cell = first + row * step
@@ -162,44 +163,44 @@ def _odd_numbers(data, ends, first, step, values):
     return True
 
 
-@outlined
+@subroutine
 def numbers_of(data, ends, first, step, values):
-    """Read a number out of every ``step``-th cell from ``first`` on; tell whether all are numbers.
+    """Read every ``step``-th cell from ``first`` on as a number; return whether all are numbers.
 
     Parameters
     ----------
     data, ends
-        As :func:`find_ends` left them.
+        As for :func:`find_cell_ends`, after its call.
     first, step : int64
     values : float64 array
-        Receives as many as it has places.
+        Receives the numbers; its length is the number of cells to read.
     """
     plain = True
     if ends[first + 1] - ends[first] <= 11:
         for row in range(len(values)):
             cell = np.uint64(first + row * step)
             begin = ends[cell] + 1
-            values[np.uint64(row)], fine = _plain_number(data, begin, ends[cell + _1] - begin)
+            values[np.uint64(row)], fine = _short_number(data, begin, ends[cell + _1] - begin)
             plain &= fine
     else:
         for row in range(len(values)):
             cell = np.uint64(first + row * step)
             begin = ends[cell] + 1
-            values[np.uint64(row)], fine = _longer_number(data, begin, ends[cell + _1] - begin)
+            values[np.uint64(row)], fine = _long_number(data, begin, ends[cell + _1] - begin)
             plain &= fine
-    return plain or _odd_numbers(data, ends, first, step, values)
+    return plain or _read_remaining(data, ends, first, step, values)
 
 
-@outlined
-def _rare_code(data, begin, end, index, closed):
-    """Return (code, True) of a text that is long, unknown or not where it is looked for first."""
+@subroutine
+def _code_of_any(data, begin, end, index, closed):
+    """Return (code, whether the text is sound) of any text: long, unknown, or not in the first slot of its hash."""
     code, its_end, _ = text_at(data, begin, index)
     return code, its_end == end and (code >= 0 or not (closed or not is_plain(data, begin, end)))
 
 
-@outlined
+@subroutine
 def codes_of(data, ends, first, step, index, closed, codes):
-    """Look up the text of every ``step``-th cell from ``first`` on; tell whether all are sound.
+    """Look up the text of every ``step``-th cell from ``first`` on; return whether all are sound.
 
     Parameters
     ----------
@@ -209,7 +210,7 @@ def codes_of(data, ends, first, step, index, closed, codes):
     closed : bool
         Whether an unknown text is a defect.
     codes : int64 array
-        Receives as many as it has places, -1 for what the index does not have.
+        Receives the codes, -1 for unknown texts; its length is the number of cells to read.
     """
     for row in range(len(codes)):
         cell = np.uint64(first + row * step)
@@ -217,48 +218,48 @@ def codes_of(data, ends, first, step, index, closed, codes):
         size = ends[cell + _1] - begin
         one = first_bytes(word_at(data, begin), min(size, 8))
         two = first_bytes(word_at(data, begin + 8), min(max(size - 8, 0), 8))
-        code = np.int64(index.slots[np.uint64(slot_of(hashed(SPREAD, one, two), index.slots))])
+        code = np.int64(index.slots[np.uint64(slot_of(hashed(HASH_MULTIPLIER, one, two), index.slots))])
         start = np.uint64(index.starts[np.uint64(max(code, 0))])
         short = code >= 0 and 0 < size <= 16 and np.uint64(index.starts[np.uint64(code + 1)]) == start + _2
         if short and index.words[start] == one and index.words[start + _1] == two:
             codes[np.uint64(row)] = code
         else:
-            codes[np.uint64(row)], sound = _rare_code(data, begin, begin + size, index, closed)
+            codes[np.uint64(row)], sound = _code_of_any(data, begin, begin + size, index, closed)
             if not sound:
                 return False
     return True
 
 
 class Batch(NamedTuple):
-    """Predictions that have been read and not yet taken; one thread's, to work in.
+    """Scratch memory of one thread for predictions that have been read but not yet matched.
 
     Attributes
     ----------
     ends : int64 array
-        As :func:`find_ends` leaves them.
+        Ends of cells, as :func:`find_cell_ends` writes them.
     codes : int64 array of shape (texts, BATCH_ROWS)
-    places : int64 array of shape (BATCH_ROWS,)
-        The class of each among all verified ones, -1 where it is not verified in the image.
+    positions : int64 array of shape (BATCH_ROWS,)
+        Position of the class of each among the verified classes of the truth, -1 if it is not verified in the image.
     numbers : float64 array of shape (numbers, BATCH_ROWS)
     """
 
     ends: NDArray[np.int64]
     codes: NDArray[np.int64]
-    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
     numbers: NDArray[np.float64]
 
     @classmethod
     def empty(cls, *, texts: int, numbers: int) -> "Batch":
-        """Return one for predictions of so many cells."""
+        """Return a batch for predictions with so many cells of text and so many numbers."""
         ends = np.empty((texts + numbers) * BATCH_ROWS + 1 + WIDTH + EIGHT, np.int64)
-        codes, places = np.empty((texts, BATCH_ROWS), np.int64), np.empty(BATCH_ROWS, np.int64)
-        return cls(ends, codes, places, np.empty((numbers, BATCH_ROWS)))
+        codes, positions = np.empty((texts, BATCH_ROWS), np.int64), np.empty(BATCH_ROWS, np.int64)
+        return cls(ends, codes, positions, np.empty((numbers, BATCH_ROWS)))
 
 
 BATCH = types.NamedTuple((types.int64[::1], types.int64[:, ::1], types.int64[::1], types.float64[:, ::1]), Batch)
 
 
-@part
+@inlined
 def follows(data, ends, cell, byte):
-    """Tell whether this byte stands after a cell."""
+    """Return whether this byte follows a cell."""
     return byte_at(data, ends[np.uint64(cell + 1)]) == byte

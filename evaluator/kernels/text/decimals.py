@@ -1,12 +1,12 @@
-"""Decimal text to the nearest float64, the same one as Python's ``float()``.
+"""Conversion of decimal text to the nearest float64, equal to Python's ``float()``.
 
-Three ways, each taken where the one before cannot decide:
+Three algorithms; each is used where the one before cannot decide:
 
 * up to 15 digits and a small power of ten: one exact product or quotient
   (Clinger 1990, "How to read floating point numbers accurately");
 * up to 19 digits: a 128-bit product with a truncated power of five
   (Lemire 2021, "Number parsing at a gigabyte per second", after Eisel);
-* the rest, one in millions: the C library's ``strtod``, correctly rounded as well.
+* the rest, one in millions: the C library's ``strtod``, which also rounds correctly.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from evaluator.kernels.jit import frozen, kernel, outlined, part
+from evaluator.kernels.jit import inlined, kernel, read_only, subroutine
 from evaluator.kernels.text.bits import (
     as_float,
     byte_at,
@@ -32,7 +32,8 @@ BYTE = np.uint64(0xFF)
 POINT_AFTER_XOR = np.uint64(POINT ^ 0x30)
 TENS = np.array([float(f"1e{power}") for power in range(23)])
 WHOLE_TENS = 10 ** np.arange(20, dtype=np.uint64)
-ROOM_FOR = (np.uint64(10**19) - np.uint64(1)) // WHOLE_TENS - np.uint64(1)
+# By the number of digits to append: appending to a larger number could exceed 10**19.
+LARGEST_BEFORE = (np.uint64(10**19) - np.uint64(1)) // WHOLE_TENS - np.uint64(1)
 LOWEST_POWER, HIGHEST_POWER = -342, 308
 UNDECIDED = np.uint64(0xFFFFFFFFFFFFFFFF)
 EXACT_INTEGERS = np.uint64(1 << 53)
@@ -59,17 +60,17 @@ _TO_MILLIONS = np.uint64(0x000F424000000064)
 _TO_TEN_THOUSANDS = np.uint64(0x0000271000000001)
 
 
-@part
+@inlined
 def number_of(word, count):
-    """Return the number that the first ``count`` bytes spell, 1 to 8, each 0 to 9; three products (Lemire 2021)."""
+    """Return the integer whose digits are the first 1 to 8 bytes, ``count`` of them; three products (Lemire 2021)."""
     digits = word << np.uint64(64 - 8 * count)
     digits = digits * np.uint64(10) + (digits >> _8)
     return (((digits & _PAIRS) * _TO_MILLIONS) + (((digits >> _16) & _PAIRS) * _TO_TEN_THOUSANDS)) >> _32
 
 
-@part
-def quick_number_at(data, at, stop):
-    """Read a number of the commonest form, one digit, a point and up to eight more.
+@inlined
+def short_number_at(data, at, stop):
+    """Read a number of the most common form: one digit, a point and one to eight digits.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def quick_number_at(data, at, stop):
     -------
     value : float64
     end : int64
-        The place after ``stop``, or 0 where anything is different: ask :func:`number_at`.
+        The offset after ``stop``; 0 if the number has another form, which :func:`number_at` may be able to read.
     """
     head = word_at(data, at) ^ ZEROS
     word = word_at(data, at + 2) ^ ZEROS
@@ -94,11 +95,11 @@ def quick_number_at(data, at, stop):
     return np.float64(np.int64(whole)) / TENS[np.uint64(count)], end + 1
 
 
-@outlined
-def longer_number_at(data, at, stop):
-    """Read the next commonest form: one digit, a point and 9 to 14 more; the same contract as the commonest.
+@subroutine
+def long_number_at(data, at, stop):
+    """Read a number of one digit, a point and 9 to 14 digits; otherwise as :func:`short_number_at`.
 
-    15 digits and a power of ten up to 22 are exact, so their quotient is rounded once.
+    15 digits and a power of ten up to 22 are exact, so their quotient is rounded only once.
     """
     head = word_at(data, at) ^ ZEROS
     word, more = word_at(data, at + 2) ^ ZEROS, word_at(data, at + 10) ^ ZEROS
@@ -113,25 +114,25 @@ def longer_number_at(data, at, stop):
     return np.float64(np.int64(whole)) / TENS[np.uint64(8 + count)], end + 1
 
 
-@outlined
+@subroutine
 def _digits_at(data, at, whole):
-    """Return ``whole`` with the digits from ``at`` appended, their end, and whether it stayed below 10**19."""
+    """Return (``whole`` with the digits from ``at`` on appended, their end, whether it is still below 10**19)."""
     fits = True
     while True:
         word = word_at(data, at) ^ ZEROS
         count = digits_in(word)
         if count == 0:
             return whole, at, fits
-        fits = fits and whole <= ROOM_FOR[count]
+        fits = fits and whole <= LARGEST_BEFORE[count]
         whole = whole * WHOLE_TENS[count] + number_of(word, count)
         at += count
         if count < 8:
             return whole, at, fits
 
 
-@outlined
+@subroutine
 def _exponent_at(data, at):
-    """Return (exponent, end); (0, at) where there is none, end 0 where it has no digits."""
+    """Return (exponent, its end): (0, ``at``) if there is none, (0, 0) if it has no digits."""
     if byte_at(data, at) | 0x20 != 0x65:  # e or E
         return 0, at
     at += 1
@@ -149,9 +150,9 @@ def _exponent_at(data, at):
     return (-exponent if negative else exponent), at
 
 
-@outlined
+@subroutine
 def _nearest(whole, power):
-    """Return (whole × 10**power, True), or (_, False) where it is not decided which float64 is nearest."""
+    """Return (float64 nearest to whole × 10**power, whether that could be decided)."""
     if whole <= EXACT_INTEGERS and -22 <= power <= 22:
         exact = np.float64(np.int64(whole))
         return (exact / TENS[-power] if power < 0 else exact * TENS[power]), True
@@ -163,9 +164,9 @@ def _nearest(whole, power):
     return as_float(bits), bits != UNDECIDED
 
 
-@outlined
+@subroutine
 def _eisel_lemire(whole, power):
-    """Return the bits of whole × 10**power, or UNDECIDED: near a tie that the product cannot tell, or subnormal."""
+    """Return the bits of whole × 10**power; UNDECIDED if it is subnormal or too near a tie for a 128-bit product."""
     shift = leading_zeros(whole)
     whole <<= shift
     high_five, low_five = POWERS_OF_FIVE[power - LOWEST_POWER, 0], POWERS_OF_FIVE[power - LOWEST_POWER, 1]
@@ -184,7 +185,7 @@ def _eisel_lemire(whole, power):
         return UNDECIDED
     half = low <= _1 and -4 <= power <= 23 and (mantissa & np.uint64(3)) == _1
     if half and (mantissa << (upper + np.uint64(9))) == high:
-        mantissa &= ~_1  # exactly between two: to the even one
+        mantissa &= ~_1  # a tie is rounded to the even number
     mantissa = (mantissa + (mantissa & _1)) >> _1
     if mantissa >= np.uint64(1 << 53):
         mantissa = np.uint64(1 << 52)
@@ -194,29 +195,29 @@ def _eisel_lemire(whole, power):
     return (mantissa & np.uint64((1 << 52) - 1)) | (np.uint64(exponent) << np.uint64(52))
 
 
-@outlined
+@subroutine
 def _by_library(data, at, end):
-    """Return the C library's answer; infinity, so that nobody uses it, where it read less than the whole token."""
+    """Return the number that ``strtod`` reads; infinity, which is refused, if it did not read the whole token."""
     value, length = strtod(data, at)
     return value if length == end - at else np.inf
 
 
-@outlined
+@subroutine
 def number_at(data, at):
     """Read one number.
 
     Parameters
     ----------
     data : uint8 array
-        Readable for 24 bytes beyond the first byte that cannot belong to a number.
+        Must be readable for 24 bytes beyond the first byte that cannot belong to a number.
     at : int64
 
     Returns
     -------
     value : float64, finite
     end : int64
-        Where it ends, or 0 where there is no finite decimal of at most 64 characters. What follows is the caller's to
-        judge, but it is no part of a number.
+        The offset after the number; 0 if there is no finite decimal of at most 64 characters. The caller has to check
+        the byte at ``end``.
     """
     begin = at
     if byte_at(data, at) == MINUS or byte_at(data, at) == PLUS:
@@ -241,17 +242,17 @@ def number_at(data, at):
     return (-value if byte_at(data, begin) == MINUS else value), end
 
 
-@kernel(frozen(types.uint8), types.float64[::1], types.int64[::1])
-def numbers_in(data, values, ends):
-    """Read tokens that each stand between two blanks, for tests: ``ends`` receives 0 where one is refused."""
+@kernel(read_only(types.uint8), types.float64[::1], types.int64[::1])
+def numbers_between_blanks(data, values, ends):
+    """Read tokens that are each between two blanks, for tests; ``ends`` receives 0 for a token that is refused."""
     at = 1
-    for place in range(len(values)):
-        values[place], end = quick_number_at(data, at, BLANK)
+    for token in range(len(values)):
+        values[token], end = short_number_at(data, at, BLANK)
         if end == 0:
-            values[place], end = longer_number_at(data, at, BLANK)
-        ends[place] = end - 1
+            values[token], end = long_number_at(data, at, BLANK)
+        ends[token] = end - 1
         if end == 0:
-            values[place], ends[place] = number_at(data, at)
+            values[token], ends[token] = number_at(data, at)
         while byte_at(data, at) != BLANK:
             at += 1
         at += 1

@@ -1,34 +1,37 @@
-"""Tokens of a prediction string: numbers and labels between blanks, up to the end of the line."""
+"""Reading of the tokens of a prediction string: numbers and labels separated by blanks.
 
-from evaluator.kernels.jit import outlined, part
+Offsets are those of bytes in the block. The offset 0 means that a token is not plain, or no number.
+"""
+
+from evaluator.kernels.jit import inlined, subroutine
 from evaluator.kernels.text.bits import byte_at
-from evaluator.kernels.text.decimals import longer_number_at, number_at, quick_number_at
+from evaluator.kernels.text.decimals import long_number_at, number_at, short_number_at
 
 TAB, LINE_FEED, RETURN, BLANK, COMMA = 0x09, 0x0A, 0x0D, 0x20, 0x2C
 
 
-@part
+@inlined
 def after_blanks(data, at):
-    """Return the place of the next byte that is neither space nor tab."""
+    """Return the offset of the next byte that is neither space nor tab."""
     while byte_at(data, at) == BLANK or byte_at(data, at) == TAB:
         at += 1
     return at
 
 
-@part
+@inlined
 def after_line(data, at):
-    """Return where the next line begins, if one ends here; else 0."""
+    """Return the offset of the next line if a line ends at ``at``, else 0."""
     if byte_at(data, at) == RETURN:
         at += 1
     return at + 1 if byte_at(data, at) == LINE_FEED else 0
 
 
-@outlined
-def _spaced_number_at(data, at):
-    """Return (value, place of the next token or line end); place 0 where it is no number or ends in something else."""
+@subroutine
+def _any_token_number_at(data, at):
+    """Return (value, offset of the next token or line end) of a number of any length, with any blanks around it."""
     if at == 0:
         return 0.0, 0
-    value, end = longer_number_at(data, at, BLANK)
+    value, end = long_number_at(data, at, BLANK)
     if end > 0:
         return value, end
     value, at = number_at(data, after_blanks(data, at))
@@ -37,10 +40,10 @@ def _spaced_number_at(data, at):
     return value, after_blanks(data, at)
 
 
-@part
+@inlined
 def token_number_at(data, at):
-    """Return (value, place of the next token, of a blank before it, or of the line's end); place 0 if it is odd."""
-    value, end = quick_number_at(data, at, BLANK)
+    """Return (value, offset of the next token, of a blank before it, or of the line end)."""
+    value, end = short_number_at(data, at, BLANK)
     if end == 0:
-        return _spaced_number_at(data, at)
+        return _any_token_number_at(data, at)
     return value, end

@@ -19,7 +19,7 @@ from evaluator.tracks.interface import Outcome, contains, on_every_split
 from evaluator.truth import Truth
 
 LOWEST_CONFIDENCE = -10.0  # the official code's threshold: at or below it a detection is dropped
-MOST_PER_IMAGE_AND_CLASS = 10_000
+MAX_PER_IMAGE_AND_CLASS = 10_000
 
 
 def predicted(truth: Truth, table: Table, boxes: NDArray[np.float64], parameters: Mapping[str, Any]) -> Detections:
@@ -74,7 +74,7 @@ def most_confident(truth: Truth, found: Detections, rivalry: Rivalry) -> NDArray
     The cap holds for every class, verified or not. Labels that the truth does not know are one class: none counts.
     """
     keys = found.images * (len(truth.texts["labels"]) + 1) + found.labels + 1
-    return surest(MOST_PER_IMAGE_AND_CLASS, keys, found.confidences, rivalry)
+    return surest(MAX_PER_IMAGE_AND_CLASS, keys, found.confidences, rivalry)
 
 
 def reached(

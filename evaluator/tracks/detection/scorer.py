@@ -131,6 +131,6 @@ CONTEST = Contest(
     evaluate=evaluate,
     blank=blank_strings(DETECTION),
     ceiling=ceiling,
-    streaming="evaluator.tracks.detection.fast.scoring",
+    fast_path="evaluator.tracks.detection.fast.scoring",
     explaining="evaluator.tracks.detection.explain.explanation",
 )

@@ -203,6 +203,6 @@ CONTEST = Contest(
     evaluate=evaluate,
     blank=blank_strings(RELATIONSHIPS),
     ceiling=ceiling,
-    streaming="evaluator.tracks.relationships.fast.scoring",
+    fast_path="evaluator.tracks.relationships.fast.scoring",
     explaining="evaluator.tracks.relationships.explain.explanation",
 )

@@ -1,4 +1,4 @@
-"""Entries of many curves at once: put in buckets, sorted, and summed up by kernels."""
+"""Entries of many curves, sorted into a bucket for each class and half, and their average precisions by kernels."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,21 +9,23 @@ from numpy.typing import NDArray
 
 from evaluator.kernels.average_precision import average_precision, scatter
 
-Entries = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
+Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
+"""Confidences and codes of entries in several arrays; code = class × 4 + (private: 2) + (false positive: 1)."""
 HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 
 @dataclass(slots=True)
-class Curves:
-    """The entries of all curves as keys, bucket by bucket; a bucket is class × 2 + (private: 1).
+class EntryBuckets:
+    """The entries of all curves as sort keys, bucket by bucket; bucket = class × 2 + (private: 1).
 
     Attributes
     ----------
     keys : uint64 array of shape (N,)
+        As :func:`evaluator.kernels.average_precision.scatter` writes them.
     ends : int64 array of shape (buckets + 1,)
-        Where each bucket begins, and the end.
+        Position in ``keys`` of the first key of each bucket; the last element is N.
     false : int64 array of shape (buckets,)
-        False positives of each.
+        Number of false positives in each bucket.
     """
 
     keys: NDArray[np.uint64]
@@ -31,22 +33,22 @@ class Curves:
     false: NDArray[np.int64]
 
     @classmethod
-    def of(cls, segments: Entries, labels: int) -> "Curves":
-        """Put the entries in their buckets; a segment is given back once it is done."""
+    def of(cls, segments: Segments, labels: int) -> "EntryBuckets":
+        """Put entries into their buckets; empties ``segments``, so that their memory is freed one by one."""
         tally = sum((np.bincount(codes, minlength=4 * labels) for _, codes in segments), np.zeros(4 * labels, np.int64))
         hits_and_misses = tally.reshape(2 * labels, 2)
         ends = np.r_[0, np.cumsum(hits_and_misses.sum(axis=1))]
-        keys, at = np.empty(ends[-1], np.uint64), ends[:-1].copy()
+        keys, next_free = np.empty(ends[-1], np.uint64), ends[:-1].copy()
         while segments:
-            scatter(*segments.pop(), at, keys)
+            scatter(*segments.pop(), next_free, keys)
         return cls(keys, ends, hits_and_misses[:, 1])
 
     def bucket(self, number: int) -> NDArray[np.uint64]:
-        """Return the keys of one class and half."""
+        """Return the keys of one bucket, a view."""
         return self.keys[self.ends[number] : self.ends[number + 1]]
 
     def sort(self, threads: int) -> None:
-        """Put each bucket's keys in order, surest last."""
+        """Sort the keys of each bucket in place, the highest confidence last."""
         several = np.flatnonzero(np.diff(self.ends) > 1).tolist()
         with ThreadPoolExecutor(threads) as pool:
             for share in [pool.submit(self._sort, several[first::threads]) for first in range(threads)]:
@@ -56,11 +58,11 @@ class Curves:
         for number in buckets:
             self.bucket(number).sort()
 
-    def values(self, truths: NDArray[np.float64], halves: Sequence[int]) -> Iterator[float]:
-        """Yield the average precision of the first classes over some halves, NaN where it is undefined."""
+    def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> Iterator[float]:
+        """Yield the average precision of the first classes over some halves, NaN if there are no positives."""
         room = np.empty((2, len(self.keys)))
         nothing = np.empty(0, np.uint64)
-        for label in range(len(truths)):
+        for label in range(len(positives)):
             parts = [self.bucket(2 * label + half) if half in halves else nothing for half in (0, 1)]
-            defined = truths[label] > 0
-            yield average_precision(*parts, truths[label], *room) if defined else np.nan
+            defined = positives[label] > 0
+            yield average_precision(*parts, positives[label], *room) if defined else np.nan

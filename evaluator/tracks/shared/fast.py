@@ -1,4 +1,7 @@
-"""Large submissions the fast way: kernels take blocks of lines from the file, on as many cores as are given."""
+"""The part of the fast path that tracks share: reading a submission in blocks of lines, on several threads.
+
+A fast path raises :class:`~evaluator.tracks.interface.ReferenceNeeded` for any submission that it cannot score.
+"""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,16 +18,16 @@ from evaluator.files.notices import notice_oddities, notice_unknown_images, noti
 from evaluator.files.rows import RowReader
 from evaluator.kernels.reading import BEYOND_ONE, INVERTED, OUTSIDE, UNKNOWN_IMAGES, UNKNOWN_LABELS
 from evaluator.kernels.text.decimals import CHARACTERS
-from evaluator.kernels.text.lookup import MOST_CHARACTERS
+from evaluator.kernels.text.lookup import MAX_CHARACTERS
 from evaluator.problems import Findings, Stop
-from evaluator.tracks.interface import Progress, ReadableWay, Streaming, listed_labels
+from evaluator.tracks.interface import Progress, ReferenceNeeded, ScoringRequest, listed_labels
 from evaluator.truth import Truth
 
 Bytes = NDArray[np.uint8]
 
 
-class State(Protocol):
-    """What every reading kernel leaves behind."""
+class KernelState(Protocol):
+    """The part of a kernel's state that all tracks have."""
 
     @property
     def named(self) -> NDArray[np.uint8]:
@@ -32,105 +35,123 @@ class State(Protocol):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """What was counted, by the places that :mod:`evaluator.kernels.detection.state` names."""
+        """Counts, at the positions that :mod:`evaluator.kernels.reading` names."""
 
 
 class Reader(Protocol):
-    """One thread's share of the work: what it has seen so far.
+    """The reader of one thread, with the state of its kernels.
 
-    ``strangers``: hashes of the images that the truth does not know, of rows of the Kaggle shape.
+    Attributes
+    ----------
+    unknown_image_hashes : list of uint64 arrays
+        Hashes of image ids that the truth does not know, in rows of the Kaggle shape.
     """
 
-    strangers: list[NDArray[np.uint64]]
+    unknown_image_hashes: list[NDArray[np.uint64]]
 
     @property
-    def state(self) -> State:
-        """What its kernels have found."""
+    def state(self) -> KernelState:
+        """The state of its kernels."""
 
     @property
     def predictions(self) -> int:
-        """How many predictions were read."""
+        """Number of predictions that were read."""
 
     @property
     def images(self) -> int:
-        """How many rows of images were read; in the long shape no fewer than the images that they name."""
+        """Number of rows of images that were read; in the long shape, an upper bound of the number of images."""
 
     def read(self, data: Bytes, stop: int) -> None:
-        """Take the lines before ``stop``.
+        """Read and match the lines before ``stop``.
 
         Raises
         ------
-        ReadableWay
+        ReferenceNeeded
         """
 
 
 @dataclass(slots=True)
-class Heading:
-    """What the first line tells.
+class FileHeader:
+    """The shape and the columns of a submission.
 
     Attributes
     ----------
     kaggle : bool
     positions : list of int
-        Where each column of the declaration stands in the file.
+        Position in the file of each column that the track declares.
     """
 
     kaggle: bool
     positions: list[int] = field(default_factory=list)
 
 
-def heading_of(header: str, track: Track) -> Heading:
-    """Read the first line as the readable reader does, and refuse what only that one can answer."""
+def header_of(header: str, track: Track) -> FileHeader:
+    """Return the shape and columns that the first line declares.
+
+    Raises
+    ------
+    ReferenceNeeded
+        If the header has a defect, or if images follow their prediction strings.
+    """
     reader = RowReader(track.form, Limits(), Findings())
     try:
         reader.read_header(1, header)
     except Stop:
-        raise ReadableWay("the header") from None
+        raise ReferenceNeeded("the header") from None
     if reader.kaggle and reader.positions != sorted(reader.positions):
-        raise ReadableWay("a prediction string before its image")
-    return Heading(reader.kaggle, reader.positions)
+        raise ReferenceNeeded("a prediction string before its image")
+    return FileHeader(reader.kaggle, reader.positions)
 
 
-def read_all(stream: Streaming, track: Track, readers: Callable[[Heading], Sequence[Reader]]) -> Sequence[Any]:
-    """Let one reader a thread take blocks until none is left, and return the readers.
+def read_all(request: ScoringRequest, track: Track, readers: Callable[[FileHeader], Sequence[Reader]]) -> Sequence[Any]:
+    """Read a whole file with one reader for each thread, and return the readers.
+
+    Parameters
+    ----------
+    request : ScoringRequest
+    track : Track
+    readers : callable
+        Makes the readers for a file with this header.
 
     Raises
     ------
-    ReadableWay
+    ReferenceNeeded
     """
-    limits = stream.limits
-    if (limits.number_characters, limits.text_characters) != (CHARACTERS, MOST_CHARACTERS):
-        raise ReadableWay("limits of its own")
-    if limits.line_bytes < 2 * CHUNK_BYTES:  # so that only the first line of a block can be too long
-        raise ReadableWay("limits of its own")
+    limits = request.limits
+    if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
+        raise ReferenceNeeded("limits of its own")
+    if limits.line_bytes < 2 * CHUNK_BYTES:  # Blocks checks the length of the first line of a block only
+        raise ReferenceNeeded("limits of its own")
     try:
-        with Blocks(stream.path, limits) as blocks, ThreadPoolExecutor(max(stream.threads - 1, 1)) as pool:
-            crew = readers(heading_of(blocks.header(), track))
-            tasks = [pool.submit(_drain, blocks, crew, reader, limits) for reader in crew[1:]]
-            _drain(blocks, crew, crew[0], limits, tell=stream.progress)
+        with Blocks(request.path, limits) as blocks, ThreadPoolExecutor(max(request.threads - 1, 1)) as pool:
+            all_readers = readers(header_of(blocks.header(), track))
+            tasks = [pool.submit(_drain, blocks, all_readers, reader, limits) for reader in all_readers[1:]]
+            _drain(blocks, all_readers, all_readers[0], limits, progress=request.progress)
             for task in tasks:
                 task.result()
-        stream.progress("checking", 1.0)
+        request.progress("checking", 1.0)
     except Unreadable as reason:
-        raise ReadableWay(str(reason)) from None
-    return crew
+        raise ReferenceNeeded(str(reason)) from None
+    return all_readers
 
 
-def refuse_duplicates(readers: Sequence[Reader]) -> None:
-    """Leave images that have two rows to the readable way: it names them.
+def require_one_row_per_image(readers: Sequence[Reader]) -> None:
+    """Raise an exception if an image has two rows in the Kaggle shape.
 
     Raises
     ------
-    ReadableWay
+    ReferenceNeeded
+        The reference implementation names such images.
     """
     times_named = np.sum([reader.state.named for reader in readers], axis=0)
-    strangers = np.concatenate([part for reader in readers for part in reader.strangers] or [np.empty(0, np.uint64)])
-    if times_named.max(initial=0) > 1 or len(np.unique(strangers)) < len(strangers):
-        raise ReadableWay("an image in two rows")
+    parts = [part for reader in readers for part in reader.unknown_image_hashes]
+    hashes = np.concatenate([np.empty(0, np.uint64), *parts])
+    if times_named.max(initial=0) > 1 or len(np.unique(hashes)) < len(hashes):
+        raise ReferenceNeeded("an image in two rows")
 
 
-def note(truth: Truth, readers: Sequence[Reader], findings: Findings) -> list[int]:
-    """Add the notices of what every track counts, and return all counts, over all threads."""
+def add_notices(truth: Truth, readers: Sequence[Reader], findings: Findings) -> list[int]:
+    """Add the notices that all tracks have to ``findings``; return the counts, summed over all threads."""
     counts: list[int] = np.sum([reader.state.counts for reader in readers], axis=0).tolist()
     if not truth.flags["images_listed"]:
         notice_unknown_images(findings, counts[UNKNOWN_IMAGES])
@@ -145,19 +166,19 @@ def note(truth: Truth, readers: Sequence[Reader], findings: Findings) -> list[in
 
 
 def _drain(
-    blocks: Blocks, crew: Sequence[Reader], reader: Reader, limits: Limits, *, tell: Progress | None = None
+    blocks: Blocks, all_readers: Sequence[Reader], reader: Reader, limits: Limits, *, progress: Progress | None = None
 ) -> None:
-    """Read what the others have not; whoever fails stops all."""
+    """Let a reader read blocks until the file ends; an exception closes the file, which stops all other readers."""
     buffer = bytearray()
     try:
         while stop := blocks.take(buffer):
             reader.read(np.frombuffer(buffer, np.uint8), stop)
-            if sum(each.predictions for each in crew) > limits.boxes:
-                raise ReadableWay("more predictions than allowed")
-            if sum(each.images for each in crew) > limits.images:
-                raise ReadableWay("more images than allowed")
-            if tell:
-                tell("checking", blocks.fraction)
+            if sum(each.predictions for each in all_readers) > limits.boxes:
+                raise ReferenceNeeded("more predictions than allowed")
+            if sum(each.images for each in all_readers) > limits.images:
+                raise ReferenceNeeded("more images than allowed")
+            if progress:
+                progress("checking", blocks.fraction)
     except BaseException:
         blocks.close()
         raise

@@ -1,4 +1,4 @@
-"""Small adversarial challenges, drawn from a seed: what kernels and their readable twins must agree on."""
+"""Small adversarial challenges, drawn from a seed, on which fast path and reference implementation must agree."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ from evaluator import scoring
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidSubmission
 from evaluator.scoring import load_kernels, score
-from evaluator.tracks.interface import ReadableWay
+from evaluator.tracks.interface import ReferenceNeeded
 
 load_kernels()
 
@@ -21,7 +21,7 @@ LABELS = ["/m/a", "/m/01yrx", "/m/0bt9lr_long_label", "Ünïcode!"]
 IMAGES = ["a!", "00ff", "exactly16letters", "an-image-with-a-rather-long-name"]
 TREE = {"LabelName": "root", "Subcategory": [{"LabelName": LABELS[0], "Subcategory": [{"LabelName": LABELS[1]}]}]}
 TREE["Subcategory"] += [{"LabelName": label} for label in LABELS[2:]]  # type: ignore[operator]
-# A coarse grid: equal overlaps, touching boxes and identical ones come up all the time.
+# A coarse grid, so that equal overlaps, touching boxes and identical boxes are frequent.
 EDGES = ["0", "0.25", "0.5", "0.75", "1"]
 CONFIDENCES = ["0", "-0.0", "0.5", ".5", "5e-1", "+0.9", "0.90000000000000002220446", "1", "1.0", "0.123456", "0.1"]
 ODD_NUMBERS = ["1e-999", "1e-320", "7.5", "0.49999999999999994", "123456789012345678901234567890e-30", "00.5", "1e22"]
@@ -31,7 +31,7 @@ BLANKS = [" ", " ", " ", "  ", "\t", " \t "]
 
 
 def truth(chance: random.Random, folder: Path) -> Path:
-    """Write a truth folder: group-of boxes, ignored images, open and closed lists, sometimes nothing at all."""
+    """Write a truth folder: group-of boxes, ignored images, open and closed lists, sometimes no boxes at all."""
     folder.mkdir()
     images = chance.sample(IMAGES, chance.randint(1, 4))
     groups = chance.choice([0.0, 0.3, 1.0])
@@ -59,7 +59,7 @@ def truth(chance: random.Random, folder: Path) -> Path:
 
 
 def number(chance: random.Random, common: list[str]) -> str:
-    """Write a number in one of many ways; rarely one that is odd."""
+    """Return a number written in one of many forms, rarely an unusual one."""
     kind = chance.random()
     if kind < 0.02:
         return chance.choice(ODD_NUMBERS)
@@ -71,7 +71,7 @@ def number(chance: random.Random, common: list[str]) -> str:
 
 
 def detections(chance: random.Random) -> dict[str, list[list[str]]]:
-    """Draw predictions by image: label, confidence, XMin, YMin, XMax, YMax; some twice."""
+    """Draw predictions by image: label, confidence, XMin, YMin, XMax, YMax; some are repeated."""
     names = [*IMAGES, "unknown"] if chance.random() < 0.3 else IMAGES
     labels = [*LABELS, "/m/unknown"] if chance.random() < 0.3 else LABELS[: chance.randint(1, len(LABELS))]
     drawn: dict[str, list[list[str]]] = {}
@@ -86,7 +86,7 @@ def detections(chance: random.Random) -> dict[str, list[list[str]]]:
 
 
 def detection_file(chance: random.Random) -> bytes:
-    """Write a submission of either shape, in one of many dresses."""
+    """Return a submission of either shape, formatted in one of many ways."""
     drawn = detections(chance)
     if chance.random() < 0.5:
         rows = ["ImageId,PredictionString"]
@@ -103,7 +103,7 @@ def detection_file(chance: random.Random) -> bytes:
         if chance.random() < 0.7:
             chance.shuffle(rows)
         rows = [",".join(row[column] for column in order) for row in [header, *rows]]
-    return dressed(chance, rows)
+    return encoded(chance, rows)
 
 
 RELATIONS = ["on", "is", "holds_with_a_long_name!"]
@@ -116,7 +116,7 @@ FEW_BOXES = [("0", "0", "0.5", "1"), ("0.5", "0", "1", "1"), ("0", "0", "1", "1"
 
 
 def box(chance: random.Random) -> list[str]:
-    """Draw XMin, YMin, XMax, YMax; often one of a few, that something be hit."""
+    """Draw XMin, YMin, XMax, YMax; often one of a few boxes, so that some predictions match."""
     if chance.random() < 0.7:
         return list(chance.choice(FEW_BOXES))
     x, y = (chance.choices(EDGES, k=2) for _ in range(2))
@@ -126,7 +126,7 @@ def box(chance: random.Random) -> list[str]:
 
 
 def pair_truth(chance: random.Random, folder: Path) -> Path:
-    """Write a truth folder of relationships: twins, labels told present or absent, open and closed lists."""
+    """Write a truth folder of relationships: equal triplets, labels present and absent, open and closed lists."""
     folder.mkdir()
     images, few = chance.sample(IMAGES, chance.randint(1, 4)), LABELS[: chance.randint(1, 2)]
     rows = [",".join([*PAIR[:4], *(f"{edge}{n}" for n in (1, 2) for edge in ("XMin", "XMax", "YMin", "YMax"))])]
@@ -135,8 +135,8 @@ def pair_truth(chance: random.Random, folder: Path) -> Path:
         named = [chance.choice(images), chance.choice(few), chance.choice(few), chance.choice(RELATIONS)]
         rows.append(",".join([*named, *edges[0], *edges[1], *edges[2], *edges[3]]))
     (folder / "relationships.csv").write_text("\n".join(rows) + "\n")
-    told = {(chance.choice(images), chance.choice(LABELS)) for _ in range(chance.randint(0, 8))}
-    lines = [f"{image},{label},{chance.randint(0, 1)}" for image, label in sorted(told)]
+    verified = {(chance.choice(images), chance.choice(LABELS)) for _ in range(chance.randint(0, 8))}
+    lines = [f"{image},{label},{chance.randint(0, 1)}" for image, label in sorted(verified)]
     files = {
         "image_labels.csv": ["ImageID,LabelName,Confidence", *lines],
         "classes.csv": [f"{label},name" for label in LABELS],
@@ -151,7 +151,7 @@ def pair_truth(chance: random.Random, folder: Path) -> Path:
 
 
 def pair_file(chance: random.Random) -> bytes:
-    """Write a submission of relationships of either shape."""
+    """Return a submission of relationships of either shape."""
     names = [*IMAGES, "unknown"] if chance.random() < 0.1 else IMAGES
     labels = [*LABELS, "/m/unknown"] if chance.random() < 0.1 else LABELS[: chance.randint(1, 2)]
     relations = [*RELATIONS, "unknown"] if chance.random() < 0.1 else RELATIONS[: chance.randint(1, 3)]
@@ -172,11 +172,11 @@ def pair_file(chance: random.Random) -> bytes:
         pairs = [row for found in drawn.values() for row in found]
         chance.shuffle(pairs)
         rows = [",".join(row[column] for column in order) for row in [PAIR, *pairs]]
-    return dressed(chance, rows)
+    return encoded(chance, rows)
 
 
-def dressed(chance: random.Random, rows: list[str]) -> bytes:
-    """Join lines in one of the ways that editors do."""
+def encoded(chance: random.Random, rows: list[str]) -> bytes:
+    """Join lines with one of the usual line ends, byte order marks and endings."""
     end = chance.choice(["\n", "\n", "\r\n"])
     text = end.join(rows) + chance.choice(["", end, end + end, end + "  " + end])
     content = (chance.choice(["", "", "\ufeff"]) + text).encode()
@@ -184,7 +184,7 @@ def dressed(chance: random.Random, rows: list[str]) -> bytes:
 
 
 def mutated(chance: random.Random, content: bytes) -> bytes:
-    """Damage a file in a few places."""
+    """Return a file with one to three damages."""
     data = bytearray(content)
     for _ in range(chance.randint(1, 3)):
         at = chance.randint(0, len(data))
@@ -197,14 +197,14 @@ Answer = dict[str, Any]
 
 
 @contextmanager
-def readable_way() -> Iterator[None]:
-    """Score without kernels."""
-    with patch.object(scoring, "streamed", side_effect=ReadableWay("the twin is wanted")):
+def reference_implementation() -> Iterator[None]:
+    """Score by the reference implementation inside this context."""
+    with patch.object(scoring, "score_by_kernels", side_effect=ReferenceNeeded("a test")):
         yield
 
 
 def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer]:
-    """Return which way was taken, and the report or the defects."""
+    """Return the way a file was scored or "rejected", and the report or the defects."""
     try:
         report = score(track, truth, submission, **options)
     except InvalidSubmission as error:
@@ -213,11 +213,11 @@ def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[s
 
 
 def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:
-    """Return the way that was taken, its answer and the twin's."""
-    way, ours = answer(track, truth, submission, **options)
-    with readable_way():
-        _, twins = answer(track, truth, submission, **{k: v for k, v in options.items() if k != "threads"})
-    return way, ours, twins
+    """Return the way a file was scored, its answer, and the reference implementation's answer."""
+    way, fast = answer(track, truth, submission, **options)
+    with reference_implementation():
+        _, reference = answer(track, truth, submission, **{k: v for k, v in options.items() if k != "threads"})
+    return way, fast, reference
 
 
 FILES: dict[str, Callable[[random.Random], bytes]] = {
@@ -229,4 +229,4 @@ TRUTHS: dict[str, Callable[[random.Random, Path], Path]] = {
     "openimages-relationships": pair_truth,
 }
 assert set(FILES) <= set(TRACKS)
-__all__ = ["FILES", "TRUTHS", "answer", "both", "mutated", "readable_way"]
+__all__ = ["FILES", "TRUTHS", "answer", "both", "mutated", "reference_implementation"]

@@ -1,4 +1,4 @@
-"""Submissions with images of more predictions than are sure to count, drawn from a seed: around the cap of 10,000."""
+"""Submissions with overfull images, drawn from a seed: around the cap of 10,000 predictions."""
 
 import random
 
@@ -10,20 +10,20 @@ Rows = list[list[str]]  # image, label, confidence, XMin, YMin, XMax, YMax
 
 
 def rows(chance: random.Random, images: list[str], labels: list[str]) -> Rows:
-    """Draw an overfull image of one class or several; more sure ones, and many that are equally sure at the cut."""
+    """Draw an overfull image of one or two classes, in which many predictions have the confidence at the cap."""
     image, few = chance.choice(images), chance.sample(labels, min(len(labels), chance.choice([1, 1, 2])))
     tied, found = chance.choice(["0.5", "0", "1"]), []
     for label in few:
         equal = chance.choice([1.0, 0.5, 0.0])
         for _ in range(chance.choice(COUNTS)):
             confidence = tied if chance.random() < equal else f"{chance.random():.4f}"
-            found.append([image, label, confidence, *sound_box(chance)])
-    found += [[chance.choice(images), chance.choice(labels), "0.7", *sound_box(chance)] for _ in range(30)]
+            found.append([image, label, confidence, *valid_box(chance)])
+    found += [[chance.choice(images), chance.choice(labels), "0.7", *valid_box(chance)] for _ in range(30)]
     return found
 
 
-def sound_box(chance: random.Random) -> list[str]:
-    """Draw XMin, YMin, XMax, YMax: often one of a few, else one that overlaps those by a share of its own."""
+def valid_box(chance: random.Random) -> list[str]:
+    """Draw XMin, YMin, XMax, YMax: one of a few boxes, or a random one that overlaps them."""
     if chance.random() < 0.3:
         return list(chance.choice(cases.FEW_BOXES))
     x, y = chance.random() * 0.5, chance.random() * 0.5
@@ -31,7 +31,7 @@ def sound_box(chance: random.Random) -> list[str]:
 
 
 def file(chance: random.Random, found: Rows, shape: str) -> str:
-    """Write predictions in one of the two shapes."""
+    """Return predictions as a file of one of the two shapes."""
     if shape == "long":
         chance.shuffle(found)
         return "\n".join([HEADS[shape], *(",".join(row) for row in found)]) + "\n"

@@ -1,4 +1,4 @@
-"""Truths that differ in one fact, and adversarial files: what is told of a file must not tell which truth it met."""
+"""Truths that differ in one fact, and adversarial files whose answers must not reveal which truth scored them."""
 
 import gzip
 import random
@@ -40,7 +40,7 @@ PAIRS = ["one,cat,dog,on,0,0.5,0,1,0.5,1,0,1", "two,dog,dog,at,0,1,0,1,0,0.5,0,1
 
 
 def row(file: str, old: str | None, new: str | None) -> Fact:
-    """A line that is not there, or is there as well, or says something else."""
+    """Return a fact: a line of a truth file that is removed, added or replaced."""
 
     def change(truth: Truth) -> None:
         lines = truth[file] = list(truth[file])
@@ -90,7 +90,7 @@ LISTED_BY = {
 
 
 def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) -> Path:
-    """Write a truth folder, one fact changed."""
+    """Write a truth folder with one changed fact."""
     truth: Truth = {
         **SHARED,
         **({"boxes.csv": BOXES} if track == "openimages-detection" else {"relationships.csv": PAIRS}),
@@ -106,7 +106,7 @@ def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) 
 
 
 def facts(track: str, listed_by: str) -> Mapping[str, Fact]:
-    """What two truths may differ in, that the lists allow."""
+    """Return the facts that may change under these public lists."""
     if listed_by != "open":
         return FACTS[track]
     return FACTS[track] | OPEN_FACTS | (OPEN_PAIRS if track == "openimages-relationships" else {})
@@ -124,13 +124,13 @@ def detections(chance: random.Random) -> list[list[str]]:
         return overfull.rows(chance, names, labels(chance))
     known = labels(chance)
     return [
-        [chance.choice(names), chance.choice(known), chance.choice(["0.5", "0.9", "1"]), *overfull.sound_box(chance)]
+        [chance.choice(names), chance.choice(known), chance.choice(["0.5", "0.9", "1"]), *overfull.valid_box(chance)]
         for _ in range(chance.choice([0, 5, 60]))
     ]
 
 
 def pairs(chance: random.Random) -> list[list[str]]:
-    """Draw pairs, as :data:`cases.PAIR` says; sometimes more of one image than may be left out."""
+    """Draw pairs with the columns of :data:`cases.PAIR`; sometimes over 10,000 of one image."""
     known, relations = (
         labels(chance),
         chance.choice([["on"], ["at"], ["on", "at"], ["on", "at"], ["on", chance.choice(UNUSUAL_LABELS)]]),
@@ -139,12 +139,12 @@ def pairs(chance: random.Random) -> list[list[str]]:
     drawn = []
     for _ in range(chance.choice([5, 60, 60, 60, 60, 60, 60, 60, 60, 10_500])):
         named = [chance.choice(names), chance.choice(known), chance.choice(known), chance.choice(relations)]
-        drawn.append([*named, "0.5", *overfull.sound_box(chance), *overfull.sound_box(chance)])
+        drawn.append([*named, "0.5", *overfull.valid_box(chance), *overfull.valid_box(chance)])
     return drawn
 
 
-def oddities(chance: random.Random, found: list[list[str]], confidence: int) -> None:
-    """Put something unusual into a few cells, wherever they stand: in classes that count and in others."""
+def add_unusual_values(chance: random.Random, found: list[list[str]], confidence: int) -> None:
+    """Write unusual values into a few cells, in classes that are scored and in others."""
     if not found:
         return
     for _ in range(chance.choice([0, 0, 1, 1, 2])):
@@ -166,7 +166,7 @@ def oddities(chance: random.Random, found: list[list[str]], confidence: int) -> 
 def file(track: str, chance: random.Random) -> bytes:
     """Draw a submission of either shape."""
     found = detections(chance) if track == "openimages-detection" else pairs(chance)
-    oddities(chance, found, 2 if track == "openimages-detection" else 4)
+    add_unusual_values(chance, found, 2 if track == "openimages-detection" else 4)
     if track == "openimages-detection":
         lines = overfull.file(chance, found, chance.choice(["kaggle", "long"])).splitlines()
     elif chance.random() < 0.5:
@@ -178,13 +178,13 @@ def file(track: str, chance: random.Random) -> bytes:
             strings.setdefault(one[0], []).extend(one[column] for column in cases.TOKENS)
         lines = ["ImageId,PredictionString", *(f"{image},{' '.join(tokens)}" for image, tokens in strings.items())]
     if chance.random() < 0.1:
-        lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))  # in one shape an image once more
+        lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))  # may repeat an image
     content = (chance.choice(["\n", "\n", "\n", "\r\n"]).join(lines) + "\n").encode()
     return gzip.compress(content) if chance.random() < 0.05 else content
 
 
 def neighbours(track: str, listed_by: str, folder: Path) -> Iterator[Path]:
-    """Prepare the truths that differ from the first of them in one fact, the first included."""
+    """Prepare and yield a truth, and then all truths that differ from it in one fact."""
     folder.mkdir()
     for name, fact in [("as it is", None), *facts(track, listed_by).items()]:
         prepare(track, written(track, listed_by, folder / f"folder of {name}", fact), folder / name)

@@ -1,4 +1,4 @@
-"""Where one block of a file ends and the next begins changes nothing, for the kernels and for the reader."""
+"""The positions at which a file is split into blocks change no answer, for kernels and reference implementation."""
 
 import gzip
 from pathlib import Path
@@ -29,19 +29,19 @@ def truth(tmp_path: Path) -> Path:
 
 
 def answers(truth: Path, content: bytes, **options: Any) -> tuple[str, dict[str, Any]]:
-    """Return the way that was taken and its answer, which is the twin's."""
+    """Return the way a file was scored and its answer, which must equal the reference implementation's."""
     submission = truth.parent / "submission"
     submission.write_bytes(content)
-    way, ours, twins = cases.both(TRACK, truth, submission, **options)
-    assert ours == twins
-    return way, ours
+    way, fast, reference = cases.both(TRACK, truth, submission, **options)
+    assert fast == reference
+    return way, fast
 
 
 def zipped(*members: str) -> bytes:
     return b"".join(gzip.compress(member.encode()) for member in members)
 
 
-def test_prediction_strings_before_their_images_are_no_images(truth: Path) -> None:
+def test_prediction_strings_before_their_images_are_not_read_as_images(truth: Path) -> None:
     way, report = answers(truth, f"PredictionString,ImageId\n{CAT},a\n".encode())
     assert way == "readable: a prediction string before its image"
     assert report["splits"]["all"]["metrics"]["mAP"] == 0.5
@@ -54,16 +54,16 @@ def test_an_id_with_an_exclamation_mark_is_known(truth: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", range(1, len(HEADER) + 4))
-def test_a_header_may_lie_in_two_members_of_a_gzip_file(truth: Path, cut: int) -> None:
+def test_a_header_may_be_split_between_two_members_of_a_gzip_file(truth: Path, cut: int) -> None:
     content = f"{HEADER}\na,{CAT}\n"
     assert answers(truth, zipped(content[:cut], content[cut:]))[0] == "streamed"
 
 
-def test_a_header_that_goes_on_in_the_next_member_is_no_header(truth: Path) -> None:
+def test_a_header_without_line_end_continues_in_the_next_member_and_is_refused(truth: Path) -> None:
     assert answers(truth, zipped(HEADER, f"z,\na,{CAT}\n"))[1]["counts"].keys() == {"bad_header"}
 
 
-def test_a_byte_order_mark_may_lie_in_two_members_of_a_gzip_file(truth: Path) -> None:
+def test_a_byte_order_mark_may_be_split_between_two_members_of_a_gzip_file(truth: Path) -> None:
     content = f"\ufeff{HEADER}\na,{CAT}\n".encode()
     way, _ = answers(truth, gzip.compress(content[:2]) + gzip.compress(content[2:]))
     assert way == "streamed"
@@ -71,7 +71,7 @@ def test_a_byte_order_mark_may_lie_in_two_members_of_a_gzip_file(truth: Path) ->
 
 @pytest.mark.parametrize("line_bytes", [MIB, 2 * MIB - 1, 2 * MIB, 3 * MIB])
 @pytest.mark.parametrize("length", [MIB - 1, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 3 * MIB + 1])
-def test_a_line_over_the_cap_is_noticed_wherever_it_stands(truth: Path, line_bytes: int, length: int) -> None:
+def test_a_line_that_is_too_long_is_refused_at_any_offset(truth: Path, line_bytes: int, length: int) -> None:
     content = f"{HEADER}\na,\nb,".encode() + b" " * (length - 2) + b"\nc,\n"
     way, answer = answers(truth, content, limits=Limits(line_bytes=line_bytes))
     assert (answer.get("counts") == {"line_too_long": 1}) == (length > line_bytes)
@@ -87,7 +87,7 @@ STOPPED = {
 
 
 @pytest.mark.parametrize("content", STOPPED.values(), ids=STOPPED)
-def test_what_is_told_of_a_bad_file_is_the_same_for_batches_of_any_size(
+def test_batches_of_any_size_give_the_same_defects_of_a_bad_file(
     truth: Path, tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submission = tmp_path / "submission"

@@ -1,4 +1,4 @@
-"""A sound file is checked at the kernels' speed, a bad one by the reader that finds every defect."""
+"""A valid file is checked by the fast path, any other by the reference implementation, which finds every defect."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ assert cases.IMAGES
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Which files the readable reader has read."""
+    """Return a list that receives the path of each file that the reference implementation reads."""
     paths: list[Path] = []
     contest = contest_of(TRACK)
 
@@ -33,7 +33,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
-def test_a_sound_file_is_not_read_twice_and_has_the_notices_of_its_score(
+def test_a_valid_file_is_read_only_once_and_has_the_notices_of_its_score(
     tiny: Any, read: list[Path], shape: str, threads: int
 ) -> None:
     found = check(TRACK, getattr(tiny, shape), truth=tiny.truth, threads=threads)
@@ -42,7 +42,7 @@ def test_a_sound_file_is_not_read_twice_and_has_the_notices_of_its_score(
     assert found.notices
 
 
-def test_a_bad_file_is_read_for_its_defects(tiny: Any, read: list[Path]) -> None:
+def test_a_bad_file_is_read_by_the_reference_implementation(tiny: Any, read: list[Path]) -> None:
     tiny.long.write_text(tiny.long.read_text() + "street,/m/01yrx,nan,0,1,0,1\n")
     found = check(TRACK, tiny.long, truth=tiny.truth)
     with pytest.raises(InvalidSubmission) as refused:
@@ -51,6 +51,6 @@ def test_a_bad_file_is_read_for_its_defects(tiny: Any, read: list[Path]) -> None
     assert read == [tiny.long, tiny.long]
 
 
-def test_without_a_truth_the_reader_looks_at_the_form(tiny: Any, read: list[Path]) -> None:
+def test_without_a_truth_the_reference_implementation_checks_the_form(tiny: Any, read: list[Path]) -> None:
     assert check(TRACK, tiny.long).total == 0
     assert read == [tiny.long]

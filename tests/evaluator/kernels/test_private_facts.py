@@ -1,4 +1,4 @@
-"""A participant learns nothing of what is annotated by how a file is answered: only scores may differ."""
+"""Answers reveal nothing about the ground truth to participants: only scores may depend on it."""
 
 import random
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.evaluator.kernels import cases, overfull, private_facts
 
 FILES = 200
 TRUTHS_A_FILE = 2
-SILENT = {"the only label of a class", "a label the other way"}  # facts that no score of these truths depends on
+WITHOUT_EFFECT = {"the only label of a class", "a label the other way"}  # facts that change no score of these truths
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
         *[{}] * 6,
@@ -27,8 +27,8 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def told(track: str, truth: Path, submission: Path, **options: Any) -> dict[str, Any]:
-    """Return all that a participant may be told of a scoring but its scores."""
+def visible_answer(track: str, truth: Path, submission: Path, **options: Any) -> dict[str, Any]:
+    """Return everything that a participant sees of a scoring except the scores."""
     steps: list[tuple[str, float]] = []
     try:
         report = score(track, truth, submission, progress=lambda *step: steps.append(step), **options)
@@ -40,7 +40,7 @@ def told(track: str, truth: Path, submission: Path, **options: Any) -> dict[str,
 @pytest.mark.parametrize(
     ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
 )
-def test_what_is_told_of_a_file_is_the_same_whatever_one_fact_of_the_truth_is(
+def test_the_answer_to_a_file_does_not_depend_on_one_fact_of_the_truth(
     track: str, listed_by: str, tmp_path: Path
 ) -> None:
     truths = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
@@ -51,7 +51,7 @@ def test_what_is_told_of_a_file_is_the_same_whatever_one_fact_of_the_truth_is(
         parameters = chance.choice(PARAMETERS[track])
         limits = Limits(boxes=chance.choice([50, 50_000])) if chance.random() < 0.1 else Limits()
         answers = {
-            truth.name: told(track, truth, submission, parameters=parameters, limits=limits)
+            truth.name: visible_answer(track, truth, submission, parameters=parameters, limits=limits)
             for truth in [truths[0], *chance.sample(truths[1:], TRUTHS_A_FILE)]
         }
         first = answers["as it is"]
@@ -64,22 +64,22 @@ def test_what_is_told_of_a_file_is_the_same_whatever_one_fact_of_the_truth_is(
 
 @pytest.mark.parametrize("count", [10_000, 10_001])
 @pytest.mark.parametrize("listed_by", private_facts.LISTED_BY["openimages-detection"])
-def test_the_cap_tells_nothing_of_any_class_of_any_image(listed_by: str, count: int, tmp_path: Path) -> None:
-    """One box more than the cap: the file took another path where its class was verified."""
+def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, count: int, tmp_path: Path) -> None:
+    """A file with one box more than the cap must be scored the same way whether its class is verified or not."""
     track, submission = "openimages-detection", tmp_path / "submission.csv"
     truths = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
     for image in private_facts.IMAGES[:2]:
         for label in private_facts.LABELS:
-            rows = [[image, label, "0.5", *cases.FEW_BOXES[place % 4]] for place in range(count)]
+            rows = [[image, label, "0.5", *cases.FEW_BOXES[index % 4]] for index in range(count)]
             submission.write_text(overfull.file(random.Random(1), rows, "kaggle"))
-            answers = [told(track, truth, submission) for truth in truths]
+            answers = [visible_answer(track, truth, submission) for truth in truths]
             assert answers[0]["way"] == "streamed"
             assert answers == [answers[0]] * len(truths)
 
 
 @pytest.mark.parametrize("track", private_facts.FACTS)
 def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) -> None:
-    """Or the pairs of truths would be no pairs."""
+    """Without this, the tests above would compare truths that cannot differ."""
     truths = list(private_facts.neighbours(track, private_facts.LISTED_BY[track][1], tmp_path / "truths"))
     unseen, submission = {truth.name for truth in truths[1:]}, tmp_path / "submission.csv"
     for seed in range(200):
@@ -89,13 +89,13 @@ def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) 
         except InvalidSubmission:
             continue
         unseen -= {name for name in unseen if splits[name] != splits["as it is"]}
-        if unseen <= SILENT:
+        if unseen <= WITHOUT_EFFECT:
             break
-    assert unseen <= SILENT
+    assert unseen <= WITHOUT_EFFECT
 
 
-def test_notices_of_what_is_annotated_are_for_those_who_hold_the_truth(tmp_path: Path) -> None:
-    """The command line prints them; what a server keeps has none."""
+def test_notices_that_depend_on_annotations_are_shown_to_holders_of_the_truth_only(tmp_path: Path) -> None:
+    """The command line prints them; a server does not store them."""
     truth = private_facts.written("openimages-detection", "open", tmp_path / "truth")
     submission = tmp_path / "submission.csv"
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\n")
@@ -105,15 +105,15 @@ def test_notices_of_what_is_annotated_are_for_those_who_hold_the_truth(tmp_path:
 
 
 def test_labels_outside_the_hierarchy_are_counted_against_the_hierarchy(tmp_path: Path) -> None:
-    """Also where the truth goes without expansion and knows a label that no public list has."""
+    """This holds for a truth without expansion, too, that knows a label which no public list has."""
     truth = private_facts.written("openimages-detection", "hierarchy", tmp_path / "truth")
     with (truth / "image_labels.csv").open("a") as labels:
         labels.write("one,yak,1\n")
     submission = tmp_path / "submission.csv"
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\none,gnu,0.5,0,1,0,1\n")
     options: dict[str, Any] = {"parameters": {"expand_hierarchy": False}}
-    way, ours, twins = cases.both("openimages-detection", truth, submission, **options)
-    assert (way, ours) == ("streamed", twins)
+    way, fast, reference = cases.both("openimages-detection", truth, submission, **options)
+    assert (way, fast) == ("streamed", reference)
     assert [(n.code, n.count) for n in score("openimages-detection", truth, submission, **options).notices] == [
         ("unknown_label", 2)
     ]

@@ -1,7 +1,7 @@
-"""Images with more predictions than are sure to count: their predictions are collected, and the cap is applied to them.
+"""The cap on overfull images: those with more predictions than may be scored of one class.
 
-Which images these are, and what is kept of them, never depends on what is annotated: the truth only decides between
-predictions that are equally sure.
+Which images are overfull, and how many of their predictions remain, does not depend on the ground truth, because time
+and memory would reveal it. The ground truth only decides between predictions of equal confidence.
 """
 
 from collections.abc import Sequence
@@ -11,47 +11,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.kernels.detection.overfull import overlaps_of
-from evaluator.kernels.detection.state import COLLECTED, MOST_PER_IMAGE_AND_CLASS, DetectionState, DetectionTruth
+from evaluator.kernels.detection.state import COLLECTED, MAX_PER_IMAGE_AND_CLASS, DetectionState, DetectionTruth
 from evaluator.metrics.matching import surest
 
 
 class Collected(NamedTuple):
-    """Sound predictions; arrays of shapes (N,), (N,) and (N, 5): as the kernels' state has them."""
+    """Predictions of overfull images that have an area; arrays of shapes (N,), (N,) and (N, 5).
+
+    See ``collected_images``, ``collected_labels`` and ``collected`` of
+    :class:`~evaluator.kernels.detection.state.DetectionState`.
+    """
 
     images: NDArray[np.int32]
     labels: NDArray[np.int32]
     predictions: NDArray[np.float64]
 
     def only(self, chosen: NDArray[np.int64]) -> "Collected":
-        """Return the chosen ones."""
+        """Return the predictions with these indices."""
         return Collected(self.images[chosen], self.labels[chosen], self.predictions[chosen])
 
 
 def overfull_images(states: Sequence[DetectionState]) -> NDArray[np.bool_]:
-    """Tell which images have more predictions than an image may have of one class, over all threads."""
-    return np.asarray(np.sum([state.rows for state in states], axis=0) > MOST_PER_IMAGE_AND_CLASS)
+    """Return whether each image is overfull, given the predictions that all threads have counted."""
+    return np.asarray(np.sum([state.image_predictions for state in states], axis=0) > MAX_PER_IMAGE_AND_CLASS)
 
 
 def collected(state: DetectionState) -> Collected:
-    """Return what a thread has put aside."""
+    """Return the predictions that one thread has collected."""
     count = int(state.counts[COLLECTED])
     return Collected(state.collected_images[:count], state.collected_labels[:count], state.collected[:count])
 
 
 def joined(parts: Sequence[Collected]) -> Collected:
-    """Put together what all threads have put aside."""
+    """Return the predictions that all threads have collected."""
     return Collected(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def capped(truth: DetectionTruth, found: Collected) -> Collected:
-    """Return the surest of each image and label, image by image; labels that the truth does not know are one label."""
+    """Return the most confident predictions of each image and label, ordered by image.
+
+    All labels that the truth does not know are treated as one label.
+    """
     labels = len(truth.labels.starts)  # one more than there are
     keys = found.images.astype(np.int64) * labels + found.labels + 1
 
     def rivalry(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:
-        overlaps, theirs = np.empty(len(rivals)), found.only(rivals)
-        overlaps_of(truth, *theirs, overlaps)
-        return overlaps, list(theirs.predictions[:, 1:].T)
+        overlaps, chosen = np.empty(len(rivals)), found.only(rivals)
+        overlaps_of(truth, *chosen, overlaps)
+        return overlaps, list(chosen.predictions[:, 1:].T)
 
-    kept = surest(MOST_PER_IMAGE_AND_CLASS, keys, found.predictions[:, 0], rivalry)
+    kept = surest(MAX_PER_IMAGE_AND_CLASS, keys, found.predictions[:, 0], rivalry)
     return found.only(kept[np.argsort(found.images[kept], kind="stable")])

@@ -1,4 +1,4 @@
-"""One thread of a detection scoring: kernels and the memory that they work in."""
+"""The reader of one thread of a detection scoring: it calls the kernels and owns the memory that they work on."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,40 +7,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.kernels.detection import state as kernels
-from evaluator.kernels.detection.overfull import take_collected
+from evaluator.kernels.detection.matching import finish_all_images
+from evaluator.kernels.detection.overfull import match_collected
 from evaluator.kernels.detection.rows import merge, read_rows
-from evaluator.kernels.detection.state import DetectionState, DetectionTruth, settle_all
+from evaluator.kernels.detection.state import DetectionState, DetectionTruth
 from evaluator.kernels.detection.strings import read_strings
 from evaluator.kernels.reading import (
     DONE,
     ENTRIES,
     IMAGES,
-    NEGATIVE,
-    ODD,
+    NEGATIVE_CONFIDENCE,
+    NOT_PLAIN,
     PREDICTIONS,
-    STRANGERS,
     UNCLAIMED,
+    UNKNOWN_IMAGE_HASHES,
     UNKNOWN_IMAGES,
 )
 from evaluator.kernels.text.csv_blocks import Batch
 from evaluator.kernels.text.lookup import index_in
 from evaluator.tracks.detection.fast.overfull import capped, collected, joined
-from evaluator.tracks.interface import ReadableWay, listed_labels
-from evaluator.tracks.shared.buckets import Entries
-from evaluator.tracks.shared.fast import Bytes, Heading
+from evaluator.tracks.interface import ReferenceNeeded, listed_labels
+from evaluator.tracks.shared.buckets import Segments
+from evaluator.tracks.shared.fast import Bytes, FileHeader
 from evaluator.truth import Truth
 
 REASONS = {
-    ODD: "something that is not plain",
-    NEGATIVE: "negative confidences",
+    NOT_PLAIN: "something that is not plain",
+    NEGATIVE_CONFIDENCE: "negative confidences",
 }
 ENTRIES_PER_SEGMENT = 1 << 20
-BYTES_PER_DETECTION = 12  # the shortest one: "a 0 0 0 0 0 " or "a,b,0,0,0,0,0\n"
-BYTES_PER_LINE = 3  # the shortest one: "a,\n"
+BYTES_PER_DETECTION = 12  # of the shortest one: "a 0 0 0 0 0 " or "a,b,0,0,0,0,0\n"
+BYTES_PER_LINE = 3  # of the shortest one: "a,\n"
 
 
 def truth_of(truth: Truth) -> DetectionTruth:
-    """Return the truth as the kernels know it."""
+    """Return the arrays of a truth as the kernels take them."""
     arrays = truth.arrays
     closed = np.array([truth.flags["images_listed"], truth.flags["labels_listed"]])
     closed.flags.writeable = False
@@ -60,48 +61,60 @@ def truth_of(truth: Truth) -> DetectionTruth:
 
 
 class DetectionReader:
-    """What one thread has read: the state of its kernels, and the entries that they have filled."""
+    """One thread's reader: the state of its kernels, and the segments of entries that are full.
+
+    Parameters
+    ----------
+    truth : DetectionTruth
+    header : FileHeader
+    parameters : mapping
+        Of the track.
+    keeps_images : bool
+        Whether to keep the image of each entry, for curves and replicates.
+    overfull : bool array of shape (images,)
+        Images whose predictions are collected; none in a first reading.
+    """
 
     def __init__(
         self,
         truth: DetectionTruth,
-        heading: Heading,
+        header: FileHeader,
         parameters: Mapping[str, Any],
         keeps_images: bool,
         overfull: NDArray[np.bool_],
     ) -> None:
         self.truth = truth
-        self.heading = heading
+        self.header = header
         self.threshold: float = parameters["iou_threshold"]
         self.groups_count: bool = parameters["group_of_weight"] == 1
-        self.positions = np.array(heading.positions, np.int64)
-        self.order = np.argsort(self.positions).astype(np.int64)
+        self.cell_of_kind = np.array(header.positions, np.int64)
+        self.kind_of_cell = np.argsort(self.cell_of_kind).astype(np.int64)
         self.batch = Batch.empty(texts=2, numbers=5)
         self.keeps_images = keeps_images
         self.overfull = overfull
-        self.filled: Entries = []
+        self.filled: Segments = []
         self.filled_images: list[NDArray[np.int32]] = []
-        self.strangers: list[NDArray[np.uint64]] = []
+        self.unknown_image_hashes: list[NDArray[np.uint64]] = []
         self.state = self._new_state()
 
     def _new_state(self) -> DetectionState:
-        """Return a state of one image where images come in one piece, else of all."""
+        """Return an empty state: of one image in the Kaggle shape, of all images in the long shape."""
         truth = self.truth
         boxes, groups = len(truth.boxes), len(truth.groups)
-        if self.heading.kaggle:
+        if self.header.kaggle:
             starts = truth.boxes_from[truth.verified_from], truth.groups_from[truth.verified_from]
             boxes, groups = (int(np.diff(part).max(initial=0)) for part in starts)
-        suitors = np.empty((boxes, 6))
-        suitors[:, 0] = UNCLAIMED
+        best_candidates = np.empty((boxes, 6))
+        best_candidates[:, 0] = UNCLAIMED
         return DetectionState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
-            rows=np.zeros(len(truth.usage), np.int32),
+            image_predictions=np.zeros(len(truth.usage), np.int32),
             overfull=self.overfull,
-            strangers=np.empty(0, np.uint64),
-            place=np.full(len(truth.labels.starts) - 1, -1, np.int32),
-            suitors=suitors,
-            absorbed=np.full(groups, UNCLAIMED),
+            unknown_image_hashes=np.empty(0, np.uint64),
+            class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),
+            best_candidates=best_candidates,
+            group_confidences=np.full(groups, UNCLAIMED),
             confidences=np.empty(0),
             codes=np.empty(0, np.uint32),
             entry_images=np.empty(0, np.int32),
@@ -112,34 +125,42 @@ class DetectionReader:
 
     @property
     def predictions(self) -> int:
-        """How many were read."""
+        """Number of predictions that were read."""
         return int(self.state.counts[PREDICTIONS])
 
     @property
     def images(self) -> int:
-        """How many rows of images were read; in the long shape no fewer than the images that they name."""
-        if self.heading.kaggle:
+        """Number of rows of images that were read; in the long shape, an upper bound of the number of images."""
+        if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
 
     def read(self, data: Bytes, stop: int) -> None:
-        """Take the lines before ``stop``."""
+        """Read and match the lines before ``stop``.
+
+        Raises
+        ------
+        ReferenceNeeded
+        """
         self._make_room(stop // BYTES_PER_DETECTION + 1, lines=stop // BYTES_PER_LINE + 1)
         if self.overfull.any():
             self._collect_into(stop // BYTES_PER_DETECTION + 1)
         state = self.state
-        if self.heading.kaggle:
+        if self.header.kaggle:
             status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.groups_count)
         else:
-            status = read_rows(data, 0, stop, self.order, self.positions, self.batch, self.truth, state, self.threshold)
+            status = read_rows(
+                data, 0, stop, self.kind_of_cell, self.cell_of_kind, self.batch, self.truth, state, self.threshold
+            )
         if status != DONE:
-            raise ReadableWay(REASONS[status])
-        if state.counts[STRANGERS]:
-            self.strangers.append(self.state.strangers[: state.counts[STRANGERS]].copy())
-            state.counts[STRANGERS] = 0
+            raise ReferenceNeeded(REASONS[status])
+        if state.counts[UNKNOWN_IMAGE_HASHES]:
+            found = state.unknown_image_hashes[: state.counts[UNKNOWN_IMAGE_HASHES]]
+            self.unknown_image_hashes.append(found.copy())
+            state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int = 0) -> None:
-        """Begin a new segment where the current one may not hold so many more entries."""
+        """Begin a new segment if the current one may not have room for so many more entries."""
         used = int(self.state.counts[ENTRIES])
         if used + entries > len(self.state.codes):
             self.filled, self.filled_images = self.entries(), self.entry_images()
@@ -150,22 +171,22 @@ class DetectionReader:
                 entry_images=np.empty(size if self.keeps_images else 0, np.int32),
             )
             self.state.counts[ENTRIES] = 0
-        if self.heading.kaggle and lines > len(self.state.strangers):
-            self.state = self.state._replace(strangers=np.empty(lines, np.uint64))
+        if self.header.kaggle and lines > len(self.state.unknown_image_hashes):
+            self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))
 
-    def join(self, other: "DetectionReader") -> None:
-        """Take over what another thread has found in the long shape."""
+    def merge(self, other: "DetectionReader") -> None:
+        """Merge the state of another thread into this one's; only needed in the long shape."""
         self._make_room(len(self.truth.boxes))
         merge(self.truth, self.state, other.state, self.threshold)
 
-    def take_collected(self, crew: Sequence["DetectionReader"]) -> None:
-        """Take what all threads have put aside of overfull images, as far as it is not beyond the cap."""
-        left = capped(self.truth, joined([collected(reader.state) for reader in crew]))
+    def match_collected(self, readers: Sequence["DetectionReader"]) -> None:
+        """Match the predictions of overfull images that all threads have collected and that remain after the cap."""
+        left = capped(self.truth, joined([collected(reader.state) for reader in readers]))
         self._make_room(len(left.images) + len(self.truth.groups))
-        take_collected(self.truth, self.state, self.threshold, self.heading.kaggle, self.groups_count, *left)
+        match_collected(self.truth, self.state, self.threshold, self.header.kaggle, self.groups_count, *left)
 
     def _collect_into(self, more: int) -> None:
-        """Have room to put so many more predictions aside; those beyond the cap make way."""
+        """Make room to collect so many more predictions, by applying the cap to those that were collected before."""
         if int(self.state.counts[kernels.COLLECTED]) + more <= len(self.state.collected):
             return
         left = capped(self.truth, collected(self.state))
@@ -176,16 +197,16 @@ class DetectionReader:
         self.state = self.state._replace(collected_images=images, collected_labels=labels, collected=predictions)
         self.state.counts[kernels.COLLECTED] = count
 
-    def settle(self) -> None:
-        """Turn the suitors of all images into entries."""
+    def finish(self) -> None:
+        """Add the true positives of all images to the entries; only needed in the long shape, after all merging."""
         self._make_room(len(self.truth.boxes) + len(self.truth.groups))
-        settle_all(self.truth, self.state, self.groups_count)
+        finish_all_images(self.truth, self.state, self.groups_count)
 
-    def entries(self) -> Entries:
-        """Return (confidences, codes), segment by segment."""
+    def entries(self) -> Segments:
+        """Return the confidences and codes of all entries, a pair of arrays for each segment."""
         used = int(self.state.counts[ENTRIES])
         return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]
 
     def entry_images(self) -> list[NDArray[np.int32]]:
-        """Return the image of each entry, segment by segment; nothing where images are not kept."""
+        """Return the images of all entries, an array for each segment; empty arrays if images are not kept."""
         return [*self.filled_images, self.state.entry_images[: self.state.counts[ENTRIES]]]

@@ -1,4 +1,4 @@
-"""Cells that are found and read many at a time."""
+"""Reading of many CSV cells at once."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evaluator.kernels.text.csv_blocks import BATCH_ROWS, Batch, codes_of, find_ends, numbers_of, place_in
+from evaluator.kernels.text.csv_blocks import BATCH_ROWS, Batch, codes_of, find_cell_ends, numbers_of, position_in
 from evaluator.kernels.text.lookup import index_of
 
 CELLS = st.lists(st.text("ab0./-", max_size=20), max_size=300)
@@ -26,14 +26,14 @@ def laid_out(cells: list[str], after: bytes = b",") -> tuple[NDArray[np.uint8], 
 
 def ends_in(data: NDArray[np.uint8], stop: int) -> NDArray[np.int64]:
     ends = np.zeros(stop + 200, np.int64)
-    count = find_ends(data, 0, stop, ends)
+    count = find_cell_ends(data, 0, stop, ends)
     return ends[: count + 1]
 
 
 @settings(deadline=None)  # the first call compiles
 @given(CELLS, st.lists(ENDS, min_size=1, max_size=7))
-def test_every_cell_ends_where_a_comma_a_blank_or_a_line_ends_it(cells: list[str], after: list[bytes]) -> None:
-    text = b"".join(cell.encode() + after[place % len(after)] for place, cell in enumerate(cells))
+def test_cells_end_at_commas_blanks_and_line_ends(cells: list[str], after: list[bytes]) -> None:
+    text = b"".join(cell.encode() + after[index % len(after)] for index, cell in enumerate(cells))
     found = ends_in(np.frombuffer(text + b"," * 128, np.uint8), len(text))
     expected = np.cumsum([len(cell) + 1 for cell in cells], dtype=np.int64) - 1
     assert found.tolist() == [-1, *expected.tolist()]
@@ -42,32 +42,32 @@ def test_every_cell_ends_where_a_comma_a_blank_or_a_line_ends_it(cells: list[str
 def test_cells_beyond_a_batch_are_left_for_the_next() -> None:
     batch = Batch.empty(texts=2, numbers=5)
     data, stop = laid_out([""] * 2_000)
-    count = find_ends(data, 0, stop, batch.ends)
+    count = find_cell_ends(data, 0, stop, batch.ends)
     assert 7 * BATCH_ROWS <= count < len(batch.ends)
     assert batch.ends[: count + 1].tolist() == list(range(-1, count))
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(NUMBERS, min_size=1, max_size=BATCH_ROWS))
-def test_numbers_are_those_of_float(tokens: list[str]) -> None:
+def test_numbers_are_read_as_float_reads_them(tokens: list[str]) -> None:
     data, stop = laid_out([cell for token in tokens for cell in ("x", token)])
     values = np.empty(len(tokens))
     assert numbers_of(data, ends_in(data, stop), 1, 2, values)
     assert values.tolist() == [float(token) for token in tokens]
 
 
-@pytest.mark.parametrize("odd", ["", "x", "nan", "0x1", "1_0", "0.5x", "1e999", "0.5.5", "--1", "0.1234567x", "\xb2"])
-@pytest.mark.parametrize("place", [0, 1, 63])
-def test_one_odd_cell_is_enough_to_say_so(odd: str, place: int) -> None:
+@pytest.mark.parametrize("bad", ["", "x", "nan", "0x1", "1_0", "0.5x", "1e999", "0.5.5", "--1", "0.1234567x", "\xb2"])
+@pytest.mark.parametrize("index", [0, 1, 63])
+def test_one_bad_cell_is_reported_at_any_index(bad: str, index: int) -> None:
     for plain in ("0.250000", "0.123456789012"):
         tokens = [plain] * BATCH_ROWS
-        tokens[place] = odd
+        tokens[index] = bad
         data, stop = laid_out(tokens)
         assert not numbers_of(data, ends_in(data, stop), 0, 1, np.empty(BATCH_ROWS))
 
 
 @pytest.mark.parametrize("length", [1, 7, 8, 9, 15, 16, 17, 24, 40])
-def test_texts_that_begin_alike_are_told_apart_whatever_their_length(length: int) -> None:
+def test_texts_with_a_common_beginning_have_different_codes(length: int) -> None:
     known = ["a" * length, "a" * length + "b", "a" * length + "bc"]
     data, stop = laid_out([*known, "a" * (length + 5)])
     codes = np.empty(4, np.int64)
@@ -76,16 +76,16 @@ def test_texts_that_begin_alike_are_told_apart_whatever_their_length(length: int
 
 
 @pytest.mark.parametrize(("asked", "closed", "sound"), [("b", False, True), ("b", True, False), ('"a"', False, False)])
-def test_an_unknown_text_is_sound_where_it_is_plain_and_allowed(asked: str, closed: bool, sound: bool) -> None:
+def test_an_unknown_text_is_sound_if_it_is_plain_and_the_list_is_open(asked: str, closed: bool, sound: bool) -> None:
     data, stop = laid_out(["a", asked])
     assert codes_of(data, ends_in(data, stop), 0, 1, index_of(["a"]), closed, np.empty(2, np.int64)) is sound
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 60), max_size=60), st.data())
-def test_a_place_is_found_between_its_bounds_only(codes: list[int], data: st.DataObject) -> None:
+def test_a_code_is_found_between_the_bounds_only(codes: list[int], data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(codes)))
     stop = data.draw(st.integers(first, len(codes)))
     for code in range(61):
         found = codes.index(code, first, stop) if code in codes[first:stop] else -1
-        assert place_in(np.array(codes, np.int32), first, stop, code) == found
+        assert position_in(np.array(codes, np.int32), first, stop, code) == found

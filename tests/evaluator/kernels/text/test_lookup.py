@@ -1,10 +1,10 @@
-"""Looking up ids and labels by their bytes."""
+"""Lookup of ids and labels by their bytes."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.kernels.text.lookup import codes_in, index_of
+from evaluator.kernels.text.lookup import codes_between_commas, index_of
 
 PLAIN = st.text(
     st.characters(min_codepoint=0x21, exclude_characters=',"', exclude_categories=["Cs"]), min_size=1, max_size=40
@@ -14,26 +14,26 @@ PLAIN = st.text(
 def look_up(known: list[str], asked: list[str]) -> list[int]:
     data = np.frombuffer("".join(f"{text}," for text in asked).encode() + bytes(64), np.uint8)
     codes = np.empty(len(asked), np.int64)
-    codes_in(data, index_of(known), codes)
+    codes_between_commas(data, index_of(known), codes)
     return codes.tolist()
 
 
 @settings(max_examples=500)
 @given(st.lists(PLAIN, unique=True, max_size=30), st.lists(PLAIN, max_size=30))
-def test_codes_are_those_of_a_dict(known: list[str], others: list[str]) -> None:
+def test_the_index_finds_the_same_codes_as_a_dict(known: list[str], others: list[str]) -> None:
     codes = {text: code for code, text in enumerate(known)}
     asked = [*others, *known, *(text[:-1] or "x" for text in known), *(f"{text}x" for text in known)]
     assert look_up(known, asked) == [codes.get(text, -1) for text in asked]
 
 
-def test_texts_of_every_length_around_a_word() -> None:
+def test_texts_of_every_length_are_found() -> None:
     known = ["x" * length for length in range(1, 70)]
     assert look_up(known, known) == list(range(69))
     assert look_up(known, ["x" * 70]) == [-1]
 
 
-def test_texts_that_are_almost_alike_are_told_apart() -> None:
-    """So many that one in eight is looked for where another one lies."""
+def test_texts_that_are_almost_equal_have_different_codes() -> None:
+    """There are so many that one in eight shares its first slot with another."""
     known = [f"the_same{number:08}" for number in range(2_000)]
     others = [f"the_same{number:08}" for number in range(2_000, 4_000)]
     near = [
@@ -46,5 +46,5 @@ def test_texts_that_are_almost_alike_are_told_apart() -> None:
     assert look_up(known, known) == list(range(len(known)))
 
 
-def test_what_no_plain_cell_can_spell_is_left_out() -> None:
+def test_texts_that_no_plain_cell_can_contain_are_left_out() -> None:
     assert look_up(["a b", "a", "b,c", 'say "x"'], ["a", "b"]) == [1, -1]

@@ -1,4 +1,4 @@
-"""The cap of 10,000 detections of an image and class: the kernels keep to it as the reference implementation does."""
+"""The kernels apply the cap of 10,000 detections of an image and class as the reference implementation does."""
 
 import json
 import random
@@ -17,15 +17,17 @@ TRACK = "openimages-detection"
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
 @pytest.mark.parametrize("seed", range(12))
-def test_overfull_images_are_streamed_and_scored_alike(seed: int, shape: str, threads: int, tmp_path: Path) -> None:
+def test_overfull_images_are_scored_by_the_fast_path_with_equal_answers(
+    seed: int, shape: str, threads: int, tmp_path: Path
+) -> None:
     chance = random.Random(seed)
     truth = cases.truth(chance, tmp_path / "truth")
     submission = tmp_path / "submission.csv"
     submission.write_text(overfull.file(chance, overfull.rows(chance, cases.IMAGES[:2], cases.LABELS[:3]), shape))
     options: dict[str, Any] = {"curves": seed % 2 == 0, "parameters": {"group_of_weight": float(seed % 3 > 0)}}
-    way, ours, twins = cases.both(TRACK, truth, submission, threads=threads, **options)
-    assert ours == twins
-    assert way == "streamed" or "errors" in ours
+    way, fast, reference = cases.both(TRACK, truth, submission, threads=threads, **options)
+    assert fast == reference
+    assert way == "streamed" or "errors" in fast
 
 
 def made(folder: Path, boxes: list[str]) -> Path:
@@ -39,37 +41,37 @@ def made(folder: Path, boxes: list[str]) -> Path:
 @pytest.mark.parametrize(
     ("better", "found"),
     [
-        (["0.5", "0.02", "0", "1", "1"], 0.5),  # of equally sure ones the greater overlap is among the 10,000 ...
-        (["0.5", "0", "0", "0.01", "1"], 0.0),  # ... and this one, with none, is not
+        (["0.5", "0.02", "0", "1", "1"], 0.5),  # of equal confidence, a greater overlap is among the 10,000 ...
+        (["0.5", "0", "0", "0.01", "1"], 0.0),  # ... and a smaller one is not
     ],
 )
 def test_at_the_cap_the_greater_overlap_stays(better: list[str], found: float, shape: str, tmp_path: Path) -> None:
-    """10,000 boxes of IoU 0.3, one more: it is scored as 0.5 only if it is kept."""
+    """One box is added to 10,000 boxes of IoU 0.3; only if the cap keeps it, there is a true positive."""
     truth = made(tmp_path / "truth", ["a,cat,0,1,0,1,0", "b,cat,0,1,0,1,0"])
     rows = [["a", "cat", "0.5", "0", "0", "0.3", "1"] for _ in range(10_000)] + [["a", "cat", *better]]
     submission = tmp_path / "submission.csv"
     submission.write_text(overfull.file(random.Random(1), rows, shape))
-    way, ours, twins = cases.both(TRACK, truth, submission)
-    assert (way, ours) == ("streamed", twins)
-    row = ours["splits"]["all"]["classes"][0]
+    way, fast, reference = cases.both(TRACK, truth, submission)
+    assert (way, fast) == ("streamed", reference)
+    row = fast["splits"]["all"]["classes"][0]
     assert (row["scored"], row["true_positives"] > 0) == (10_000, found > 0)
 
 
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
-def test_the_cap_holds_for_each_class_alone(shape: str, tmp_path: Path) -> None:
+def test_the_cap_applies_to_each_class_separately(shape: str, tmp_path: Path) -> None:
     truth = made(tmp_path / "truth", ["a,cat,0,1,0,1,0", "a,dog,0,1,0,1,0"])
     labels = ["cat"] * 11_000 + ["dog"] * 9_000 + ["owl"] * 20_000
-    rows = [["a", label, f"0.{place % 9 + 1}", "0", "0", "0.2", "1"] for place, label in enumerate(labels)]
+    rows = [["a", label, f"0.{index % 9 + 1}", "0", "0", "0.2", "1"] for index, label in enumerate(labels)]
     submission = tmp_path / "submission.csv"
     submission.write_text(overfull.file(random.Random(1), rows, shape))
-    way, ours, twins = cases.both(TRACK, truth, submission, threads=2)
-    assert (way, ours) == ("streamed", twins)
-    assert [row["scored"] for row in ours["splits"]["all"]["classes"]] == [10_000, 9_000]
+    way, fast, reference = cases.both(TRACK, truth, submission, threads=2)
+    assert (way, fast) == ("streamed", reference)
+    assert [row["scored"] for row in fast["splits"]["all"]["classes"]] == [10_000, 9_000]
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_surest_are_the_first_in_full_order(seed: int) -> None:
-    """And overlaps are asked for only where confidence leaves it open."""
+def test_the_cap_keeps_the_first_in_full_order(seed: int) -> None:
+    """Overlaps are only computed where confidence does not decide."""
     numbers = np.random.default_rng(seed)
     keys, confidences = numbers.integers(0, 4, 300), numbers.integers(0, 6, 300) / 5
     overlaps, corners = numbers.integers(0, 3, 300) / 2, [numbers.integers(0, 3, 300) for _ in range(2)]
@@ -79,27 +81,27 @@ def test_the_surest_are_the_first_in_full_order(seed: int) -> None:
         asked.extend(rivals.tolist())
         return overlaps[rivals], [corner[rivals] for corner in corners]
 
-    most = int(numbers.integers(1, 120))
-    kept = surest(most, keys, confidences, rivalry)
+    cap = int(numbers.integers(1, 120))
+    kept = surest(cap, keys, confidences, rivalry)
     order = precedence(keys, confidences, overlaps, corners)
-    expected = order[ranks_in_groups(keys[order]) < most]
+    expected = order[ranks_in_groups(keys[order]) < cap]
 
-    def told(chosen: Any) -> list[Any]:
+    def sorted_rows(chosen: Any) -> list[Any]:
         return sorted(zip(*(each[chosen].tolist() for each in (keys, confidences, overlaps, *corners)), strict=True))
 
-    assert told(kept) == told(expected)
+    assert sorted_rows(kept) == sorted_rows(expected)
     for key in range(4):
-        assert len(set(confidences[[place for place in asked if keys[place] == key]].tolist())) <= 1
+        assert len(set(confidences[[index for index in asked if keys[index] == key]].tolist())) <= 1
 
 
-def test_what_is_ignored_takes_no_part_whatever_its_image_holds(tmp_path: Path) -> None:
+def test_ignored_images_are_not_scored_even_if_they_are_overfull(tmp_path: Path) -> None:
     truth = made(tmp_path / "truth", ["a,cat,0,1,0,1,0", "b,cat,0,1,0,1,0"])
     (truth / "usage.csv").write_text("ImageID,Usage\na,Ignored\nb,Public\n")
     rows = [["a", "cat", "0.9", "0", "0", "1", "1"] for _ in range(10_500)] + [["b", "cat", "0.5", "0", "0", "1", "1"]]
     submission = tmp_path / "submission.csv"
     for shape in ("kaggle", "long"):
         submission.write_text(overfull.file(random.Random(1), rows, shape))
-        way, ours, twins = cases.both(TRACK, truth, submission, bootstrap=20)
+        way, fast, reference = cases.both(TRACK, truth, submission, bootstrap=20)
         assert way == "streamed"
-        assert json.dumps(ours) == json.dumps(twins)
-        assert ours["splits"]["all"]["classes"][0]["scored"] == 1
+        assert json.dumps(fast) == json.dumps(reference)
+        assert fast["splits"]["all"]["classes"][0]["scored"] == 1

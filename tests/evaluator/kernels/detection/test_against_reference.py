@@ -1,4 +1,4 @@
-"""The kernels against the readable way: the same answer to the last bit, whatever the file."""
+"""The fast path of detection gives the same answers as the reference implementation, to the last bit."""
 
 import random
 from pathlib import Path
@@ -24,7 +24,7 @@ PARAMETERS: list[dict[str, Any]] = [
 ]
 
 
-def made(seed: int, folder: Path) -> tuple[random.Random, Path, Path]:
+def draw(seed: int, folder: Path) -> tuple[random.Random, Path, Path]:
     chance = random.Random(seed)
     submission = folder / "submission.csv"
     submission.write_bytes(cases.detection_file(chance))
@@ -33,26 +33,26 @@ def made(seed: int, folder: Path) -> tuple[random.Random, Path, Path]:
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**48), parameters=st.sampled_from(PARAMETERS), threads=st.sampled_from([1, 1, 2, 3]))
-def test_sound_files(seed: int, parameters: dict[str, Any], threads: int, tmp_path: Path) -> None:
-    _, truth, submission = made(seed, tmp_path)
-    _, ours, twins = cases.both(TRACK, truth, submission, parameters=parameters, threads=threads)
-    assert ours == twins
+def test_valid_files_get_equal_answers(seed: int, parameters: dict[str, Any], threads: int, tmp_path: Path) -> None:
+    _, truth, submission = draw(seed, tmp_path)
+    _, fast, reference = cases.both(TRACK, truth, submission, parameters=parameters, threads=threads)
+    assert fast == reference
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**48))
-def test_damaged_files(seed: int, tmp_path: Path) -> None:
-    chance, truth, submission = made(seed, tmp_path)
+def test_damaged_files_get_equal_answers(seed: int, tmp_path: Path) -> None:
+    chance, truth, submission = draw(seed, tmp_path)
     submission.write_bytes(cases.mutated(chance, submission.read_bytes()))
-    _, ours, twins = cases.both(TRACK, truth, submission)
-    assert ours == twins
+    _, fast, reference = cases.both(TRACK, truth, submission)
+    assert fast == reference
 
 
-def test_most_sound_files_are_streamed(tmp_path: Path) -> None:
-    """Or the twin would be compared with itself."""
+def test_most_valid_files_are_scored_by_the_fast_path(tmp_path: Path) -> None:
+    """Without this, the reference implementation would mostly be compared with itself."""
     ways = []
     for seed in range(60):
-        _, truth, submission = made(seed, tmp_path)
+        _, truth, submission = draw(seed, tmp_path)
         ways.append(cases.answer(TRACK, truth, submission)[0])
     assert ways.count("streamed") > 30
 
@@ -94,27 +94,27 @@ def small(tmp_path: Path) -> Path:
         (f"a,{' '.join([CAT.replace('cat', 'dog')] * 100_000)}", "streamed"),
     ],
 )
-def test_which_way_a_file_takes(small: Path, tmp_path: Path, rows: str, way: str) -> None:
+def test_the_way_a_file_is_scored_depends_on_its_form(small: Path, tmp_path: Path, rows: str, way: str) -> None:
     submission = tmp_path / "submission.csv"
     submission.write_text(f"ImageId,PredictionString\n{rows}")
-    taken, ours, twins = cases.both(TRACK, small, submission)
+    taken, fast, reference = cases.both(TRACK, small, submission)
     assert taken == way
-    assert ours == twins
+    assert fast == reference
 
 
-def test_a_line_longer_than_many_chunks_is_streamed(small: Path, tmp_path: Path) -> None:
+def test_a_line_longer_than_many_blocks_is_scored_by_the_fast_path(small: Path, tmp_path: Path) -> None:
     submission = tmp_path / "submission.csv"
     long = " ".join([f"dog 0.5 0 0 0.5 0.{number}" for number in range(1, 300_000)])
     submission.write_text(f"ImageId,PredictionString\nb,{CAT}\na,{CAT} {long} {CAT}\nz,{CAT}\n")
     assert submission.stat().st_size > 5 << 20
-    taken, ours, twins = cases.both(TRACK, small, submission, threads=2)
+    taken, fast, reference = cases.both(TRACK, small, submission, threads=2)
     assert taken == "streamed"
-    assert ours == twins
+    assert fast == reference
 
 
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
-def test_any_number_of_threads_gives_the_same_bytes(tmp_path: Path, shape: str) -> None:
-    """Over many blocks, the rows of an image scattered over all of them."""
+def test_any_number_of_threads_gives_the_same_report(tmp_path: Path, shape: str) -> None:
+    """The file has many blocks, and the rows of an image are distributed over all of them."""
     chance = random.Random(5)
     folder = tmp_path / "truth"
     folder.mkdir()
@@ -143,6 +143,6 @@ def test_any_number_of_threads_gives_the_same_bytes(tmp_path: Path, shape: str) 
     assert submission.stat().st_size > 2 << 20
     answers = [cases.answer(TRACK, folder, submission, threads=threads) for threads in (1, 2, 3, 7)]
     assert [way for way, _ in answers] == ["streamed"] * 4
-    with cases.readable_way():
-        twins = cases.answer(TRACK, folder, submission)[1]
-    assert all(ours == twins for _, ours in answers)
+    with cases.reference_implementation():
+        reference = cases.answer(TRACK, folder, submission)[1]
+    assert all(fast == reference for _, fast in answers)

@@ -1,11 +1,11 @@
-"""Nobody waits for a compiler: set-up has done it."""
+"""No scoring waits for the compiler, because set-up has compiled all kernels."""
 
 import subprocess
 import sys
 
 from evaluator import scoring
 from evaluator.cli.progress import progress
-from evaluator.kernels import jit as cache
+from evaluator.kernels import jit
 from evaluator.scoring import prepare
 
 PROGRAM = """
@@ -41,7 +41,7 @@ assert "numba" not in sys.modules
 """
 
 
-def test_a_small_file_in_a_new_process_does_not_wait_for_kernels(tiny, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_small_file_in_a_new_process_is_scored_without_loading_kernels(tiny, tmp_path) -> None:  # type: ignore[no-untyped-def]
     truth = tmp_path / "truth.podium"
     prepare("openimages-detection", tiny.truth, truth)
     arguments = [sys.executable, "-c", COLD, str(truth), str(tiny.long)]
@@ -49,13 +49,13 @@ def test_a_small_file_in_a_new_process_does_not_wait_for_kernels(tiny, tmp_path)
     assert done.returncode == 0, done.stderr
 
 
-def test_only_the_first_who_needs_kernels_is_told_that_they_are_compiled(tiny, tmp_path, monkeypatch, capsys) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(cache, "PLACE", tmp_path)
+def test_only_the_first_scoring_on_a_machine_compiles_kernels(tiny, tmp_path, monkeypatch, capsys) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(scoring, "SMALL_BYTES", 0)
-    said = []
+    outputs = []
     for _ in range(2):
         monkeypatch.delitem(sys.modules, "evaluator.tracks.detection.fast.scoring", raising=False)
-        with progress() as tell:
-            assert scoring.score(tiny.track, tiny.truth, tiny.long, progress=tell).way == "streamed"
-        said.append(capsys.readouterr().err)
-    assert said == ["compiling the kernels, once on this machine: about a minute\n", ""]
+        with progress() as report:
+            assert scoring.score(tiny.track, tiny.truth, tiny.long, progress=report).way == "streamed"
+        outputs.append(capsys.readouterr().err)
+    assert outputs == ["compiling the kernels, once on this machine: about a minute\n", ""]

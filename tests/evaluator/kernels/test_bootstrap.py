@@ -1,4 +1,4 @@
-"""The bootstrap's kernels against numpy and against copied images: the same replicates, whatever the curves."""
+"""Bootstrap kernels give the same replicates as the reference implementation and as images that are copied."""
 
 import random
 from pathlib import Path
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evaluator import bootstrap
 from evaluator.draws import LANES
 from evaluator.kernels import bootstrap as kernels
-from evaluator.metrics import bootstrap as readable
+from evaluator.metrics import bootstrap as numpy_bootstrap
 from evaluator.metrics.average_precision import average_precision, stepwise_average_precision
 from evaluator.metrics.resampling import HIT, MISS, PART, Groups, Steps
 from evaluator.problems import InvalidSubmission
@@ -25,8 +25,8 @@ from tests.evaluator.kernels import cases
 CURVES = 3
 
 
-def weights_of(rng: np.random.Generator, images: int) -> readable.Weights:
-    """Usual ones, none at all, the largest that fit."""
+def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights:
+    """Draw weights: usual ones, the largest possible, mostly zeros."""
     kind = rng.integers(4)
     if kind < 2:
         return rng.poisson(1, (images, LANES)).astype(np.uint8)
@@ -34,9 +34,9 @@ def weights_of(rng: np.random.Generator, images: int) -> readable.Weights:
 
 
 @settings(max_examples=200, deadline=None)
-@given(seed=st.integers(0, 2**48), part=st.sampled_from([0.3, 0.5, 1.0]), envelope=st.booleans())
-def test_areas_are_those_of_copied_entries_and_equal_to_the_last_bit(seed: int, part: float, envelope: bool) -> None:
-    """Ties, negative confidences, images of no weight or outside, false positives only, no entries at all."""
+@given(seed=st.integers(0, 2**48), partial=st.sampled_from([0.3, 0.5, 1.0]), envelope=st.booleans())
+def test_areas_equal_the_reference_and_those_of_copied_entries(seed: int, partial: float, envelope: bool) -> None:
+    """Covers ties, negative confidences, images without weight or outside the split, and curves without entries."""
     rng = np.random.default_rng(seed)
     images, entries = int(rng.integers(1, 12)), int(rng.choice([0, 1, 5, 60, 2_000]))
     curves = rng.integers(0, CURVES - rng.integers(2), entries)
@@ -45,45 +45,47 @@ def test_areas_are_those_of_copied_entries_and_equal_to_the_last_bit(seed: int, 
     rows = rng.integers(-1, images, entries).astype(np.int32)
     weights, steps = weights_of(rng, images), Steps.of(curves, confidences, kinds, rows, CURVES, envelope=envelope)
     area = average_precision if envelope else stepwise_average_precision
-    truths = readable.sums(weights, Groups.of(curves, rows, CURVES)) + rng.integers(0, 2, (CURVES, LANES))
-    ours = kernels.average_precisions(weights, steps, truths, part)
-    assert np.array_equal(ours, readable.average_precisions(weights, steps, truths, part), equal_nan=True)
+    positives = numpy_bootstrap.sums(weights, Groups.of(curves, rows, CURVES)) + rng.integers(0, 2, (CURVES, LANES))
+    fast = kernels.average_precisions(weights, steps, positives, partial)
+    assert np.array_equal(fast, numpy_bootstrap.average_precisions(weights, steps, positives, partial), equal_nan=True)
     for curve in range(CURVES):
         for lane in (0, LANES - 1):
             copies = np.repeat(np.arange(entries), np.where((rows >= 0) & (curves == curve), weights[rows, lane], 0))
-            counts = np.array([1.0, part, 0.0])[kinds[copies]]
-            expected = area(confidences[copies], counts, truths[curve, lane])
-            assert ours[curve, lane] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+            counts = np.array([1.0, partial, 0.0])[kinds[copies]]
+            expected = area(confidences[copies], counts, positives[curve, lane])
+            assert fast[curve, lane] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**48))
-def test_sums_are_those_of_the_rows(seed: int) -> None:
+def test_sums_equal_the_sums_of_the_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
     images, entries = int(rng.integers(1, 12)), int(rng.choice([0, 1, 50, 3_000]))
     groups, rows = rng.integers(0, CURVES, entries), rng.integers(-1, images, entries).astype(np.int32)
-    weights, together = weights_of(rng, images), Groups.of(groups, rows, CURVES)
+    weights, grouped = weights_of(rng, images), Groups.of(groups, rows, CURVES)
     expected = [weights[rows[(groups == group) & (rows >= 0)]].sum(axis=0, dtype=int) for group in range(CURVES)]
-    for engine in (kernels, readable):
-        assert np.array_equal(engine.sums(weights, together), expected)
+    for engine in (kernels, numpy_bootstrap):
+        assert np.array_equal(engine.sums(weights, grouped), expected)
 
 
-def test_a_portion_of_the_readable_sums_may_end_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readable, "ROWS_AT_ONCE", 3)
+def test_reference_sums_do_not_depend_on_the_size_of_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numpy_bootstrap, "ROWS_AT_ONCE", 3)
     groups = Groups(np.zeros(10, np.int32), np.array([0, 1, 7, 7, 10, 10]))
-    assert readable.sums(np.ones((1, 1), np.uint8), groups).ravel().tolist() == [0, 1, 6, 0, 3, 0]
+    assert numpy_bootstrap.sums(np.ones((1, 1), np.uint8), groups).ravel().tolist() == [0, 1, 6, 0, 3, 0]
 
 
 @pytest.mark.parametrize("rows", [[0, 3], [0, 2**31 - 1]])
-def test_rows_that_are_not_there_are_refused(rows: list[int]) -> None:
-    """The kernels themselves look at nothing."""
-    weights, there = np.ones((3, LANES), np.uint8), np.array(rows, np.int32)
+def test_rows_out_of_range_are_refused(rows: list[int]) -> None:
+    """The kernels themselves do not check them."""
+    weights, indices = np.ones((3, LANES), np.uint8), np.array(rows, np.int32)
     with pytest.raises(IndexError):
-        kernels.sums(weights, Groups(there, np.array([2])))
+        kernels.sums(weights, Groups(indices, np.array([2])))
     with pytest.raises(IndexError):
-        kernels.average_precisions(weights, Steps(there, np.array([[2, 2, 2]]), np.array([0, 1])), np.ones((1, 64)), 1)
+        kernels.average_precisions(
+            weights, Steps(indices, np.array([[2, 2, 2]]), np.array([0, 1])), np.ones((1, 64)), 1
+        )
     with pytest.raises(ValueError, match="a block of"):
-        kernels.sums(np.ones((9, 7), np.uint8), Groups(there[:1], np.array([1])))
+        kernels.sums(np.ones((9, 7), np.uint8), Groups(indices[:1], np.array([1])))
 
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
@@ -93,7 +95,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def replicates_of(report: Report) -> dict[tuple[str, str], list[float]]:
-    """Every replicate; NaN equals NaN in a list of texts."""
+    """Return every replicate as text, so that NaN equals NaN."""
     return {
         (name, metric): list(map(repr, values.tolist()))
         for name, split in report.splits.items()
@@ -111,17 +113,17 @@ def scored(track: str, truth: Path, submission: Path, **options: Any) -> Report 
 @pytest.mark.parametrize("track", cases.FILES)
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**48), threads=st.sampled_from([1, 2, 3]))
-def test_replicates_do_not_depend_on_the_way(track: str, seed: int, threads: int, tmp_path: Path) -> None:
+def test_both_implementations_give_equal_replicates(track: str, seed: int, threads: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     submission = tmp_path / "submission.csv"
     submission.write_bytes(cases.FILES[track](chance))
     truth = cases.TRUTHS[track](chance, Path(mkdtemp(dir=tmp_path)) / "truth")
     options = {"parameters": chance.choice(PARAMETERS[track]), "seed": seed}
-    ours = scored(track, truth, submission, threads=threads, **options)
-    with cases.readable_way(), patch.object(bootstrap, "engine", lambda: readable):
-        twins = scored(track, truth, submission, **options)
-    if ours is None or twins is None:
-        assert ours is twins
+    fast = scored(track, truth, submission, threads=threads, **options)
+    with cases.reference_implementation(), patch.object(bootstrap, "engine", lambda: numpy_bootstrap):
+        reference = scored(track, truth, submission, **options)
+    if fast is None or reference is None:
+        assert fast is reference
         return
-    assert ours.as_dict() == twins.as_dict()
-    assert replicates_of(ours) == replicates_of(twins)
+    assert fast.as_dict() == reference.as_dict()
+    assert replicates_of(fast) == replicates_of(reference)

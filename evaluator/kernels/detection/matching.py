@@ -1,0 +1,164 @@
+"""Matching of one detection with the boxes of its image, and the entries of the curves that follow from it.
+
+The reference implementations are ``evaluator.tracks.detection.scorer`` and ``evaluator.metrics``.
+"""
+
+import numpy as np
+from numba import types
+
+from evaluator.kernels.detection.state import COLLECTED, MAX_PER_IMAGE_AND_CLASS, STATE, TRUTH
+from evaluator.kernels.jit import inlined, kernel, subroutine
+from evaluator.kernels.overlap import best_box, best_group, is_before
+from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENCE, PRIVATE, UNCLAIMED, count_unusual
+
+
+@inlined
+def uncounted_class(truth, label):
+    """Return the class code for entries that are not scored: one for each label, and one for all unknown labels.
+
+    These codes follow those of the real classes, and their curves are not reported. Such entries are stored because
+    time and memory would otherwise reveal which predictions are scored.
+    """
+    labels = len(truth.labels.starts) - 1
+    if label >= labels:
+        return label  # already such a code
+    return labels + (label if label >= 0 else labels)
+
+
+@inlined
+def add_entry(truth, state, confidence, label, image, miss):
+    """Append an entry to the curves; entries of ignored images get the code of :func:`uncounted_class`."""
+    at, usage = state.counts[ENTRIES], truth.usage[image]
+    if usage == IGNORED:
+        label = uncounted_class(truth, label)
+    state.confidences[at] = confidence
+    state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + miss)
+    if len(state.entry_images):
+        state.entry_images[at] = image
+    state.counts[ENTRIES] = at + 1
+
+
+@inlined
+def claim(truth, state, offsets, threshold, image, position, target, confidence, corners):
+    """Let a detection claim a box; the loser of the claim joins a group-of box or becomes a false positive.
+
+    A detection may only match the box that it overlaps most. So of all detections that claim a box, the first in the
+    order of :func:`~evaluator.kernels.overlap.is_before` is its true positive, in whatever order they are read.
+
+    Parameters
+    ----------
+    position : int64
+        Position of the detection's class in ``truth.verified``.
+    target : (int64, float64)
+        The claimed box, -1 for none, and the IoU with it.
+    """
+    box, overlap = target
+    if box >= 0:
+        candidate = state.best_candidates[box - offsets[0]]
+        if is_before(confidence, overlap, corners, candidate):
+            displaced, its_corners = candidate[0], (candidate[2], candidate[3], candidate[4], candidate[5])
+            candidate[0], candidate[1] = confidence, overlap
+            candidate[2], candidate[3], candidate[4], candidate[5] = corners
+            if displaced == UNCLAIMED:
+                return
+            confidence, corners = displaced, its_corners
+    group, share = best_group(truth.groups, truth.groups_from[position], truth.groups_from[position + 1], corners)
+    if group >= 0 and share >= threshold:
+        state.group_confidences[group - offsets[1]] = max(state.group_confidences[group - offsets[1]], confidence)
+    else:
+        add_entry(truth, state, confidence, np.int64(truth.verified[position]), image, 1)
+
+
+@inlined
+def match_detection(truth, state, offsets, threshold, image, position, confidence, corners):
+    """Match one detection of a verified class with the box that it overlaps most.
+
+    Parameters
+    ----------
+    position : int64
+        Position of the class in ``truth.verified``.
+    offsets : (int64, int64)
+        Indices of the box and group that come first in ``best_candidates`` and ``group_confidences``.
+    confidence : float64, not negative, no negative zero
+    corners : four float64
+    """
+    best, overlap = best_box(truth.boxes, truth.boxes_from[position], truth.boxes_from[position + 1], corners)
+    target = (best, overlap) if overlap >= threshold else (np.int64(-1), overlap)
+    claim(truth, state, offsets, threshold, image, position, target, confidence, corners)
+
+
+@subroutine
+def collect(state, image, label, confidence, corners):
+    """Store a prediction of an overfull image, to be matched once the cap has been applied."""
+    at = state.counts[COLLECTED]
+    state.collected_images[at], state.collected_labels[at] = image, label
+    state.collected[at, 0] = confidence
+    state.collected[at, 1], state.collected[at, 2], state.collected[at, 3], state.collected[at, 4] = corners
+    state.counts[COLLECTED] = at + 1
+
+
+@inlined
+def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, corners):
+    """Match one prediction of a known image, or collect it if the image is overfull; return a status.
+
+    ``position`` is -1 if the class is not verified in the image. When an image turns out to be overfull, the file has
+    to be read a second time; the rest of the first reading only counts predictions.
+
+    Returns
+    -------
+    int64 : DONE or NEGATIVE_CONFIDENCE
+    """
+    if not confidence >= 0:
+        return NEGATIVE_CONFIDENCE
+    number = state.image_predictions[image] + 1
+    state.image_predictions[image] = number
+    if count_unusual(state.counts, confidence, corners):
+        confidence += 0.0  # -0.0 becomes 0.0
+        if state.overfull[image]:
+            collect(state, image, label, confidence, corners)
+        elif position >= 0 and number <= MAX_PER_IMAGE_AND_CLASS:
+            match_detection(truth, state, offsets, threshold, image, position, confidence, corners)
+    return DONE
+
+
+@inlined
+def offsets_of(truth, image):
+    """Return the indices of an image's first box and first group."""
+    first = np.int64(truth.verified_from[image])
+    return np.int64(truth.boxes_from[first]), np.int64(truth.groups_from[first])
+
+
+@subroutine
+def note_verified(truth, state, image):
+    """Fill ``state.class_positions`` with the verified classes of an image."""
+    for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
+        state.class_positions[truth.verified[position]] = position
+
+
+@subroutine
+def clear_verified(truth, state, image):
+    """Reset ``state.class_positions`` after an image."""
+    for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
+        state.class_positions[truth.verified[position]] = -1
+
+
+@subroutine
+def finish_image(truth, state, offsets, image, groups_count):
+    """Add the true positives of an image, of its boxes and its groups, to the entries, and reset their state."""
+    for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
+        label = np.int64(truth.verified[position])
+        for box in range(truth.boxes_from[position] - offsets[0], truth.boxes_from[position + 1] - offsets[0]):
+            if state.best_candidates[box, 0] != UNCLAIMED:
+                add_entry(truth, state, state.best_candidates[box, 0], label, image, 0)
+                state.best_candidates[box, 0] = UNCLAIMED
+        for group in range(truth.groups_from[position] - offsets[1], truth.groups_from[position + 1] - offsets[1]):
+            if groups_count and state.group_confidences[group] > 0:
+                add_entry(truth, state, state.group_confidences[group], label, image, 0)
+            state.group_confidences[group] = UNCLAIMED
+
+
+@kernel(TRUTH, STATE, types.boolean)
+def finish_all_images(truth, state, groups_count):
+    """Apply :func:`finish_image` to every image; there must be room for an entry for each box and group."""
+    for image in range(len(truth.usage)):
+        finish_image(truth, state, (0, 0), image, groups_count)

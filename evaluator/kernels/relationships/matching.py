@@ -1,0 +1,212 @@
+"""Matching of one pair with the triplets and phrases of its image.
+
+The reference implementations are ``evaluator.tracks.relationships.scorer`` and ``evaluator.metrics``.
+"""
+
+import numpy as np
+from numba import types
+
+from evaluator.kernels.jit import inlined, kernel, subroutine
+from evaluator.kernels.overlap import is_before
+from evaluator.kernels.reading import (
+    BEYOND_ONE,
+    DONE,
+    ENTRIES,
+    IGNORED,
+    INVERTED,
+    NEGATIVE_CONFIDENCE,
+    OUTSIDE,
+    UNCLAIMED,
+    UNKNOWN_LABELS,
+)
+from evaluator.kernels.relationships.state import MAX_DROPPED_PER_IMAGE, STATE, UNKNOWN_RELATIONS
+
+UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # what is verified of a label in an image
+
+
+@inlined
+def _as_float32(corners, first):
+    """Return the four corners from index ``first`` on as float32."""
+    return (
+        np.float32(corners[first]),
+        np.float32(corners[first + 1]),
+        np.float32(corners[first + 2]),
+        np.float32(corners[first + 3]),
+    )
+
+
+@inlined
+def _corners_of(boxes, box):
+    return boxes[box, 0], boxes[box, 1], boxes[box, 2], boxes[box, 3]
+
+
+@inlined
+def _enclosing(one, two):
+    """Return the smallest box around two boxes."""
+    return min(one[0], two[0]), max(one[1], two[1]), min(one[2], two[2]), max(one[3], two[3])
+
+
+@inlined
+def _overlap(ours, theirs):
+    """Return the IoU of two float32 boxes; differences, areas and their sum are float32, the rest is float64."""
+    width = min(ours[1], theirs[1]) - max(ours[0], theirs[0])
+    height = min(ours[3], theirs[3]) - max(ours[2], theirs[2])
+    if not (width > 0 and height > 0):
+        return 0.0
+    common = np.float64(height) * np.float64(width)
+    area = (ours[3] - ours[2]) * (ours[1] - ours[0])
+    its_area = (theirs[3] - theirs[2]) * (theirs[1] - theirs[0])
+    share = common / (np.float64(area + its_area) - common)
+    return share if share < np.inf else 0.0
+
+
+@inlined
+def _verification(truth, image, label):
+    """Return what is verified of a label in an image: UNVERIFIED, PRESENT or ABSENT."""
+    low, high = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
+    while low < high:
+        middle = (low + high) >> 1
+        verified = np.int64(truth.verified_labels[middle])
+        if verified >> 1 == label:
+            return PRESENT + (verified & 1)
+        if verified >> 1 < label:
+            low = middle + 1
+        else:
+            high = middle
+    return UNVERIFIED
+
+
+@inlined
+def _is_scored(truth, image, one, two):
+    """Return whether a pair of these labels is scored: both are verified in the image, or one is verified as absent."""
+    if one < 0 or two < 0:
+        return False
+    first, second = _verification(truth, image, one), _verification(truth, image, two)
+    return (first != UNVERIFIED and second != UNVERIFIED) or first == ABSENT or second == ABSENT
+
+
+@inlined
+def _first_triplet(truth, image, key):
+    """Return the index of the image's first triplet with this key or a larger one."""
+    low, high = np.int64(truth.triplets_from[image]), np.int64(truth.triplets_from[image + 1])
+    while low < high:
+        middle = (low + high) >> 1
+        if truth.triplets[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def claim(state, target, entry, confidence, overlap, corners):
+    """Let a pair claim a triplet or a phrase: of all that do, the first in order is its true positive.
+
+    Parameters
+    ----------
+    target : int64
+        Index in ``state.best_candidates``.
+    entry : int64
+        Entry of the pair.
+    """
+    candidate = state.best_candidates[target]
+    if is_before(confidence, overlap, corners, candidate):
+        candidate[0], candidate[1] = confidence, overlap
+        for corner in range(len(corners)):
+            candidate[2 + corner] = corners[corner]
+        state.best_entries[target] = entry
+
+
+@subroutine
+def _match(truth, state, threshold, entry, at, confidence, corners):
+    """Claim the triplet and the phrase that a pair overlaps most, among those with the key of the triplet ``at``."""
+    first, second = _as_float32(corners, 0), _as_float32(corners, 4)
+    around, key = _enclosing(first, second), truth.triplets[at]
+    best, most, best_phrase, most_phrase = at, 0.0, at, 0.0
+    while at < len(truth.triplets) and truth.triplets[at] == key:
+        one, two = _corners_of(truth.first, at), _corners_of(truth.second, at)
+        overlap = min(_overlap(first, one), _overlap(second, two))
+        if overlap > most:
+            best, most = at, overlap
+        overlap = _overlap(around, _enclosing(one, two))
+        if overlap > most_phrase:
+            best_phrase, most_phrase = at, overlap
+        at += 1
+    if most >= threshold:
+        claim(state, best, entry, confidence, most, corners)
+    if most_phrase >= threshold:
+        claim(state, len(truth.triplets) + best_phrase, entry, confidence, most_phrase, corners)
+
+
+@inlined
+def _count_unusual(counts, confidence, corners):
+    """Count pairs with an inverted box, with corners outside the image, and with a confidence above 1.
+
+    Such pairs follow the rules but are probably not intended; the participant gets a notice with their number.
+    """
+    low, high = corners[0], corners[0]
+    for corner in corners:
+        low, high = min(low, corner), max(high, corner)
+    inverted = corners[0] >= corners[1] or corners[2] >= corners[3]
+    inverted = inverted or corners[4] >= corners[5] or corners[6] >= corners[7]
+    counts[INVERTED] += inverted
+    counts[OUTSIDE] += low < 0.0 or high > 1.0
+    counts[BEYOND_ONE] += confidence > 1.0
+
+
+@inlined
+def add_prediction(truth, state, threshold, image, labels, relation, confidence, corners):
+    """Match one predicted pair of a known image, and add it to the entries if it is scored; return a status.
+
+    Parameters
+    ----------
+    labels : (int64, int64)
+        -1 for a label that the truth does not know.
+    relation : int64
+        -1 for a relation that the truth does not know.
+    corners : eight float64
+        XMin, XMax, YMin, YMax of the first box, then of the second.
+
+    Returns
+    -------
+    int64 : DONE or NEGATIVE_CONFIDENCE
+    """
+    if not confidence >= 0:
+        return NEGATIVE_CONFIDENCE
+    _count_unusual(state.counts, confidence, corners)
+    one, two = labels
+    state.counts[UNKNOWN_RELATIONS] += relation < 0
+    state.counts[UNKNOWN_LABELS] += one < 0 or two < 0
+    state.image_predictions[image] += 1
+    is_scored = _is_scored(truth, image, one, two)
+    if not is_scored and state.image_predictions[image] <= MAX_DROPPED_PER_IMAGE:
+        return DONE
+    known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
+    entry = state.counts[ENTRIES]
+    state.counts[ENTRIES] = entry + 1
+    confidence += 0.0  # -0.0 becomes 0.0
+    state.confidences[entry] = confidence
+    state.images[entry] = image
+    state.relations[entry] = relation if relation >= 0 else kinds
+    if not is_scored or truth.usage[image] == IGNORED:
+        state.relations[entry] = kinds + 1
+    if is_scored and relation >= 0:
+        key = ((image * known + one) * known + two) * (kinds + 1) + relation
+        at = _first_triplet(truth, image, key)
+        if at < len(truth.triplets) and truth.triplets[at] == key:
+            _match(truth, state, threshold, entry, at, confidence, corners)
+    return DONE
+
+
+@kernel(STATE, STATE, types.int64)
+def merge(ours, theirs, offset):
+    """Let the best candidates of another thread's state claim their triplets and phrases in ours.
+
+    ``offset`` is added to the numbers of their entries: the number of entries of the threads before.
+    """
+    for target in range(len(ours.best_entries)):
+        candidate = theirs.best_candidates[target]
+        if candidate[0] != UNCLAIMED:
+            first = (candidate[2], candidate[3], candidate[4], candidate[5])
+            corners = (*first, candidate[6], candidate[7], candidate[8], candidate[9])
+            claim(ours, target, theirs.best_entries[target] + offset, candidate[0], candidate[1], corners)
