@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.defaultfilters import pluralize
+
 ADVICE = {
     "bad_byte": "Remove the NUL bytes; the file should be plain text.",
     "bad_gzip": "The gzip data ends early or is damaged. Compress the file again and send it.",
@@ -41,8 +44,38 @@ class Defect:
     errors: list[Mapping[str, Any]]
     places: tuple[str, ...]
 
+    @property
+    def headings(self) -> list[tuple[str, bool]]:
+        """The columns of its table: a title, and whether numbers are below it."""
+        return [(place.capitalize(), place in NUMBERS) for place in self.places]
+
+    @property
+    def lines(self) -> list[tuple[list[tuple[str, bool, Any]], str]]:
+        """The rows of its table: in each the cells as in `headings`, with their values, and the message."""
+        return [
+            ([(*heading, error.get(place)) for heading, place in zip(self.headings, self.places, strict=True)], message)
+            for error in self.errors
+            if (message := error["message"])
+        ]
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self.errors) < self.count
+
 
 PLACES = ("line", "column", "image", "token")
+NUMBERS = ("line", "token")
+
+
+def count_in_words(problems: Mapping[str, Any]) -> str:
+    """Return how many defects were found, as a heading.
+
+    >>> count_in_words({"total": 1000, "more": True})
+    'More than 1,000 defects'
+    """
+    total = problems.get("total", 0)
+    more = "More than " if problems.get("more") else ""
+    return f"{more}{intcomma(total)} defect{pluralize(total)}"
 
 
 def grouped(problems: Mapping[str, Any]) -> list[Defect]:

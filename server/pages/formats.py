@@ -6,7 +6,8 @@ from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 
-from evaluator.catalog import Form, Limits, Parameter, Track
+from evaluator.catalog import TRACKS, Form, Limits, Parameter, Track
+from server.challenges import revealed
 from server.challenges.models import Phase
 from server.pages import sizes
 
@@ -38,6 +39,11 @@ def describe(phase: Phase) -> Format:
     )
 
 
+def track_title(name: str) -> str:
+    """Return a track in words; its own name, where the catalogue does not know it any more."""
+    return TRACKS[name].title if name in TRACKS else name
+
+
 def typed(parameter: Parameter, value: Any) -> str:
     """Return a value as one types it after `--set`."""
     if isinstance(value, bool):
@@ -64,4 +70,17 @@ def limits(of_file: Limits, *, form: Form, upload: int, seconds: int) -> list[tu
         ("Images", intcomma(of_file.images)),
         ("Problems listed", f"the first {intcomma(of_file.defects)}; reading stops there"),
         ("Scoring", f"{seconds / 60:g} minutes of computing time; a file that needs more costs quota"),
+    ]
+
+
+def terms(phase: Phase) -> list[tuple[str, str]]:
+    """How much a team may submit and what it is shown, as lines of the same list."""
+    in_all = "" if phase.quota_total is None else f", {intcomma(phase.quota_total)} in all"
+    return [
+        (
+            "Submissions",
+            f"{phase.quota_per_day} a day (UTC) for each team{in_all}; {phase.attempts_per_day} attempts a day, "
+            "rejected files included",
+        ),
+        ("Feedback", revealed.shown(phase)),
     ]

@@ -108,7 +108,7 @@ def test_the_band_of_a_board_is_drawn_from_what_is_published(
             low, high = sight(phase, viewer=AnonymousUser(), now=NOW).interval(score.low, score.high) or (0, 0)
             score.low, score.high = low + 0.0001, high - 0.0001  # exact ends in the same steps
             score.save()
-    bands = re.compile(rb'<svg class="interval".*?</svg>')
+    bands = re.compile(rb'<svg class="interval".*?</svg>', re.DOTALL)
     assert bands.findall(before) == bands.findall(client.get("/challenges/c/leaderboard").content) != []
 
 

@@ -36,7 +36,6 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
         "b": b,
         "differences": comparison.compare(a, b, seen) if a and b else [],
         "decimals": seen.decimals,
-        "metric": phase.declared_track.metrics[0],
         "track": phase.declared_track,
         "by_class": seen.classes,
     }
