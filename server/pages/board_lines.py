@@ -28,7 +28,7 @@ def line_of(row: Row, track: Track, *, team_id: int | None, compared: bool, link
         row=row,
         classes=" ".join(filter(None, ("baseline" if row.baseline else "mine" if mine else "", bracket))),
         tag="baseline" if row.baseline else "you" if mine else "",
-        note="not told apart from the team above" if row.tied else note,
+        note="not significantly different from the team above" if row.tied else note,
         metrics=[(metric, row.scores.get(metric.name)) for metric in track.board_metrics],
         link=link,
     )

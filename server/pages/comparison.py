@@ -27,7 +27,7 @@ class Verdict(StrEnum):
 HEADINGS = {
     Verdict.BETTER: "B is better",
     Verdict.WORSE: "A is better",
-    Verdict.TIED: "They cannot be told apart",
+    Verdict.TIED: "No significant difference",
     Verdict.UNKNOWN: "Not known yet",
 }
 
@@ -69,17 +69,17 @@ class Difference:
         if self.verdict in (Verdict.BETTER, Verdict.WORSE):
             higher = "B" if self.verdict == Verdict.BETTER else "A"
             return (
-                f"On other sets of as many images the {self.metric} of {higher} would still be the higher one: all of "
-                "the 95 % interval of the difference lies on one side of 0."
+                f"The whole 95% interval of the difference lies on one side of 0: on other sets of the same number of "
+                f"images, {higher} would probably still have the higher {self.metric}."
             )
         if self.verdict == Verdict.TIED:
             return (
-                "The 95 % interval of the difference holds 0: on another set of as many images either might come out "
-                "ahead."
+                "The 95% interval of the difference includes 0: on another set of the same number of images, either "
+                "could score higher."
             )
         if self.difference is None:
             return "One of the two scores is undefined."
-        return "Whether the difference is more than chance shows when both have their intervals. Come back in a moment."
+        return "The interval of the difference is not available yet. Reload the page in a moment."
 
 
 def compare(a: Submission, b: Submission, seen: Sight) -> list[Difference]:

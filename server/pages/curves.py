@@ -37,7 +37,7 @@ class Chart:
     def description(self) -> str:
         """The drawing in words."""
         lines = "; ".join(f"{line.kind} of {line.name}, area {line.area:.3f}" for line in self.lines)
-        return f"Precision over recall, from 0 to 1 each: {lines}. The table below has the points."
+        return f"Precision against recall, both from 0 to 1: {lines}. The table below lists the values."
 
     @property
     def rows(self) -> list[tuple[float, list[float]]]:

@@ -56,7 +56,7 @@ class History:
     @property
     def description(self) -> str:
         """The drawing in words."""
-        return f"Public scores in order of time: {len(self.dots)} between {self.low:.5f} and {self.high:.5f}"
+        return f"Public scores over time: {len(self.dots)} between {self.low:.5f} and {self.high:.5f}"
 
 
 HEIGHT = 72.0

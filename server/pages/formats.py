@@ -55,32 +55,35 @@ def limits(of_file: Limits, *, form: Form, upload: int, seconds: int) -> list[tu
     """What a file may hold, as lines of a list."""
     unpacked = sizes.in_words(of_file.decompressed_bytes)
     of_text = [
-        ("Unpacked", f"{unpacked}, at most {of_file.decompressed_ratio} times the packed size"),
-        ("One line", sizes.in_words(of_file.line_bytes)),
-        ("A number", f"{of_file.number_characters} characters"),
-        ("An id or label", f"{of_file.text_characters} characters"),
+        ("Uncompressed", f"{unpacked}, at most {of_file.decompressed_ratio} times the compressed size"),
+        ("Line", sizes.in_words(of_file.line_bytes)),
+        ("Number", f"{of_file.number_characters} characters"),
+        ("ID or label", f"{of_file.text_characters} characters"),
     ]
     of_json = [
-        ("Unpacked", f"{sizes.in_words(of_file.json_bytes)}, at most {of_file.decompressed_ratio} times as sent")
+        (
+            "Uncompressed",
+            f"{sizes.in_words(of_file.json_bytes)}, at most {of_file.decompressed_ratio} times the compressed size",
+        )
     ]
     return [
-        ("File as sent", sizes.in_words(upload)),
+        ("Uploaded file", sizes.in_words(upload)),
         *(of_json if form.kind == "json" else of_text),
         ("Predictions", intcomma(of_file.boxes)),
         ("Images", intcomma(of_file.images)),
-        ("Problems listed", f"the first {intcomma(of_file.defects)}; reading stops there"),
-        ("Scoring", f"{seconds / 60:g} minutes of computing time; a file that needs more costs quota"),
+        ("Defects listed", f"the first {intcomma(of_file.defects)}; the check stops there"),
+        ("Scoring", f"{seconds / 60:g} minutes of computing time; a file that needs more counts against the quota"),
     ]
 
 
 def terms(phase: Phase) -> list[tuple[str, str]]:
     """How much a team may submit and what it is shown, as lines of the same list."""
-    in_all = "" if phase.quota_total is None else f", {intcomma(phase.quota_total)} in all"
+    in_all = "" if phase.quota_total is None else f", {intcomma(phase.quota_total)} in total"
     return [
         (
             "Submissions",
             f"{phase.quota_per_day} a day (UTC) for each team{in_all}; {phase.attempts_per_day} attempts a day, "
-            "rejected files included",
+            "including rejected files",
         ),
         ("Feedback", revealed.shown(phase)),
     ]

@@ -16,10 +16,10 @@ from server.submissions.reports import Detail, State
 
 ROWS = 25
 NOTES = {
-    State.PENDING: "Curves and errors are being worked out. They appear here by themselves; without scripts, load the "
-    "page again.",
-    State.GIVEN_UP: "This score could not be explained, most likely because the file is too large for it. The score "
-    "stands.",
+    State.PENDING: "Computing curves and errors. They appear here when they are ready. Without JavaScript, reload the "
+    "page.",
+    State.GIVEN_UP: "Curves and errors could not be computed, most likely because the file is too large. "
+    "The score is not affected.",
 }
 
 

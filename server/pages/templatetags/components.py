@@ -58,7 +58,7 @@ def printed(shown: digits.Digits | None, interval: Interval | None = None, kind:
         "sure": shown.sure,
         "unsure": shown.unsure,
         "classes": f"honest honest-{kind}" if kind else "honest",
-        "title": f"{shown.exact} (95 %: {interval[0]} to {interval[1]})" if interval else shown.exact,
+        "title": f"{shown.exact} (95%: {interval[0]} to {interval[1]})" if interval else shown.exact,
     }
     return inline("components/honest_score.html", context)
 
@@ -125,7 +125,7 @@ def quota(context: Context, state: Quota) -> SafeString:
     """Squares for what is used and left today, and when the next one comes."""
     now = context.get("now") or timezone.now()
     squares = [(16 * place, "used" if place < state.used else "left") for place in range(state.per_day)]
-    in_all = "" if state.total is None else f", {state.total_left} of {state.total} in all"
+    in_all = "" if state.total is None else f", {state.total_left} of {state.total} in total"
     shown = {
         "quota": state,
         "squares": squares if state.per_day <= SQUARES else [],

@@ -57,7 +57,7 @@ def chosen(
 def named_entry(name: str, entries: Sequence[Submission]) -> Submission | None:
     found = next((one for one in entries if str(one.pk) == name), None)
     if name and found is None:
-        raise Http404("no such entry of your team is scored")
+        raise Http404("your team has no such scored submission")
     return found
 
 

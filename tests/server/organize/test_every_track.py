@@ -160,7 +160,7 @@ def test_a_report_has_its_classes_and_further_tables(made: tuple[Track, Path], s
     assert set(split["tables"]) == {table.name for table in made[0].tables}
 
 
-VERDICTS = {"a_better": "A is better", "tied": "They cannot be told apart", "b_better": "B is better"}
+VERDICTS = {"a_better": "A is better", "tied": "No significant difference", "b_better": "B is better"}
 # What each track's explanation is made of: tables, and the curves of each class
 EXPLAINED = {
     "openimages-detection": ({"errors", "error_sums", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
