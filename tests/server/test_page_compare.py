@@ -144,4 +144,4 @@ def test_classes_are_won_and_lost_where_they_are_shown(make: Any, member: Any, s
     assert "By class: B is better on 1, worse on 1, equal on 1." in visit(a, b).words
     phase.feedback_classes = False
     phase.save()
-    assert "B won" not in visit(a, b).words
+    assert "B is better on" not in visit(a, b).words
