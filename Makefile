@@ -51,9 +51,11 @@ services: setup ## the service against PostgreSQL and Redis as told in .env
 test: setup ## every test
 	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
 
-lint: setup ## ruff, mypy, layers, migrations, file lengths
+lint: setup ## ruff, templates, mypy, layers, migrations, file lengths
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/djangofmt --quiet --check server/templates
+	@git ls-files -z 'server/templates' | xargs -0 awk 'length > 120 {print "over 120 characters: " FILENAME ":" FNR; bad = 1} END {exit bad}'
 	@$(BIN)/mypy --strict evaluator
 	@$(BIN)/mypy server worker
 	@$(BIN)/lint-imports

@@ -85,7 +85,7 @@ def full_disk(error: BaseException | None) -> Refused | None:
     cause = getattr(error, "__cause__", None)
     below = getattr(cause, "sqlite_errorcode", None) == SQLITE_FULL or getattr(cause, "sqlstate", None) == DISK_FULL
     if below or any(isinstance(one, OSError) and one.errno in FULL for one in (error, cause)):
-        return Refused("no_space", "The server has no room for this. Nothing was taken from a quota; try again later.")
+        return Refused("no_space", "The server has no space left. Your quota has not changed. Try again later.")
     return None
 
 
@@ -102,7 +102,7 @@ def database_away(error: BaseException | None) -> Refused | None:
         is_away = state is None or state.startswith(AWAY)
     if not is_away:
         return None
-    detail = "The database cannot be reached at the moment, or is too busy. Nothing was changed; try again in a moment."
+    detail = "The database cannot be reached or is too busy. Nothing was changed. Try again in a moment."
     return Refused("maintenance", detail, retry_after=AGAIN_SECONDS)
 
 

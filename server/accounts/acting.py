@@ -46,7 +46,9 @@ class ActingCommand(BaseCommand):
         parser: ArgumentParser = super().create_parser(*words, **options)
         parser.register("type", None, text)
         parser.register("type", Path, path)
-        parser.add_argument("--as", dest="acts_for", metavar="USERNAME", help="who the audit log says has done it")
+        parser.add_argument(
+            "--as", dest="acts_for", metavar="USERNAME", help="the user whom the audit log names as the actor"
+        )
         return parser
 
     def execute(self, *words: Any, **options: Any) -> str | None:

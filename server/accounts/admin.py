@@ -50,8 +50,8 @@ class PersonForm(Named, UserChangeForm):
         member = self.instance.memberships.exclude(challenge__closes_at__lt=database_now()).first()
         if is_staff and not self.instance.is_staff and member is not None:
             raise ValidationError(
-                f"Staff read private boards, and this person is in team {member.team} of {member.challenge}, which is "
-                "not over. Give the role to an account that takes no part.",
+                f"Staff can read private leaderboards, and this person is in team {member.team} of {member.challenge}, "
+                "which is not over. Give the role to an account that does not take part.",
                 code="competes",
             )
         return is_staff

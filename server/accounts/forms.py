@@ -31,8 +31,8 @@ class SignUpForm(AllauthSignUpForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["username"].help_text = "Letters, digits and @ . + - _; shown to your team and to organizers."
-        self.fields["email"].help_text = "We send a link here when you need a new password."
+        self.fields["username"].help_text = "Letters, digits and @ . + - _; your team and organizers see it."
+        self.fields["email"].help_text = "We send a link to this address when you need a new password."
 
     def validate_unique_email(self, value: str) -> str:
         """Take any address. Where another account has confirmed it, this one can never confirm it: see the adapter."""
@@ -61,7 +61,7 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         max_length=80, help_text="Where you will use it.", widget=forms.TextInput(attrs={"placeholder": "laptop"})
     )
-    scope = forms.ChoiceField(choices=ApiToken.Scope.choices, initial=ApiToken.Scope.SUBMIT, label="It may")
+    scope = forms.ChoiceField(choices=ApiToken.Scope.choices, initial=ApiToken.Scope.SUBMIT, label="Scope")
     days = forms.TypedChoiceField(
-        choices=[(days, f"{days} days") for days in TOKEN_DAYS], coerce=int, initial=90, label="It ends after"
+        choices=[(days, f"{days} days") for days in TOKEN_DAYS], coerce=int, initial=90, label="Expires after"
     )

@@ -26,7 +26,7 @@ def clean_name(text: str, most: int) -> str:
     """
     name = " ".join(unicodedata.normalize("NFKC", text).split())
     if any(unicodedata.category(letter) in FORBIDDEN or letter in INVISIBLE for letter in name):
-        raise BadName("This name holds characters that cannot be seen. Write it with letters, digits and spaces.")
+        raise BadName("This name contains invisible characters. Use letters, digits and spaces.")
     if not any(unicodedata.category(letter)[0] in "LN" for letter in name):
         raise BadName("A name needs at least one letter or digit.")
     if len(name) > most:
@@ -50,10 +50,10 @@ def refuse_look_alike(name: str, others: Iterable[str]) -> None:
     >>> refuse_look_alike("\u041ewls", ["owls"])
     Traceback (most recent call last):
         ...
-    server.accounts.names.BadName: This name is taken, or looks like one that is. Choose another one.
+    server.accounts.names.BadName: This name is taken or looks like an existing name. Choose another one.
     """
     if not looks(name).isdisjoint(all_looks(others)):
-        raise BadName("This name is taken, or looks like one that is. Choose another one.")
+        raise BadName("This name is taken or looks like an existing name. Choose another one.")
 
 
 def all_looks(names: Iterable[str]) -> set[str]:

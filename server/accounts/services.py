@@ -63,9 +63,9 @@ def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiTok
     except ValueError:
         raise Refused("invalid", f"Give the token a name of 1 to {NAME_CHARACTERS} printable characters.") from None
     if scope not in ApiToken.Scope.values:
-        raise Refused("invalid", f"A token's scope is one of {', '.join(ApiToken.Scope.values)}.")
+        raise Refused("invalid", f"The scope of a token must be one of {', '.join(ApiToken.Scope.values)}.")
     if not 1 <= days <= settings.API_TOKEN_DAYS:
-        raise Refused("invalid", f"A token lives 1 to {settings.API_TOKEN_DAYS} days.")
+        raise Refused("invalid", f"A token can be valid for 1 to {settings.API_TOKEN_DAYS} days.")
     secret = ApiToken.new_secret()
     token = ApiToken.objects.create(
         user=user,
@@ -83,7 +83,7 @@ def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiTok
 def revoke_token(*, token: ApiToken, by: Any) -> None:
     """End a token at once; nothing happens where it was revoked before. Only its owner and staff may."""
     if by.pk != token.user_id and not by.is_staff:
-        raise Refused("not_found", "There is no such token among yours.")
+        raise Refused("not_found", "You have no such token.")
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=database_now()):
         audit.record(actor=by, action="token.revoked", subject=f"token {token.pk}", detail=_described(token))
 

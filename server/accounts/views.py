@@ -65,7 +65,7 @@ def token_create(request: PersonRequest) -> HttpResponse:
     """
     form = TokenForm(request.POST)
     if not form.is_valid():
-        return show_account(request, form, refusal=Refused("invalid", "Mend what is marked below, then try again."))
+        return show_account(request, form, refusal=Refused("invalid", "Fix the problems below and try again."))
     try:
         _, secret = issue_token(user=request.user, **form.cleaned_data)
     except Refused as refusal:
@@ -81,5 +81,5 @@ def token_create(request: PersonRequest) -> HttpResponse:
 def token_revoke(request: PersonRequest, pk: int) -> HttpResponse:
     token = get_object_or_404(ApiToken, pk=pk, user=request.user)
     revoke_token(token=token, by=request.user)
-    messages.success(request, f"The token {token.name} is revoked. Programs that use it are locked out now.")
+    messages.success(request, f"The token {token.name} is revoked. Programs can no longer use it.")
     return redirect("account")

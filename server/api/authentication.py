@@ -29,7 +29,7 @@ class TokenAuthentication(BaseAuthentication):
         token = ApiToken.objects.of_secret(secret.strip()).usable(now).select_related("user").first()
         if token is None:
             raise AuthenticationFailed(
-                "This token is unknown, expired or revoked. Make a new one on your account page."
+                "This token is unknown, expired or revoked. Create a new one on your account page."
             )
         if token.last_used_at is None or now - token.last_used_at >= USE_IS_NOTED_EVERY:
             stale = Q(last_used_at=None) | Q(last_used_at__lte=now - USE_IS_NOTED_EVERY)
@@ -47,7 +47,7 @@ class TokenSecurity(OpenApiAuthenticationExtension):
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer", "description": "made on the account page"}
+        return {"type": "http", "scheme": "bearer", "description": "created on the account page"}
 
 
 class PersonRequest(Request):
@@ -60,7 +60,7 @@ class TokenMay(BasePermission):
     """Reading needs any token, writing one that may submit, or what the view's `scope` says. A session may do what its
     person may."""
 
-    message = "This token may not do this. Make one that may on your account page: to submit, or to organize."
+    message = "This token's scope does not allow this. Create one with scope submit or organize on your account page."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         usual = ApiToken.Scope.READ if request.method in SAFE_METHODS else ApiToken.Scope.SUBMIT
@@ -74,5 +74,5 @@ class LoggedIn(BasePermission):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not request.user.is_authenticated:
-            raise NotAuthenticated("Log in, or send a token of yours: Authorization: Bearer podium_…")
+            raise NotAuthenticated("Log in, or send one of your tokens: Authorization: Bearer podium_…")
         return True

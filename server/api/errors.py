@@ -38,12 +38,12 @@ CODE_OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.Throttled, "rate_limited"),
 )
 WHAT_TO_DO: dict[type[Exception], str] = {
-    exceptions.Throttled: "The Retry-After header tells it too.",
-    exceptions.MethodNotAllowed: "The Allow header tells which are.",
-    exceptions.NotAcceptable: "Ask for application/json; a leaderboard is to be had as text/csv too.",
-    exceptions.UnsupportedMediaType: "Send application/json, or multipart/form-data where a file goes along.",
+    exceptions.Throttled: "The Retry-After header has the number of seconds.",
+    exceptions.MethodNotAllowed: "The Allow header lists the allowed methods.",
+    exceptions.NotAcceptable: "Request application/json; leaderboards are also available as text/csv.",
+    exceptions.UnsupportedMediaType: "Send application/json, or multipart/form-data with a file.",
 }
-NOTHING_HERE = "There is nothing at this address, or it is not for you to see. The addresses are in /api/v1/docs."
+NOTHING_HERE = "There is nothing at this address, or you are not allowed to see it. See /api/v1/docs for all addresses."
 
 
 def problem(exception: Exception, context: dict[str, Any]) -> JsonResponse:
@@ -85,9 +85,9 @@ def said(exception: Exception) -> str:
     if isinstance(exception, Http404):
         return NOTHING_HERE
     if isinstance(exception, RequestDataTooBig):
-        return f"A body without a file may have {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes."
+        return f"A request body without a file may have at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes."
     if not isinstance(exception, exceptions.APIException):
-        return "The request cannot be read. Send it as the documentation in /api/v1/docs says."
+        return "The request cannot be read. See /api/v1/docs for its format."
     if type(exception) in WHAT_TO_DO:
         return f"{exception.detail} {WHAT_TO_DO[type(exception)]}"
     if isinstance(exception, exceptions.ValidationError):
@@ -120,5 +120,5 @@ def accident(exception: Exception, request: HttpRequest) -> JsonResponse:
     """Our own fault: the log gets everything, the client the id to quote."""
     request_id = getattr(request, "request_id", "")
     log.error("request %s %s %s failed", request_id, request.method, request.path, exc_info=exception)
-    detail = f"Something broke on our side. Try again; if it stays so, tell us the request id {request_id}."
+    detail = f"Something went wrong on our side. Try again. If it fails again, send us the request ID {request_id}."
     return document("server_error", detail, request_id=request_id)

@@ -40,7 +40,7 @@ def organized_challenge_at(request: Request, slug: str) -> Challenge:
 
 def refuse_others(request: Request, challenge: Challenge) -> None:
     if not challenge.is_organized_by(request.user):
-        raise Refused("forbidden", "Only those who organize the challenge may do this.")
+        raise Refused("forbidden", "Only organizers of the challenge may do this.")
 
 
 def submission_at(request: Request, submission_id: UUID) -> Submission:

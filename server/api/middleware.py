@@ -39,14 +39,17 @@ class BodySizeMiddleware:
 def refusal_of(request: HttpRequest) -> Refused | None:
     """Say why the body may not be read; by its headers alone."""
     if "Transfer-Encoding" in request.headers:
-        return Refused("invalid", "The body came in chunks, without its length. Send a file rather than a pipe.")
+        return Refused(
+            "invalid",
+            "The request body was sent in chunks, without a Content-Length header. Send a file instead of a pipe.",
+        )
     address = request.resolver_match.url_name if request.resolver_match else None
     if address in TAKE_A_FILE:
         allowed, beside = settings.UPLOAD_MAX_BYTES, FORM_BYTES
-        detail = f"A file may have {allowed:,} bytes. Compress it with gzip, or drop predictions of low confidence."
+        detail = f"A file may have at most {allowed:,} bytes. Compress it with gzip, or submit fewer predictions."
     else:
         allowed, beside = settings.DATA_UPLOAD_MAX_MEMORY_SIZE, 0
-        detail = f"What is sent to this address may have {allowed:,} bytes."
+        detail = f"A request to this address may have at most {allowed:,} bytes."
     if length_of(request) > allowed + beside:
         return Refused("file_too_large", detail, allowed_bytes=allowed)
     return None

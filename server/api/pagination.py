@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 class Pages(PageNumberPagination):
     page_size = 50
-    invalid_page_message = "There is no such page. Pages are numbered from 1; start there and follow `next`."
+    invalid_page_message = "There is no such page. Start at page 1 and follow `next`."
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """As OpenAPI 3.1 says null; the framework's own is of 3.0."""

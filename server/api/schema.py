@@ -27,7 +27,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     errors = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
-        help_text="with `invalid`: complaints by field",
+        help_text="with `invalid`: messages by field",
     )
     next_allowed_at = serializers.DateTimeField(required=False, allow_null=True, help_text="with `quota_exhausted`")
     request_id = serializers.CharField(required=False, help_text="with `server_error`")

@@ -21,7 +21,7 @@ from server.submissions.models import Score, Status, Submission
 UNSCORED = {
     Status.QUEUED: "It is waiting to be scored.",
     Status.RUNNING: "It is being scored.",
-    Status.REJECTED: "The file was rejected. Mend what is listed and submit again.",
+    Status.REJECTED: "The file was rejected. Fix its defects and submit again.",
     Status.FAILED: "It could not be scored, through no fault of the file. Submit it again.",
     Status.CANCELLED: "It was cancelled. Submit the file again to have it scored.",
 }

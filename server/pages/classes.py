@@ -44,6 +44,10 @@ class Column:
     sorted: str
     query: str
 
+    @property
+    def arrow(self) -> str:
+        return {"descending": "↓", "ascending": "↑"}.get(self.sorted, "")
+
 
 def columns_of(track: Track, wish: Wish) -> list[Column]:
     names = Heading("name", track.class_word.capitalize(), "text")

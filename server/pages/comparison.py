@@ -24,6 +24,14 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
+HEADINGS = {
+    Verdict.BETTER: "B is better",
+    Verdict.WORSE: "A is better",
+    Verdict.TIED: "No significant difference",
+    Verdict.UNKNOWN: "Not known yet",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Classes:
     """Classes by how much B gains on A, of those that both define; `gained` and `lost` the largest first."""
@@ -40,6 +48,7 @@ class Difference:
     """B - A of the headline on one split, with the digits that may be seen."""
 
     title: str
+    metric: str
     a: float | None
     b: float | None
     a_interval: Interval | None
@@ -49,6 +58,28 @@ class Difference:
     verdict: Verdict
     drawn: Band | None
     classes: Classes | None
+
+    @property
+    def heading(self) -> str:
+        return HEADINGS[self.verdict]
+
+    @property
+    def sentence(self) -> str:
+        """What the verdict means."""
+        if self.verdict in (Verdict.BETTER, Verdict.WORSE):
+            higher = "B" if self.verdict == Verdict.BETTER else "A"
+            return (
+                f"The whole 95% interval of the difference lies on one side of 0: on other sets of the same number of "
+                f"images, {higher} would probably still have the higher {self.metric}."
+            )
+        if self.verdict == Verdict.TIED:
+            return (
+                "The 95% interval of the difference includes 0: on another set of the same number of images, either "
+                "could score higher."
+            )
+        if self.difference is None:
+            return "One of the two scores is undefined."
+        return "The interval of the difference is not available yet. Reload the page in a moment."
 
 
 def compare(a: Submission, b: Submission, seen: Sight) -> list[Difference]:
@@ -72,6 +103,7 @@ def on_split(
     interval = seen.interval(*exact) if exact is not None and known else None
     return Difference(
         title=SPLITS[split],
+        metric=track.metrics[0].title,
         a=a,
         b=b,
         a_interval=ends[0],

@@ -34,6 +34,12 @@ class Chart:
     ticks: Sequence[tuple[float, float, str]]
 
     @property
+    def description(self) -> str:
+        """The drawing in words."""
+        lines = "; ".join(f"{line.kind} of {line.name}, area {line.area:.3f}" for line in self.lines)
+        return f"Precision against recall, both from 0 to 1: {lines}. The table below lists the values."
+
+    @property
     def rows(self) -> list[tuple[float, list[float]]]:
         """Precision of every line, recall by recall."""
         return [(recall, [line.precisions[at] for line in self.lines]) for at, recall in enumerate(RECALLS)]

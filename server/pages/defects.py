@@ -4,30 +4,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.defaultfilters import pluralize
+
 ADVICE = {
-    "bad_byte": "Remove the NUL bytes; the file should be plain text.",
-    "bad_gzip": "The gzip data ends early or is damaged. Compress the file again and send it.",
+    "bad_byte": "Remove the NUL bytes. The file must be plain text.",
+    "bad_gzip": "The gzip data ends early or is damaged. Compress the file again and submit it.",
     "bad_header": "The first line must name the columns of one of the two shapes on the data page.",
-    "bad_json": "Write the file as the data page shows it; the path says where it differs, counted from 0.",
+    "bad_json": "Write the file as the data page shows. The path says where it differs; indices start at 0.",
     "bad_mask": "Write masks as pycocotools encodes them, of the image's size, then zlib, then base64.",
     "bad_quote": "Close every quoted field on the line where it starts.",
     "bad_row": "Remove empty lines inside the file.",
-    "bad_tokens": "Every prediction of a string needs all of its tokens, separated by spaces.",
+    "bad_tokens": "Write all tokens of every prediction in the string, separated by spaces.",
     "bad_width": "Give each line as many cells as the header has.",
-    "duplicate_image": "Name each image once, with all its predictions.",
-    "empty": "The file holds nothing. The data page shows what to send.",
+    "duplicate_image": "List each image once, with all its predictions.",
+    "empty": "The file is empty. The data page shows what to submit.",
     "encoding": "Save the file as UTF-8.",
     "field_too_long": "Shorten the value; the limits are on the data page.",
     "line_too_long": "Start a new line for each image or prediction; the limits are on the data page.",
-    "missing_image": "Every image must be there, if only with empty predictions. The sample file lists them.",
-    "missing_value": "Give every cell its number.",
+    "missing_image": "List every image, with empty predictions if there are none. The sample file lists all images.",
+    "missing_value": "Write a number in every cell.",
     "not_a_number": "Write numbers in ASCII digits with a decimal point: 0.5, .5 or 5e-1.",
-    "not_csv": "Send the CSV itself, or the CSV compressed with gzip.",
+    "not_csv": "Submit the CSV file itself, or the CSV file compressed with gzip.",
     "not_finite": "Replace NaN and infinities by real numbers, or leave those predictions out.",
-    "too_large": "The file is too large once it is unpacked; the limits are on the data page.",
-    "too_many_rows": "Keep fewer predictions: the most confident of each image.",
+    "too_large": "The uncompressed file is too large. The limits are on the data page.",
+    "too_many_rows": "Submit fewer predictions: keep those with the highest confidence in each image.",
     "unknown_image": "Use only the image ids of the test set; the sample file lists them.",
-    "unknown_label": "Use only the labels of the class list, written exactly so.",
+    "unknown_label": "Use only the labels of the class list, spelled exactly as there.",
 }
 
 
@@ -41,8 +44,38 @@ class Defect:
     errors: list[Mapping[str, Any]]
     places: tuple[str, ...]
 
+    @property
+    def headings(self) -> list[tuple[str, bool]]:
+        """The columns of its table: a title, and whether numbers are below it."""
+        return [(place.capitalize(), place in NUMBERS) for place in self.places]
+
+    @property
+    def lines(self) -> list[tuple[list[tuple[str, bool, Any]], str]]:
+        """The rows of its table: in each the cells as in `headings`, with their values, and the message."""
+        return [
+            ([(*heading, error.get(place)) for heading, place in zip(self.headings, self.places, strict=True)], message)
+            for error in self.errors
+            if (message := error["message"])
+        ]
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self.errors) < self.count
+
 
 PLACES = ("line", "column", "image", "token")
+NUMBERS = ("line", "token")
+
+
+def count_in_words(problems: Mapping[str, Any]) -> str:
+    """Return how many defects were found, as a heading.
+
+    >>> count_in_words({"total": 1000, "more": True})
+    'More than 1,000 defects'
+    """
+    total = problems.get("total", 0)
+    more = "More than " if problems.get("more") else ""
+    return f"{more}{intcomma(total)} defect{pluralize(total)}"
 
 
 def grouped(problems: Mapping[str, Any]) -> list[Defect]:

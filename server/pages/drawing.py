@@ -53,6 +53,11 @@ class History:
     low: float
     high: float
 
+    @property
+    def description(self) -> str:
+        """The drawing in words."""
+        return f"Public scores over time: {len(self.dots)} between {self.low:.5f} and {self.high:.5f}"
+
 
 HEIGHT = 72.0
 EDGE = 1.0

@@ -6,7 +6,8 @@ from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 
-from evaluator.catalog import Form, Limits, Parameter, Track
+from evaluator.catalog import TRACKS, Form, Limits, Parameter, Track
+from server.challenges import revealed
 from server.challenges.models import Phase
 from server.pages import sizes
 
@@ -38,6 +39,11 @@ def describe(phase: Phase) -> Format:
     )
 
 
+def track_title(name: str) -> str:
+    """Return a track in words; its own name, where the catalogue does not know it any more."""
+    return TRACKS[name].title if name in TRACKS else name
+
+
 def typed(parameter: Parameter, value: Any) -> str:
     """Return a value as one types it after `--set`."""
     if isinstance(value, bool):
@@ -49,19 +55,35 @@ def limits(of_file: Limits, *, form: Form, upload: int, seconds: int) -> list[tu
     """What a file may hold, as lines of a list."""
     unpacked = sizes.in_words(of_file.decompressed_bytes)
     of_text = [
-        ("Unpacked", f"{unpacked}, at most {of_file.decompressed_ratio} times the packed size"),
-        ("One line", sizes.in_words(of_file.line_bytes)),
-        ("A number", f"{of_file.number_characters} characters"),
-        ("An id or label", f"{of_file.text_characters} characters"),
+        ("Uncompressed", f"{unpacked}, at most {of_file.decompressed_ratio} times the compressed size"),
+        ("Line", sizes.in_words(of_file.line_bytes)),
+        ("Number", f"{of_file.number_characters} characters"),
+        ("ID or label", f"{of_file.text_characters} characters"),
     ]
     of_json = [
-        ("Unpacked", f"{sizes.in_words(of_file.json_bytes)}, at most {of_file.decompressed_ratio} times as sent")
+        (
+            "Uncompressed",
+            f"{sizes.in_words(of_file.json_bytes)}, at most {of_file.decompressed_ratio} times the compressed size",
+        )
     ]
     return [
-        ("File as sent", sizes.in_words(upload)),
+        ("Uploaded file", sizes.in_words(upload)),
         *(of_json if form.kind == "json" else of_text),
         ("Predictions", intcomma(of_file.boxes)),
         ("Images", intcomma(of_file.images)),
-        ("Problems listed", f"the first {intcomma(of_file.defects)}; reading stops there"),
-        ("Scoring", f"{seconds / 60:g} minutes of computing time; a file that needs more costs quota"),
+        ("Defects listed", f"the first {intcomma(of_file.defects)}; the check stops there"),
+        ("Scoring", f"{seconds / 60:g} minutes of computing time; a file that needs more counts against the quota"),
+    ]
+
+
+def terms(phase: Phase) -> list[tuple[str, str]]:
+    """How much a team may submit and what it is shown, as lines of the same list."""
+    in_all = "" if phase.quota_total is None else f", {intcomma(phase.quota_total)} in total"
+    return [
+        (
+            "Submissions",
+            f"{phase.quota_per_day} a day (UTC) for each team{in_all}; {phase.attempts_per_day} attempts a day, "
+            "including rejected files",
+        ),
+        ("Feedback", revealed.shown(phase)),
     ]

@@ -14,7 +14,7 @@ class JoinForm(forms.Form):
         max_length=80,
         required=False,
         label="Team name",
-        help_text="Shown on the leaderboard. Without one, your username is used.",
+        help_text="Shown on the leaderboard. If you leave it empty, your username is used.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     accept_rules = forms.BooleanField(required=False, label="I have read the rules and accept them.")
@@ -25,14 +25,14 @@ class SubmitForm(forms.Form):
 
     file = forms.FileField(
         label="Predictions file",
-        error_messages={"required": "Choose a file.", "empty": "This file is empty: 0 bytes. Choose another one."},
+        error_messages={"required": "Choose a file.", "empty": "This file is empty (0 bytes). Choose another one."},
         max_length=255,
         allow_empty_file=True,
     )
     note = forms.CharField(
         max_length=500,
         required=False,
-        help_text="For your team only: what is different this time.",
+        help_text="Only your team sees it. For example: what is different from your last submission.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

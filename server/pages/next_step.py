@@ -24,18 +24,20 @@ def next_step(place: Place, user: Any) -> Step:
     if place.membership:
         return member_step(place, place.membership.team.name)
     if place.organizes:
-        sentence = "You can read the private board, as organizer or staff, so you cannot take part."
+        sentence = "Organizers and staff can read the private leaderboard, so they cannot take part."
         return Step("See the leaderboard", page("leaderboard", place), sentence)
     if place.request:
         return request_step(place, place.request)
     if not place.may_join:
-        return Step("See the leaderboard", page("leaderboard", place), "Registration is over.")
+        return Step("See the leaderboard", page("leaderboard", place), "Registration has closed.")
     rules = reverse("challenge_rules", args=[place.challenge.slug]) + "#join"
     if not user.is_authenticated:
         signup = f"{reverse('account_signup')}?{urlencode({'next': rules})}"
         return Step("Sign up to take part", signup, "Then read the rules, accept them and name your team.")
     if place.challenge.registration == Challenge.Registration.APPROVAL:
-        return Step("Request to join", rules, "Next: read the rules and accept them. An organizer then approves you.")
+        return Step(
+            "Request to join", rules, "Next: read the rules and accept them. An organizer then decides on your request."
+        )
     return Step("Join this challenge", rules, "Next: read the rules, accept them and name your team.")
 
 
@@ -51,7 +53,7 @@ def member_step(place: Place, team: str) -> Step:
     """For those who are in: submit, wait, or look at the results."""
     phase = place.phase
     if phase is None:
-        return Step("", "", "There is nothing to submit to yet. The organizers will open a phase.")
+        return Step("", "", "This challenge has no phase yet. You can submit when the organizers open one.")
     if not phase.has_opened(place.now):
         return Step("Read the data page", page("challenge_data", place), "Submissions are not open yet.")
     if phase.has_closed(place.now):

@@ -10,6 +10,7 @@ from server.challenges.approval import not_a_member, request_of
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team
 from server.challenges.services import membership_of, registration_end
 from server.clock import database_now, is_over
+from server.pages.formats import track_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,13 @@ class Place:
     def may_join(self) -> bool:
         may = self.membership is None and self.request is None and not self.organizes
         return may and not is_over(registration_end(self.challenge), self.now)
+
+    @property
+    def kind(self) -> str:
+        """The phase's track, and who may see the challenge where not everybody may."""
+        track = track_title(self.phase.track) if self.phase else ""
+        is_public = self.challenge.visibility == Challenge.Visibility.PUBLIC
+        return track if is_public else f"{track} · {self.challenge.get_visibility_display()}"
 
     @property
     def query(self) -> str:

@@ -15,6 +15,12 @@ from server.submissions.models import Submission
 from server.submissions.reports import Detail, State
 
 ROWS = 25
+NOTES = {
+    State.PENDING: "Computing curves and errors. They appear here when they are ready. Without JavaScript, reload the "
+    "page.",
+    State.GIVEN_UP: "Curves and errors could not be computed, most likely because the file is too large. "
+    "The score is not affected.",
+}
 
 
 def report_of(
@@ -25,19 +31,21 @@ def report_of(
     if evaluation is None or not (track.class_columns or track.explained_tables or track.curves):
         return None
     if not seen.classes:
-        return {"withheld": reports.WITHHELD}
+        return {"withheld": True, "note": reports.WITHHELD}
     wish = classes.wish_of(asked, columns=columns_of(track))
     split = wish.split if wish.split in result.splits else result.headline_split
     detail = reports.details(evaluation, seen, [split]).get(split, Detail())
     titles = {heading.name: heading.title for heading in track.class_columns if heading.name in track.curves}
+    table = class_table(track, wish, detail, asked.get("page", ""), reverse("submission", args=[one.pk]))
     return {
-        "state": state,
+        "note": NOTES.get(state, ""),
         "wish": wish,
+        "follow": f"{wish.query()}&page={table['pages'].number if table else ''}&",
         "splits": classes.choices_of(result.splits, wish, split),
         "chart": curves.chart(detail.curves, titles, wish.chosen),
         "whole": wish.query(chosen=""),
         **tables(track, detail),
-        "classes": class_table(track, wish, detail, asked.get("page", ""), reverse("submission", args=[one.pk])),
+        "classes": table,
     }
 
 

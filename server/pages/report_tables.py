@@ -39,6 +39,11 @@ class Table:
     more: int
     left_out: int
 
+    @property
+    def headings(self) -> list[tuple[str, bool]]:
+        """The title of each column, and whether numbers are below it."""
+        return [(column.title, column.kind not in ("text", "switch")) for column in self.columns]
+
 
 @dataclass(frozen=True, slots=True)
 class Matrix:

@@ -36,6 +36,11 @@ class Result:
         return len(self.rows) > 1 or len(self.splits) > 1
 
     @property
+    def headline_title(self) -> str:
+        """The metric, and its split where there are several."""
+        return f"{self.metric.title}, {self.headline_split}" if len(self.splits) > 1 else self.metric.title
+
+    @property
     def split_titles(self) -> list[str]:
         return [SPLITS[split] for split in self.splits]
 

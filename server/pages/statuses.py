@@ -6,36 +6,36 @@ from server.pages.times import span
 from server.submissions.models import Fault, Status, Submission
 from server.submissions.reports import State
 
-COSTS_NOTHING = "It costs no quota; it counts as an attempt."
-COSTS_QUOTA = "It counts against your quota, because scoring it used what a file may use."
+COSTS_NOTHING = "It does not count against your quota, but it counts as an attempt."
+COSTS_QUOTA = "It counts against your quota, because scoring used all the time or memory that a file may use."
 
 
 def sentence(submission: Submission) -> str:
     """Return what happened and what comes next."""
     if submission.status == Status.QUEUED:
-        return "Waiting for a free worker. You may leave this page; scoring goes on without it."
+        return "Waiting to be scored. You may leave this page; scoring continues."
     if submission.status == Status.RUNNING:
-        return "Being scored. You may leave this page; scoring goes on without it."
+        return "Scoring is running. You may leave this page; scoring continues."
     if submission.status == Status.REJECTED:
-        return "The file has defects, so it was not scored. Mend what is listed below and send it again."
+        return "The file has defects, so it was not scored. Fix the problems below and submit again."
     if submission.status == Status.FAILED:
         return submission.failure
     if submission.status == Status.CANCELLED:
-        return "Cancelled before it was scored. Send the file again when you want it scored."
+        return "Cancelled before it was scored. Submit the file again to have it scored."
     if not submission.is_settled:
-        return "Scored. How much the score would vary on other images is being worked out; it stays as it is."
-    return "Scored. The result stays here."
+        return "Scored. Computing the confidence interval. The score will not change."
+    return "Scored. The result stays on this page."
 
 
 def whose_fault(submission: Submission) -> str:
     """Say who has to act, where there is no score; what to do says the sentence before."""
     if submission.fault == Fault.PARTICIPANT:
         costs = submission.status == Status.FAILED
-        return f"This is about your file. {COSTS_QUOTA if costs else COSTS_NOTHING}"
+        return f"The problem is in your file. {COSTS_QUOTA if costs else COSTS_NOTHING}"
     if submission.fault == Fault.ORGANIZER:
-        return "This is not about your file: the organizers of the challenge have to mend it."
+        return "The problem is not in your file. The organizers of the challenge have to fix it."
     if submission.fault == Fault.PLATFORM:
-        return "This is our fault, not your file's. If it fails again, tell us the id below."
+        return "The problem is on our side, not in your file. If it fails again, send us the ID below."
     return ""
 
 

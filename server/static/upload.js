@@ -34,7 +34,7 @@
     const tooLarge = Boolean(file) && file.size > limit;
     chosen.textContent = file ? `${file.name} · ${size(file.size)}` : "";
     refusal.replaceChildren();
-    if (tooLarge) refuse(sentence(`This file has ${size(file.size)}; the limit is ${size(limit)}. Compress it with gzip or send fewer predictions.`));
+    if (tooLarge) refuse(sentence(`This file has ${size(file.size)}; the limit is ${size(limit)}. Compress it with gzip or submit fewer predictions.`));
     button.disabled = tooLarge;
   };
 
@@ -56,7 +56,7 @@
     request = null;
     bar.hidden = true;
     said.textContent = text;
-    button.textContent = "Send file";
+    button.textContent = "Submit file";
   };
 
   // The answer is the page an ordinary form would have got: the submission's, or this one with what was refused.
@@ -67,7 +67,7 @@
     }
     const page = new DOMParser().parseFromString(done.responseText, "text/html");
     idle("");
-    refuse(page.querySelector("#refusal > *") || page.querySelector("main h1") || sentence("The server could not take the file. Try again; nothing was counted."));
+    refuse(page.querySelector("#refusal > *") || page.querySelector("main h1") || sentence("The server could not accept the file. Try again. Your quota has not changed."));
   };
 
   // Why no file is taken now, asked before the first byte of one is sent: what this page says when it is loaded anew.
@@ -98,12 +98,12 @@
     request.upload.addEventListener("progress", (step) => {
       bar.value = step.loaded / step.total;
       said.textContent = step.loaded < step.total
-        ? `Sending: ${size(step.loaded)} of ${size(step.total)}`
-        : "Sent. The server is storing the file.";
+        ? `Uploading: ${size(step.loaded)} of ${size(step.total)}`
+        : "Uploaded. The server is storing the file.";
     });
     request.addEventListener("load", () => answered(request));
-    request.addEventListener("error", () => idle("The connection broke. Your file is still chosen: send it again."));
-    request.addEventListener("abort", () => idle("Stopped. Nothing was counted."));
+    request.addEventListener("error", () => idle("The connection was lost. Your file is still selected: submit it again."));
+    request.addEventListener("abort", () => idle("Upload stopped. Your quota has not changed."));
     request.send(new FormData(form));
     refusal.replaceChildren();
     bar.hidden = false;

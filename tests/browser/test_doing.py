@@ -57,7 +57,7 @@ def test_a_status_page_follows_to_the_score_and_its_interval_and_then_asks_no_mo
     rerun = reruns.claim(submission.reruns.get().pk)
     assert rerun is not None
     reruns.record(rerun, report=report(phase, mAP=[0.4, 0.6]), replicates={}, cpu_seconds=1.0)
-    page.get_by_text("95 %: 0.4 to 0.6").wait_for()
+    page.get_by_text("95%: 0.4 to 0.6").wait_for()
     assert page.evaluate("window.sameWindow")
     before = len(asked)
     page.wait_for_timeout(1500)
@@ -72,7 +72,7 @@ def test_an_explanation_comes_by_itself_and_a_class_shows_its_curve(
     reruns.ask([one], truth=phase.truth, purpose=Rerun.Purpose.EXPLANATION)
     page = visit(member).new_page()
     page.goto(f"/submissions/{one.pk}/")
-    page.get_by_text("are being worked out").wait_for()
+    page.get_by_text("Computing curves and errors").wait_for()
     explain(one, CONTENT)
     Rerun.objects.all().delete()
     page.locator(".chart .curve").wait_for()
@@ -87,7 +87,7 @@ def test_a_file_is_sent_and_followed(phase: Any, member: Any, visit: Any, inline
     page.set_input_files("input[type=file]", FILE)
     assert "run.csv · 28 B" in page.locator("[data-chosen]").inner_text()
     page.fill("input[name=note]", "first")
-    page.click("text=Send file")
+    page.click("text=Submit file")
     page.wait_for_url("**/submissions/*/")
     assert page.locator("h1").inner_text() == "run.csv"
     assert Submission.objects.get().note == "first"
@@ -101,7 +101,7 @@ def test_a_refused_file_stays_chosen(phase: Any, member: Any, visit: Any, inline
     phase.save()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.method))
-    page.click("text=Send file")
+    page.click("text=Submit file")
     page.locator("#refusal .code").wait_for()
     assert page.locator("#refusal .code").inner_text() == "phase_closed"
     assert asked == ["GET"]  # before the first byte of the file is sent
@@ -115,7 +115,7 @@ def test_a_file_that_was_sent_before_is_refused_in_place(
     for expected in ("h1:has-text('run.csv')", "#refusal .code"):
         page.goto("/challenges/c/submit")
         page.set_input_files("input[type=file]", FILE)
-        page.click("text=Send file")
+        page.click("text=Submit file")
         page.locator(expected).wait_for()
     assert page.locator("#refusal .code").inner_text() == "duplicate_file"
 
@@ -126,7 +126,7 @@ def test_too_large_a_file_is_told_before_it_is_sent(phase: Any, member: Any, vis
     page.goto("/challenges/c/submit")
     page.set_input_files("input[type=file]", FILE)
     assert "the limit is 10 B" in page.locator("#refusal").inner_text()
-    assert page.get_by_role("button", name="Send file").is_disabled()
+    assert page.get_by_role("button", name="Submit file").is_disabled()
 
 
 def test_a_file_can_be_dropped(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
@@ -140,7 +140,7 @@ def test_a_file_can_be_dropped(phase: Any, member: Any, visit: Any, inline_queue
                 new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
         }"""
     )
-    page.click("text=Send file")
+    page.click("text=Submit file")
     page.wait_for_url("**/submissions/*/")
     assert page.locator("h1").inner_text() == "dropped.csv"
 
@@ -149,7 +149,7 @@ def test_without_scripts_a_file_is_sent_all_the_same(phase: Any, member: Any, vi
     page = visit(member, java_script_enabled=False).new_page()
     page.goto("/challenges/c/submit")
     page.set_input_files("input[type=file]", FILE)
-    page.click("text=Send file")
+    page.click("text=Submit file")
     assert page.locator("h1").inner_text() == "run.csv"
     assert page.locator("text=queued").first.is_visible()
 

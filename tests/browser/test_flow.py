@@ -70,7 +70,7 @@ def sign_up_and_join(page: Page, name: str) -> None:
 def send(page: Page, file: Path) -> None:
     page.goto("/challenges/cats-and-dogs/submit")
     page.set_input_files("input[type=file]", file)
-    page.get_by_role("button", name="Send file").click()
+    page.get_by_role("button", name="Submit file").click()
     page.wait_for_url("**/submissions/*/")
 
 
@@ -82,8 +82,8 @@ def test_from_signing_up_to_a_place_on_the_board(service: Running, made: Path, w
         send(page, file)
         expect(page.locator(".honest-big")).to_be_visible(timeout=SCORING_MS)
         assert re.fullmatch(r"0\.\d{5}", page.locator(".honest-big").inner_text())
-    page.get_by_role("link", name="See it on the leaderboard").click()
-    expect(page.locator("tr.mine")).to_contain_text("1Team grace")
+    page.get_by_role("link", name="Show it on the leaderboard").click()
+    expect(page.locator("tr.mine")).to_contain_text("1 Team grace")
     expect(page.locator("tbody tr")).to_have_count(2)
 
 
@@ -96,6 +96,6 @@ def test_a_broken_file_shows_its_place_and_costs_nothing(service: Running, tmp_p
     expect(page.locator("#defects")).to_be_visible(timeout=SCORING_MS)
     defect = page.locator(".defects section").filter(has_text="not_finite")
     expect(defect.locator("tbody tr")).to_contain_text("2 PredictionString image")
-    expect(page.locator("#panel")).to_contain_text("given back to your quota")
+    expect(page.locator("#given-back")).to_be_visible()
     page.get_by_role("link", name="Submit a file").click()
     expect(page.locator(".quota")).to_contain_text("5 of 5 left today")

@@ -157,7 +157,7 @@ def test_on_a_phone_a_row_keeps_rank_team_and_score_in_its_first_line(
     page.goto("/challenges/c/leaderboard")
     row = page.locator("tbody tr").first
     tops = [row.locator(f".{name}").first.bounding_box() for name in ("rank", "team", "score")]
-    below = row.locator("[data-label='Entries:']").bounding_box()
+    below = row.locator("[data-label='Submissions:']").bounding_box()
     assert below is not None
     for box in tops:
         assert box is not None
@@ -170,3 +170,10 @@ def test_without_scripts_there_are_no_dead_buttons(addresses: list[str], member:
     assert page.locator("button.copy:visible").count() == 0
     page.goto("/challenges/c/leaderboard")
     assert page.locator("tbody tr").count() == 2
+
+
+def test_boxes_that_show_nothing_take_no_room(addresses: list[str], member: Any, visit: Any) -> None:
+    page = visit(member, width=390).new_page()
+    page.goto("/challenges/c/submit")
+    assert page.evaluate("getComputedStyle(document.querySelector('#messages')).display") == "none"
+    assert page.evaluate("getComputedStyle(document.querySelector('#refusal + *')).marginTop") == "0px"

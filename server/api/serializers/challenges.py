@@ -17,16 +17,16 @@ from server.submissions.services.quota import Quota
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """Beyond these a file is refused, or rejected where reading has come to."""
+    """Limits of a file. A file that exceeds one is refused or rejected."""
 
-    upload_bytes = serializers.IntegerField(help_text="of the file as it is sent")
+    upload_bytes = serializers.IntegerField(help_text="size of the uploaded file")
     decompressed_bytes = serializers.IntegerField()
-    decompressed_ratio = serializers.IntegerField(help_text="unpacked to packed")
+    decompressed_ratio = serializers.IntegerField(help_text="uncompressed size divided by compressed size")
     line_bytes = serializers.IntegerField()
     number_characters = serializers.IntegerField()
-    text_characters = serializers.IntegerField(help_text="of an id or label")
-    boxes = serializers.IntegerField(help_text="predictions: rows of the long shape, groups of tokens of the other")
-    images = serializers.IntegerField(help_text="rows of the shape with one row per image")
+    text_characters = serializers.IntegerField(help_text="length of an ID or label")
+    boxes = serializers.IntegerField(help_text="number of predictions: rows, or groups of tokens in prediction strings")
+    images = serializers.IntegerField(help_text="number of rows in a file with one row per image")
     scoring_seconds = serializers.IntegerField()
 
 
@@ -41,13 +41,13 @@ class PhaseSerializer(serializers.Serializer[Phase]):
     slug = serializers.SlugField()
     title = serializers.CharField()
     track = serializers.ChoiceField(choices=sorted(TRACKS))
-    parameters = serializers.SerializerMethodField(help_text="complete: what was given and the track's defaults")
-    headline = serializers.CharField(source="declared_track.headline", help_text="the metric that ranks")
-    truth = serializers.SerializerMethodField(help_text="the active truth; null: none yet")
-    open = serializers.SerializerMethodField(help_text="whether it takes submissions now")
+    parameters = serializers.SerializerMethodField(help_text="all parameters, including the track's defaults")
+    headline = serializers.CharField(source="declared_track.headline", help_text="the metric that determines the rank")
+    truth = serializers.SerializerMethodField(help_text="the active ground truth; null: none yet")
+    open = serializers.SerializerMethodField(help_text="whether the phase accepts submissions now")
     opens_at = serializers.DateTimeField(source="opening")
     closes_at = serializers.DateTimeField(source="closing", allow_null=True)
-    limits = serializers.SerializerMethodField(help_text="what a file may be")
+    limits = serializers.SerializerMethodField(help_text="limits of a submitted file")
 
     @extend_schema_field(LimitsSerializer)
     def get_limits(self, phase: Phase) -> dict[str, int]:
@@ -78,8 +78,8 @@ class ChallengeSerializer(serializers.Serializer[Any]):
 
 
 class JoinInput(Input):
-    accept_rules = Flag(default=False, help_text="you have read the challenge's rules and keep them")
-    team = Text(required=False, allow_blank=True, help_text="default: your own name")
+    accept_rules = Flag(default=False, help_text="you have read the challenge's rules and accept them")
+    team = Text(required=False, allow_blank=True, help_text="name of your team; default: your username")
 
 
 class MembershipSerializer(serializers.Serializer[Membership]):
@@ -93,13 +93,13 @@ class JoinRequestSerializer(serializers.Serializer[JoinRequest]):
     id = serializers.IntegerField()
     challenge = serializers.SlugField(source="challenge.slug")
     user = serializers.CharField(source="user.username")
-    team = serializers.CharField(source="team_name", help_text="the wished name; empty: the person's own")
+    team = serializers.CharField(source="team_name", help_text="the requested team name; empty: the username")
     status = serializers.ChoiceField(choices=JoinRequest.Status.choices)
     requested_at = serializers.DateTimeField()
 
 
 class DecisionInput(Input):
-    approve = Flag(help_text="true: they become a member; false: the request is declined")
+    approve = Flag(help_text="true: the user becomes a member; false: the request is declined")
 
 
 class DecisionSerializer(serializers.Serializer[Any]):
@@ -109,9 +109,9 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
 class StatementLineSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
-    amount = serializers.IntegerField(help_text="1: a file was taken; -1: it was given back")
+    amount = serializers.IntegerField(help_text="1: a submission was used; -1: it was given back")
     reason = serializers.CharField()
-    day = serializers.DateField(help_text="the UTC day that it counts for")
+    day = serializers.DateField(help_text="the UTC day whose quota it changes")
     submission = serializers.UUIDField(source="submission_id")
     file_name = serializers.CharField(source="submission.file_name")
 
@@ -120,17 +120,19 @@ class QuotaSerializer(serializers.Serializer[Quota]):
     """`context["share"]` is the team's share of the storage."""
 
     per_day = serializers.IntegerField()
-    used = serializers.IntegerField(help_text="today, in UTC; what was given back does not count")
+    used = serializers.IntegerField(help_text="used today (UTC), without submissions that were given back")
     left = serializers.IntegerField()
-    attempts_per_day = serializers.IntegerField(help_text="uploads of any outcome")
+    attempts_per_day = serializers.IntegerField(help_text="uploads with any outcome")
     attempts_left = serializers.IntegerField()
     total = serializers.IntegerField(allow_null=True)
     total_left = serializers.IntegerField(allow_null=True)
     resets_at = serializers.DateTimeField()
-    next_allowed_at = serializers.DateTimeField(allow_null=True, help_text="null: now, or never again; see `reason`")
-    reason = NullWhereEmpty(help_text="why the team may not submit now; null: it may")
-    storage_used_bytes = serializers.SerializerMethodField(help_text="by all stored files of the team")
-    storage_allowed_bytes = serializers.SerializerMethodField(help_text="beyond it a file is refused")
+    next_allowed_at = serializers.DateTimeField(
+        allow_null=True, help_text="null: a submission is allowed now, or never again; see `reason`"
+    )
+    reason = NullWhereEmpty(help_text="why the team may not submit now; null: it may submit")
+    storage_used_bytes = serializers.SerializerMethodField(help_text="used by all stored files of the team")
+    storage_allowed_bytes = serializers.SerializerMethodField(help_text="a file that would exceed it is refused")
 
     def get_storage_used_bytes(self, state: Quota) -> int:
         return self.share.used

@@ -10,7 +10,9 @@ from server.submissions.feedback import SPLITS
 
 class BoardQuery(serializers.Serializer[Any]):
     split = serializers.ChoiceField(choices=SPLITS, default="public")
-    at = Moment(default=None, help_text="only what was received until then; ISO 8601, UTC where no zone is given")
+    at = Moment(
+        default=None, help_text="only submissions received until then; ISO 8601, in UTC if no time zone is given"
+    )
 
 
 class RowSerializer(serializers.Serializer[Any]):
@@ -18,19 +20,24 @@ class RowSerializer(serializers.Serializer[Any]):
     team = serializers.CharField()
     score = serializers.FloatField()
     interval = serializers.ListField(
-        child=serializers.FloatField(), allow_null=True, min_length=2, max_length=2, help_text="95 %; null: none yet"
+        child=serializers.FloatField(),
+        allow_null=True,
+        min_length=2,
+        max_length=2,
+        help_text="95% confidence interval; null: not computed yet",
     )
     scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
-    entries = serializers.IntegerField(help_text="scored submissions of the team")
+    entries = serializers.IntegerField(help_text="number of scored submissions of the team")
     submitted_at = serializers.DateTimeField()
     baseline = serializers.BooleanField()
     tied = serializers.BooleanField(
-        allow_null=True, help_text="a paired test cannot tell it from the next team above; null: not compared"
+        allow_null=True,
+        help_text="whether a paired test finds no significant difference from the next team above; null: not compared",
     )
 
 
 class BoardSerializer(serializers.Serializer[Any]):
-    """A page of a board; `me` is the asker's team, wherever it stands."""
+    """A page of a board; `me` is the entry of your own team, on any page."""
 
     split = serializers.ChoiceField(choices=SPLITS)
     signature = serializers.CharField()

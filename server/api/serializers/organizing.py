@@ -11,11 +11,11 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.feedback import SPLITS
 
-REVEAL = "true: images that are private in the active truth may be public in this one"
+REVEAL = "true: images that are private in the active ground truth may be public in this one"
 
 
 class TruthInput(Input):
-    file = serializers.FileField(help_text="the truth folder as a zip, usage.csv included where there is one")
+    file = serializers.FileField(help_text="the ground truth folder as a zip file, including usage.csv if there is one")
     reveal = serializers.BooleanField(default=False, help_text=REVEAL)
 
 
@@ -23,7 +23,7 @@ class TruthSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
     sha256 = serializers.CharField()
     images = serializers.IntegerField()
-    active = serializers.BooleanField(help_text="whether the boards show scores against it")
+    active = serializers.BooleanField(help_text="whether the leaderboards use this version")
 
 
 class WarningSerializer(serializers.Serializer[Any]):
@@ -35,7 +35,9 @@ class WarningSerializer(serializers.Serializer[Any]):
 
 
 class AddedTruthSerializer(TruthSerializer):
-    warnings = WarningSerializer(many=True, help_text="what can be scored but was probably not intended")
+    warnings = WarningSerializer(
+        many=True, help_text="problems that do not prevent scoring but are probably not intended"
+    )
 
 
 class NothingInput(Input):
@@ -47,20 +49,24 @@ class RescoreInput(Input):
         required=False,
         min_value=1,
         max_value=2**31 - 1,
-        help_text="version; without it the newest that was never in use, else the active one",
+        help_text="version; default: the newest version that was never active, or the active one if there is none",
     )
-    preview = Flag(default=True, help_text="false: apply it at once, which is refused while scores are lacking")
+    preview = Flag(default=True, help_text="false: apply the rescoring at once; refused while scores are missing")
     reveal = Flag(default=False, help_text=REVEAL)
 
 
 class ApplyInput(Input):
-    without_unscorable = Flag(default=False, help_text="take off the boards what cannot be scored this way")
+    without_unscorable = Flag(
+        default=False, help_text="remove submissions that cannot be scored with this version from the leaderboards"
+    )
     reveal = Flag(default=False, help_text=REVEAL)
 
 
 class BoardsSerializer(serializers.Serializer[Phase]):
-    active_truth = TruthSerializer(source="truth", allow_null=True, help_text="the version that the boards show now")
-    signature = serializers.CharField(help_text="of the scores that the boards show now")
+    active_truth = TruthSerializer(
+        source="truth", allow_null=True, help_text="the version that the leaderboards use now"
+    )
+    signature = serializers.CharField(help_text="signature of the scores on the leaderboards now")
 
 
 class UnscorableSerializer(serializers.Serializer[Any]):
@@ -72,7 +78,9 @@ class UnscorableSerializer(serializers.Serializer[Any]):
 class ChangeSerializer(serializers.Serializer[Any]):
     team = serializers.CharField()
     rank_before = serializers.IntegerField(allow_null=True)
-    rank_after = serializers.IntegerField(allow_null=True, help_text="null: a baseline, or off the board")
+    rank_after = serializers.IntegerField(
+        allow_null=True, help_text="null: a baseline, or no longer on the leaderboard"
+    )
     score_before = serializers.FloatField(allow_null=True)
     score_after = serializers.FloatField(allow_null=True)
 
@@ -85,16 +93,20 @@ class ChangesSerializer(serializers.Serializer[Any]):
 
 class RescoringSerializer(serializers.Serializer[Rescoring]):
     id = serializers.UUIDField()
-    truth = TruthSerializer(help_text="the version that is rescored to")
+    truth = TruthSerializer(help_text="the version that the rescoring uses")
     active_truth = TruthSerializer(
-        source="phase.truth", allow_null=True, help_text="the version that the boards show now"
+        source="phase.truth", allow_null=True, help_text="the version that the leaderboards use now"
     )
-    signature = serializers.CharField(help_text="of the scores that the boards will show")
+    signature = serializers.CharField(help_text="signature of the scores that the leaderboards will show")
     started_at = serializers.DateTimeField()
     applied_at = serializers.DateTimeField(allow_null=True)
-    left = serializers.SerializerMethodField(help_text="submissions that it still waits for")
-    unscorable = serializers.SerializerMethodField(help_text="submissions that would leave the boards, and why")
-    changes = serializers.SerializerMethodField(help_text="lines that will be others, by board; empty once applied")
+    left = serializers.SerializerMethodField(help_text="number of submissions still to be scored")
+    unscorable = serializers.SerializerMethodField(
+        help_text="submissions that would be removed from the leaderboards, with the reason"
+    )
+    changes = serializers.SerializerMethodField(
+        help_text="entries that will change, by leaderboard; empty once applied"
+    )
 
     def get_left(self, found: Rescoring) -> int:
         return rescoring.left(found)

@@ -19,14 +19,14 @@ from server.submissions.services.keeping import removal_of
 
 
 class UploadInput(Input):
-    """An empty file is a file: it is taken, and rejected by what reads it."""
+    """An empty file is accepted, and rejected when it is read."""
 
-    file = serializers.FileField(allow_empty_file=True, help_text="the predictions; may be gzipped")
-    note = Text(required=False, allow_blank=True, default="", help_text="for your team")
+    file = serializers.FileField(allow_empty_file=True, help_text="the predictions file, plain or gzip")
+    note = Text(required=False, allow_blank=True, default="", help_text="visible to your team only")
 
 
 class ChangeInput(Input):
-    final = Flag(required=False, help_text="counts for the private board")
+    final = Flag(required=False, help_text="whether it counts for the private leaderboard")
     note = Text(required=False, allow_blank=True)
 
 
@@ -36,7 +36,7 @@ class DefectSerializer(serializers.Serializer[Any]):
     line = serializers.IntegerField(allow_null=True, help_text="the header is line 1")
     column = serializers.CharField(allow_null=True)
     image = serializers.CharField(allow_null=True)
-    token = serializers.IntegerField(allow_null=True, help_text="place in a prediction string, from 1")
+    token = serializers.IntegerField(allow_null=True, help_text="position in a prediction string, from 1")
 
 
 class NoticeSerializer(serializers.Serializer[Any]):
@@ -47,13 +47,13 @@ class NoticeSerializer(serializers.Serializer[Any]):
 
 class ProblemsSerializer(serializers.Serializer[Any]):
     errors = DefectSerializer(many=True, help_text="the first 20 of each code")  # type: ignore[assignment]
-    total = serializers.IntegerField(help_text="how many were counted")
+    total = serializers.IntegerField(help_text="number of defects counted")
     more = serializers.BooleanField(
-        required=False, help_text="true where reading stopped at a limit of defects or rows, so that there may be more"
+        required=False, help_text="true if the check stopped at a limit of defects or rows, so that there may be more"
     )
-    counts = serializers.DictField(child=serializers.IntegerField(), help_text="how many of each code")
-    notices = NoticeSerializer(many=True, help_text="scored, but perhaps not what you meant")
-    advice = serializers.DictField(child=serializers.CharField(), help_text="what to do about each code")
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="number of defects by code")
+    notices = NoticeSerializer(many=True, help_text="observations about a scored file that may not be intended")
+    advice = serializers.DictField(child=serializers.CharField(), help_text="how to fix the defects of each code")
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
@@ -65,7 +65,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     team = serializers.CharField(source="team.name")
     status = serializers.ChoiceField(choices=Status.choices)
     stage = NullWhereEmpty(
-        help_text=f"while running: {', '.join(STAGES)}; scored, intervals still to come: {BOOTSTRAPPING}"
+        help_text=f"while running: {', '.join(STAGES)}; while scored without intervals: {BOOTSTRAPPING}"
     )
     progress = serializers.FloatField(min_value=0, max_value=1)
     note = serializers.CharField()
@@ -74,23 +74,27 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
     received_at = serializers.DateTimeField()
     scored_at = WholeSeconds(allow_null=True)
-    attempts = serializers.IntegerField(help_text="how often scoring was begun")
-    file_kept = serializers.BooleanField(source="file", help_text="false: it was not scored, and was removed")
-    file_removed_at = serializers.SerializerMethodField(help_text="when it will be removed; null: it stays, or is gone")
-    signature = serializers.SerializerMethodField(help_text="how the score was made; null: not scored")
+    attempts = serializers.IntegerField(help_text="how often scoring was started")
+    file_kept = serializers.BooleanField(source="file", help_text="false: the file was not scored and has been removed")
+    file_removed_at = serializers.SerializerMethodField(
+        help_text="when the file will be removed; null: it is kept, or was removed"
+    )
+    signature = serializers.SerializerMethodField(help_text="how the score was computed; null: not scored")
     scores = serializers.SerializerMethodField(help_text="by split and metric; null: undefined")
-    intervals = serializers.SerializerMethodField(help_text="95 % intervals, by split and metric")
+    intervals = serializers.SerializerMethodField(help_text="95% confidence intervals, by split and metric")
     scores_of = serializers.SerializerMethodField(
-        help_text="whose public scores these are: with a ladder perhaps your team's best's; null: none are shown"
+        help_text="the submission whose public scores are shown: with a ladder perhaps your team's best; null: none"
     )
     problems = serializers.SerializerMethodField()
-    on_board = serializers.SerializerMethodField(help_text="whether it is the team's line on the leaderboard")
-    why_not = serializers.SerializerMethodField(help_text="why it is not; null: it is")
-    board = serializers.SerializerMethodField(help_text="the split whose leaderboard these speak of")
-    rank = serializers.SerializerMethodField(help_text="null: not on the board, or a baseline")
-    fault = NullWhereEmpty(help_text=f"whose: {', '.join(filter(None, Fault.values))}")
-    failure = NullWhereEmpty(help_text="what went wrong and what to do, where it was not the file")
-    failure_code = NullWhereEmpty(help_text=f"which of {', '.join(Failure.values)}")
+    on_board = serializers.SerializerMethodField(help_text="whether it is the team's entry on the leaderboard")
+    why_not = serializers.SerializerMethodField(help_text="why it is not on the leaderboard; null: it is")
+    board = serializers.SerializerMethodField(
+        help_text="the split of the leaderboard that `on_board` and `rank` refer to"
+    )
+    rank = serializers.SerializerMethodField(help_text="null: not on the leaderboard, or a baseline")
+    fault = NullWhereEmpty(help_text=f"who has to act: {', '.join(filter(None, Fault.values))}")
+    failure = NullWhereEmpty(help_text="what went wrong and what to do")
+    failure_code = NullWhereEmpty(help_text=f"one of {', '.join(Failure.values)}")
 
     @property
     def sight(self) -> Sight:
@@ -141,19 +145,19 @@ class SplitReportSerializer(serializers.Serializer[Any]):
     metrics = serializers.DictField(child=serializers.FloatField(allow_null=True))
     intervals = serializers.DictField(child=serializers.ListField(child=serializers.FloatField()))
     classes = serializers.ListField(
-        child=serializers.DictField(), allow_null=True, help_text="one row a class, with the track's own columns"
+        child=serializers.DictField(), allow_null=True, help_text="one row per class, with the columns of the track"
     )
     tables = serializers.DictField(
         child=serializers.ListField(child=serializers.DictField()),
-        help_text="further tables by name: what the track has, and what explains the score; where classes are shown",
+        help_text="further tables of the track and of the explanation, by name; only where classes are shown",
     )
     left_out = serializers.DictField(
-        child=serializers.IntegerField(), help_text="how many rows these tables would have more"
+        child=serializers.IntegerField(), help_text="number of rows left out of each table"
     )
     curves = serializers.ListField(
         child=serializers.DictField(),
-        help_text="precision/recall curves: `label` (null: the mean over classes), `name`, `curve` (whose area it is), "
-        "`area`, and as lists `confidence`, `recall`, `precision`",
+        help_text="precision/recall curves: `label` (null: the mean over classes), `name`, `curve` (the metric that is "
+        "its area), `area`, and as lists `confidence`, `recall`, `precision`",
     )
 
 
@@ -162,10 +166,10 @@ class ReportSerializer(serializers.Serializer[Any]):
     signature = serializers.CharField()
     parameters = serializers.DictField()
     explanation = serializers.ChoiceField(
-        choices=[state.value for state in State], help_text="how far what explains the score is"
+        choices=[state.value for state in State], help_text="progress of the explanation of the score"
     )
     splits = serializers.DictField(child=SplitReportSerializer())
     notices = NoticeSerializer(many=True)
     withheld = serializers.CharField(
-        allow_null=True, help_text="why classes and explanation are left out; null: they are not"
+        allow_null=True, help_text="why classes and explanation are left out; null: they are included"
     )

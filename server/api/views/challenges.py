@@ -45,7 +45,7 @@ class ChallengeList(APIView):
         responses={200: ChallengeSerializer(many=True), **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request) -> Response:
-        """Public challenges, and those you take part in or organize; the newest first."""
+        """Public challenges, and those you take part in or organize, newest first."""
         pages = Pages()
         listed = Challenge.objects.listed_for(request.user).prefetch_related("phases__truths")
         page = pages.paginate_queryset(listed, request, view=self) or []
@@ -106,7 +106,7 @@ class JoinRequests(APIView):
         responses={200: JoinRequestSerializer(many=True), **refusals("not_found", *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str) -> Response:
-        """Who waits to join, and who was declined; the oldest first. For organizers."""
+        """Waiting and declined requests to join, oldest first. For organizers."""
         requests, pages = organized_challenge_at(request, slug).join_requests.select_related("user"), Pages()
         page: Any = pages.paginate_queryset(requests, request, view=self) or []
         return pages.get_paginated_response(JoinRequestSerializer(page, many=True).data)
@@ -143,7 +143,7 @@ class Statement(APIView):
         },
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """What was taken from your team's quota and what was given back, line by line; the newest first."""
+        """All changes to your team's quota, newest first."""
         found, pages = phase_at(request, slug, phase), Pages()
         lines = quota.statement(team=own_team(request, found), phase=found)
         page: Any = pages.paginate_queryset(lines, request, view=self) or []
@@ -156,7 +156,7 @@ class Quota(APIView):
         responses={200: QuotaSerializer, **refusals(*MEMBERS_ONLY, *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """What your team may still submit to this phase, and when again."""
+        """How many submissions your team has left in this phase, and when the next one is allowed."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
         state = quota.state(team=team, phase=found, now=database_now())

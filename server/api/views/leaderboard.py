@@ -20,7 +20,7 @@ from server.leaderboards.export import as_csv
 from server.leaderboards.queries import Board, board
 from server.leaderboards.ties import with_ties
 
-FORMAT = OpenApiParameter("format", enum=["json", "csv"], default="json", description="csv: the whole board")
+FORMAT = OpenApiParameter("format", enum=["json", "csv"], default="json", description="csv: the whole leaderboard")
 
 
 class Leaderboard(APIView):
@@ -37,7 +37,7 @@ class Leaderboard(APIView):
         },
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        """Teams by their best score, exact before rounding. The private board is closed until the phase is over."""
+        """Teams ranked by their best exact score. The private leaderboard is closed until the phase is over."""
         found = phase_at(request, slug, phase)
         asked = BoardQuery(data=request.query_params)
         asked.is_valid(raise_exception=True)

@@ -66,7 +66,7 @@ class Truths(APIView):
         operation_id="list_truths", parameters=[PAGE], responses={200: TruthSerializer(many=True), **READING}
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Every version of the truth, the newest first."""
+        """All versions of the ground truth, newest first."""
         pages = Pages()
         page = pages.paginate_queryset(organized_phase_at(request, slug, phase).truths.all(), request, view=self) or []
         return pages.get_paginated_response(TruthSerializer(page, many=True).data)
@@ -77,7 +77,7 @@ class Truths(APIView):
         responses={201: AddedTruthSerializer, **refusals("not_found", "no_space", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Add a version of the truth. It is checked now, and not used before a rescoring with it is applied."""
+        """Add a version of the ground truth. It is checked now, and used only after a rescoring with it is applied."""
         found = organized_phase_at(request, slug, phase)
         admission.take_account_slot(request.user)
         sent = given(TruthInput, request)
@@ -93,7 +93,7 @@ class Truths(APIView):
         except InvalidBundle as error:
             faults = [problem.as_dict() for problem in error.problems]
             first = error.problems[0].message
-            raise Refused("invalid", f"This truth cannot be used: {first}", faults=faults) from error
+            raise Refused("invalid", f"This ground truth cannot be used: {first}", faults=faults) from error
         told = [warning.as_dict() for warning in warnings]
         return Response({**TruthSerializer(truth).data, "warnings": told}, status=201)
 
@@ -103,12 +103,15 @@ class Rescore(APIView):
 
     @extend_schema(operation_id="read_rescoring", responses={200: RescoringSerializer, **READING})
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """How far the last rescoring is, and what it would change."""
+        """The progress of the last rescoring, and what it would change."""
         return answer(latest(organized_phase_at(request, slug, phase)))
 
     @extend_schema(operation_id="rescore", request=RescoreInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Score everything against a version of the truth, beside the boards; again to see how far it is."""
+        """Score all submissions against a version of the ground truth; the leaderboards do not change yet.
+
+        Repeat the request to see the progress.
+        """
         found = organized_phase_at(request, slug, phase)
         asked = given(RescoreInput, request)
         truth = rescoring.version_of(found, asked["truth"]) if "truth" in asked else None
@@ -123,7 +126,7 @@ class Apply(APIView):
 
     @extend_schema(operation_id="apply_rescoring", request=ApplyInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Switch the boards to the new scores, at one instant."""
+        """Switch all leaderboards to the new scores at once."""
         found = organized_phase_at(request, slug, phase)
         applied = rescoring.apply(rescoring=latest(found), by=request.user, **given(ApplyInput, request))
         return answer(applied)
@@ -138,7 +141,7 @@ class Discard(APIView):
         responses={200: BoardsSerializer, **refusals("not_found", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Give up the rescoring that was begun. The boards stay as they are."""
+        """Discard the current rescoring. The leaderboards do not change."""
         found = organized_phase_at(request, slug, phase)
         given(NothingInput, request)
         rescoring.discard(phase=found, by=request.user)

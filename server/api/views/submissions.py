@@ -78,7 +78,7 @@ class OwnSubmissions(APIView):
         responses={201: SubmissionSerializer, **refusals("not_found", *SUBMITTING, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Send a file. It is taken whatever it holds, and then scored or rejected: follow it at its own address."""
+        """Submit a file. It is accepted whatever it contains, then scored or rejected. Poll its own address."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
         now = database_now()
@@ -96,7 +96,7 @@ class SubmissionDetail(APIView):
 
     @extend_schema(operation_id="read_submission", responses={200: SubmissionSerializer, **refusals("not_found")})
     def get(self, request: PersonRequest, submission_id: UUID) -> Response:
-        """How far it is, its scores or its defects, and where it stands."""
+        """The status of a submission, its scores or defects, and its rank."""
         return Response(shape(submission_id, request))
 
     @extend_schema(
@@ -105,7 +105,7 @@ class SubmissionDetail(APIView):
         responses={200: SubmissionSerializer, **refusals("not_found", "not_a_member", "phase_closed", *WITH_A_BODY)},
     )
     def patch(self, request: PersonRequest, submission_id: UUID) -> Response:
-        """Change the note, choose it for the private board, or take the choice back."""
+        """Change the note, or choose the submission as final for the private leaderboard or undo that."""
         submission = submission_at(request, submission_id)
         given = ChangeInput(data=request.data)
         given.is_valid(raise_exception=True)
@@ -123,11 +123,11 @@ class Report(APIView):
 
     @extend_schema(operation_id="read_report", responses={200: ReportSerializer, **refusals("not_found")})
     def get(self, request: PersonRequest, submission_id: UUID) -> Response:
-        """Everything measured, by split; class by class only where the organizers allow it."""
+        """All metrics by split. Results per class are included only if the organizers allow it."""
         submission = submission_at(request, submission_id)
         report = visible_report(submission, viewer=request.user, now=database_now())
         if report is None:
-            raise Refused("not_found", f"There is no report: this submission is {submission.status}.")
+            raise Refused("not_found", f"This submission has no report: its status is {submission.status}.")
         return Response(report)
 
 
@@ -138,6 +138,6 @@ class Cancel(APIView):
         responses={200: SubmissionSerializer, **refusals("not_found", "not_cancellable", "rate_limited")},
     )
     def post(self, request: PersonRequest, submission_id: UUID) -> Response:
-        """Stop it for good, while it waits or is being scored."""
+        """Cancel a submission that is queued or running. This cannot be undone."""
         lifecycle.cancel(submission=submission_at(request, submission_id), by=request.user)
         return Response(shape(submission_id, request))

@@ -1,14 +1,14 @@
 """Filters that turn a value into words."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
 from django.utils.safestring import SafeString
 
-from evaluator.catalog import TRACKS
 from server.challenges import revealed
 from server.challenges.models import Phase
-from server.pages import markup, sizes, statuses
+from server.pages import defects, markup, sizes, statuses
 from server.pages.classes import Wish
 from server.submissions.models import Submission
 
@@ -47,9 +47,8 @@ def key(mapping: Any, name: Any) -> Any:
 
 
 @register.filter
-def track_title(name: str) -> str:
-    """A track in words; its own name, where the catalogue does not know it any more."""
-    return TRACKS[name].title if name in TRACKS else name
+def defect_count(problems: Mapping[str, Any]) -> str:
+    return defects.count_in_words(problems)
 
 
 @register.filter

@@ -19,6 +19,8 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "place": here,
         "now": here.now,
+        "phase": here.phase,
+        "track": here.phase.declared_track if here.phase else None,
         "step": next_step(here, request.user),
         "top": [row for row in rows if not row.baseline][:TOP],
         "decimals": here.phase.feedback_decimals if here.phase else None,

@@ -36,7 +36,6 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
         "b": b,
         "differences": comparison.compare(a, b, seen) if a and b else [],
         "decimals": seen.decimals,
-        "metric": phase.declared_track.metrics[0],
         "track": phase.declared_track,
         "by_class": seen.classes,
     }
@@ -58,7 +57,7 @@ def chosen(
 def named_entry(name: str, entries: Sequence[Submission]) -> Submission | None:
     found = next((one for one in entries if str(one.pk) == name), None)
     if name and found is None:
-        raise Http404("no such entry of your team is scored")
+        raise Http404("your team has no such scored submission")
     return found
 
 

@@ -17,7 +17,7 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
     context = {"place": here, "now": here.now}
     if here.phase:
         context["format"] = formats.describe(here.phase)
-        context["limits"] = limits(here.phase.declared_track.form)
+        context["limits"] = [*limits(here.phase.declared_track.form), *formats.terms(here.phase)]
     return render(request, "challenge/data.html", context)
 
 

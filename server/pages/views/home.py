@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from server.challenges.models import Challenge, Membership
 from server.clock import database_now
 from server.leaderboards import queries
-from server.pages import place
+from server.pages import formats, place
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Line:
     """One challenge in the list: its track and who the person is in it."""
 
     challenge: Challenge
-    tracks: list[str]
+    tracks: str
     teams: int
     own_team: str
     rank: int | None
@@ -63,7 +63,7 @@ def read_lines(user: Any, now: datetime) -> list[Line]:
     return [
         Line(
             challenge=challenge,
-            tracks=list(dict.fromkeys(phase.track for phase in challenge.phases.all())),
+            tracks=", ".join(dict.fromkeys(formats.track_title(phase.track) for phase in challenge.phases.all())),
             teams=challenge.team_count,
             own_team=own[challenge.pk].name if challenge.pk in own else "",
             rank=rank_in(challenge),

@@ -36,7 +36,7 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
     here = place.find(request, slug)
     form = JoinForm(request.POST)
     if not form.is_valid():
-        return show_rules(request, here, form, Refused("invalid", "Mend what is marked below, then send it again."))
+        return show_rules(request, here, form, Refused("invalid", "Fix the problems below and submit again."))
     try:
         joined = approval.enter(
             user=request.user,
@@ -49,7 +49,7 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
     if isinstance(joined, JoinRequest):
         messages.success(request, "Your request to join is waiting for approval by an organizer.")
     else:
-        messages.success(request, f"You take part in {here.challenge.title} as {joined.team.name}.")
+        messages.success(request, f"You joined {here.challenge.title} as {joined.team.name}.")
     return redirect(page("challenge", here))
 
 

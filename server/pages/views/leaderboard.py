@@ -13,9 +13,9 @@ from django.views.decorators.http import require_safe
 
 from server.leaderboards import queries
 from server.leaderboards.export import as_csv
-from server.leaderboards.queries import Board, Row
+from server.leaderboards.queries import Board
 from server.leaderboards.ties import with_ties
-from server.pages import drawing, place
+from server.pages import board_lines, drawing, place
 from server.pages.choices import Choice
 from server.pages.forms import BoardForm
 from server.pages.results import SPLITS
@@ -45,6 +45,7 @@ def wish_of(request: HttpRequest) -> Wish:
 def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     here = place.find(request, slug)
     phase = here.open_phase()
+    track, team_id = phase.declared_track, here.team.pk if here.team else None
     wish = wish_of(request)
     sight = feedback.sight(phase, viewer=request.user, now=here.now)
     board = queries.board(phase, split=wish.split, at=wish.at, viewer=request.user)
@@ -57,17 +58,16 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "now": here.now,
         "board": board,
         "wish": wish,
-        "track": phase.declared_track,
+        "track": track,
         **splits_of(here, wish, sight),
         "pages": pages,
-        "rows": rows,
+        "lines": [board_lines.line_of(row, track, team_id=team_id, compared=compared) for row in rows],
         "ties": any(row.tied for row in rows),
-        "compared": compared,
         "untested": compared and any(row.tied is None for row in rows if not row.baseline),
         "range": intervals,
         "decimals": sight.decimals,
         "teams": sum(not row.baseline for row in board.rows),
-        **own_row(here, wish, board, pages),
+        "pinned": pinned(here, wish, board, pages, team_id),
         "csv": f"{reverse('leaderboard_csv', args=[slug])}{address(here, wish)}",
         "link": f"{address(here, wish)}&",
     }
@@ -95,15 +95,16 @@ def splits_of(here: place.Place, wish: Wish, sight: feedback.Sight) -> dict[str,
     return {"splits": choices, "private_later": "private" not in sight.splits}
 
 
-def own_row(here: place.Place, wish: Wish, board: Board, pages: "Page[Any]") -> dict[str, Any]:
-    """The team's line, pinned on top where it is not on this page, and which page it is on."""
-    team_id = here.team.pk if here.team else None
+def pinned(
+    here: place.Place, wish: Wish, board: Board, pages: "Page[Any]", team_id: int | None
+) -> board_lines.BoardLine | None:
+    """The team's line, to be pinned on top where it is not on this page, with a link to its page."""
     found = board.place_of(team_id)
-    if found is None:
-        return {"team_id": team_id, "pinned": None}
-    page = found // PER_PAGE + 1
-    row: Row | None = board.rows[found] if page != pages.number else None
-    return {"team_id": team_id, "pinned": row, "pinned_link": f"{address(here, wish)}&page={page}"}
+    page = None if found is None else found // PER_PAGE + 1
+    if found is None or page == pages.number:
+        return None
+    track, link = here.open_phase().declared_track, f"{address(here, wish)}&page={page}"
+    return board_lines.line_of(board.rows[found], track, team_id=team_id, compared=False, link=link)
 
 
 @require_safe

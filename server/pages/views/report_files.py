@@ -24,7 +24,7 @@ def report_at(request: PersonRequest, pk: UUID) -> dict[str, Any]:
     one = get_object_or_404(visible_to(request.user), pk=pk)
     report = visible_report(one, viewer=request.user, now=database_now())
     if report is None:
-        raise Http404("nothing is scored")
+        raise Http404("this submission has no score")
     return report
 
 
@@ -72,7 +72,7 @@ def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -
         count += 1
         writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
     if not count:
-        raise Http404("there is nothing in it")
+        raise Http404("this file would be empty")
     return HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8", headers=attachment(name))
 
 

@@ -78,8 +78,6 @@ def panel_context(
     context: dict[str, Any] = {
         "submission": one,
         "now": now,
-        "state": statuses.state_of(one, explained),
-        "follows": not one.is_settled or explained is State.PENDING,
         "notices": one.problems.get("notices", []),
         "given_back": QuotaEntry.objects.filter(submission=one, amount=-1).exists(),
         "removal": keeping.removal_of(one),
@@ -88,6 +86,10 @@ def panel_context(
     }
     if one.status == Status.SCORED:
         context |= scored_context(request, one, now, seen, explained)
+    if not one.is_settled or explained is State.PENDING:
+        asked = (context.get("report") or {}).get("follow", "?")
+        address = reverse("submission_panel", args=[one.pk])
+        context["follow"] = f"{address}{asked}seen={statuses.state_of(one, explained)}"
     return context
 
 

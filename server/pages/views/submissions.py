@@ -88,6 +88,8 @@ def line_of(submission: Submission, sight: feedback.Sight, *, best: float | None
     evaluation = feedback.shown_evaluation(submission, sight)
     own = evaluation == feedback.current_evaluation(submission)
     shown = "own" if own else "best" if evaluation else ""
+    if submission.status != Status.SCORED:
+        shown = ""
     return Line(submission, score, interval, best=own and score is not None and score == best, shown=shown)
 
 

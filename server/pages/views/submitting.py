@@ -44,7 +44,7 @@ def why_not_now(here: place.Place, *, team: Team, phase: Phase) -> Refused | Non
 def take(request: PersonRequest, here: place.Place) -> HttpResponse:
     form = SubmitForm(request.POST, request.FILES)
     if not form.is_valid():
-        return show(request, here, form, Refused("invalid", "Mend what is marked below, then send it again."))
+        return show(request, here, form, Refused("invalid", "Fix the problems below and submit again."))
     try:
         submission = intake.submit(
             user=request.user,

@@ -114,7 +114,7 @@ def test_a_revoked_token_is_gone(person: Any, client: Client) -> None:
     token = ApiToken.objects.get()
     page = Page(client.post(f"/accounts/tokens/{token.pk}/revoke", follow=True))
     assert "The token laptop is revoked." in page.words
-    assert "You have no token." in page.words
+    assert "You have no API tokens." in page.words
 
 
 def test_nobody_revokes_the_token_of_another(person: Any, make: Any, client: Client) -> None:

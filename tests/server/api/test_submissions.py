@@ -126,7 +126,7 @@ class TestSubmit:
     def test_a_body_without_its_length_is_refused(self, api: Any, user: Any) -> None:
         answer = api.upload(PATH, file=FILE, user=user, headers={"Transfer-Encoding": "chunked"})
         assert refused(answer) == (422, "invalid")
-        assert "length" in answer.json()["detail"]
+        assert "Content-Length" in answer.json()["detail"]
 
     def test_a_closed_phase_is_said_before_the_body_is_read(self, api: Any, user: Any, phase: Any) -> None:
         type(phase).objects.update(closes_at=NOW - DAY)

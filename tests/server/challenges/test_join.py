@@ -230,5 +230,5 @@ def test_a_name_that_is_made_from_the_username_looks_like_no_other(make: Any) ->
 @pytest.mark.parametrize(("name", "alike"), [("\u0430lice", "alice"), ("Alice", "AIice"), ("modern", "modem")])
 def test_an_account_that_looks_like_another_is_refused(make: Any, name: str, alike: str) -> None:
     make.user(username=name)
-    with pytest.raises(ValidationError, match="looks like one"):
+    with pytest.raises(ValidationError, match="looks like an existing name"):
         AccountAdapter().clean_username(alike)

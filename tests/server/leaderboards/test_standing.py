@@ -38,7 +38,7 @@ def test_a_worse_one_gives_way_to_the_teams_best(phase: Any, make: Any, scored: 
     ("fields", "words"),
     [
         ({"status": "queued"}, "waiting"),
-        ({"status": "rejected", "finished_at": NOW}, "Mend"),
+        ({"status": "rejected", "finished_at": NOW}, "Fix"),
         ({"status": "cancelled", "finished_at": NOW}, "cancelled"),
         ({"status": "failed", "finished_at": NOW, "failure": "oh", "fault": "platform"}, "no fault of the file"),
     ],

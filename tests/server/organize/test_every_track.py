@@ -160,7 +160,7 @@ def test_a_report_has_its_classes_and_further_tables(made: tuple[Track, Path], s
     assert set(split["tables"]) == {table.name for table in made[0].tables}
 
 
-VERDICTS = {"a_better": "A is better", "tied": "They cannot be told apart", "b_better": "B is better"}
+VERDICTS = {"a_better": "A is better", "tied": "No significant difference", "b_better": "B is better"}
 # What each track's explanation is made of: tables, and the curves of each class
 EXPLAINED = {
     "openimages-detection": ({"errors", "error_sums", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
@@ -214,7 +214,7 @@ def test_boards_have_the_columns_of_the_track_and_the_largest_score_first(
 ) -> None:
     words = visit(f"/challenges/{made[0].name}/leaderboard").words
     assert made[0].metrics[0].title in words
-    assert " ".join([*(metric.brief for metric in made[0].board_metrics), "Entries"]) in words
+    assert " ".join([*(metric.brief for metric in made[0].board_metrics), "Submissions"]) in words
     board = api.get(f"/api/v1/challenges/{made[0].name}/phases/main/leaderboard").json()["results"]
     assert [set(line["scores"]) for line in board] == [{metric.name for metric in made[0].metrics}] * 2
     assert board[0]["score"] > board[1]["score"]
@@ -228,7 +228,7 @@ def test_two_entries_are_compared_as_podium_compares_them(
     worse = send(other.read_bytes())
     inline_queue.work_later()
     page = visit(f"/challenges/{track.name}/compare?a={worse.pk}&b={explained.pk}")
-    assert ("B won" in page.words) is bool(track.class_columns)
+    assert ("B is better on" in page.words) is bool(track.class_columns)
     assert bool(page.all("svg", class_="interval")) is track.intervals
     if not track.intervals:
         assert "Not known yet" in page.words
@@ -239,7 +239,7 @@ def test_two_entries_are_compared_as_podium_compares_them(
     expected = compare(*reports, next((column.name for column in track.class_columns), ""))["public"]
     found = expected.metrics[track.headline]
     assert VERDICTS[found.verdict] in page.words
-    assert f"lost {expected.lost}" in page.words
+    assert f"worse on {expected.lost}" in page.words
 
 
 def test_every_page_shows_it(made: tuple[Track, Path], visit: Any, send: Any) -> None:

@@ -45,7 +45,7 @@ def test_home_says_the_rank_that_the_board_says(phase: Any, make: Any, scored: A
     scored(phase, 0.99, team=make.team(phase.challenge, is_baseline=True))
     for value in (0.9, 0.9, 0.2):
         scored(phase, value)
-    assert "rank" not in visit("/", member).words
+    assert "Owls rank" not in visit("/", member).words
     for value in (0.3, 0.5):
         scored(phase, value, team=team)
     found = board(phase, split="public", viewer=member)
@@ -53,10 +53,10 @@ def test_home_says_the_rank_that_the_board_says(phase: Any, make: Any, scored: A
     assert place is not None
     assert found.rows[place].rank == 3
     assert "Owls rank 3" in visit("/", member).words
-    assert "rank" not in visit("/").words
+    assert "Owls rank" not in visit("/").words
     phase.feedback = "ladder"
     phase.save()
-    assert "rank" not in visit("/", member).words
+    assert "Owls rank" not in visit("/", member).words
 
 
 def test_home_groups_by_time(make: Any) -> None:
@@ -69,7 +69,7 @@ def test_home_groups_by_time(make: Any) -> None:
 
 
 def test_an_empty_home_says_so(db: None) -> None:
-    assert "There is no challenge yet." in visit("/").words
+    assert "There are no challenges yet." in visit("/").words
 
 
 # Overview: the one thing to do next
@@ -103,7 +103,7 @@ def test_a_member_is_told_what_comes_next(dates: Any, label: str, make: Any) -> 
 def test_after_registration_nobody_is_asked_to_join(make: Any) -> None:
     make.phase(make.challenge(slug="c", join_until=NOW - DAY))
     words = visit("/challenges/c/").words
-    assert "Registration is over." in words
+    assert "Registration has closed." in words
     assert "Sign up to take part" not in words
 
 
@@ -114,7 +114,7 @@ def test_the_front_shows_the_five_best_without_baselines(phase: Any, make: Any, 
     page = visit("/challenges/c/")
     assert len(page.all("td", class_="rank")) == 5
     assert "Prior" not in page.words
-    assert "Teams on the board 7" in page.words
+    assert "Teams on the leaderboard 7" in page.words
 
 
 def test_a_challenge_without_phase_has_its_pages(make: Any) -> None:
@@ -168,7 +168,7 @@ def test_the_score_command_has_the_phase_parameters(make: Any) -> None:
 
 def test_limits_come_from_the_settings(phase: Any, settings: Any) -> None:
     settings.UPLOAD_MAX_BYTES = 3 * 2**20
-    assert "File as sent 3 MiB" in visit("/challenges/c/data").words
+    assert "Uploaded file 3 MiB" in visit("/challenges/c/data").words
 
 
 def test_the_sample_is_a_file_to_save(phase: Any, client: Client) -> None:
@@ -192,7 +192,7 @@ def test_joining_makes_a_team_and_says_so(phase: Any, make: Any, client: Client)
     client.force_login(person)
     response = client.post("/challenges/c/join", {"accept_rules": "on", "team_name": "Owls"}, follow=True)
     assert response.redirect_chain == [("/challenges/c/", 302)]
-    assert "You take part in Cats as Owls." in Page(response).words
+    assert "You joined Cats as Owls." in Page(response).words
     assert Membership.objects.get(user=person).team.name == "Owls"
 
 

@@ -12,13 +12,13 @@ def test_it_asks_on_until_the_interval_is_there(make: Any, scored: Any, client: 
     submission = scored(make.phase(), 0.5, stage="bootstrapping")
     client.force_login(submission.user)
     page = Page(client.get(f"/submissions/{submission.pk}/"))
-    assert "how much the score would vary" in page.words.lower()
+    assert "Computing the confidence interval." in page.words
     assert "seen=scored-bootstrapping" in page.all("div", id="panel")[0]["hx-get"]
     assert client.get(f"/submissions/{submission.pk}/panel?seen=scored-bootstrapping").status_code == 204
     Submission.objects.update(stage="")
     Score.objects.update(low=0.4512, high=0.5512)
     panel = Page(client.get(f"/submissions/{submission.pk}/panel?seen=scored-bootstrapping"))
-    assert "95 %: 0.451 to 0.552" in panel.words
+    assert "95%: 0.451 to 0.552" in panel.words
     assert "hx-get" not in panel.all("div", id="panel")[0]
 
 

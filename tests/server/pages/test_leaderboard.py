@@ -54,10 +54,10 @@ def test_my_row_is_marked(phase: Any, make: Any, scored: Any) -> None:
 
 def test_intervals_are_drawn_where_there_are_any(phase: Any, scored: Any) -> None:
     scored(phase, 0.5)
-    assert "95 % interval" not in visit().words
+    assert "95% interval" not in visit().words
     scored(phase, 0.6, interval=(0.5, 0.7))
     page = visit()
-    assert "95 % interval" in page.words
+    assert "95% interval" in page.words
     assert page.all("rect", class_="band", x="0.0%", width="100.0%")
 
 
@@ -69,12 +69,12 @@ def test_baselines_do_not_widen_the_range(phase: Any, make: Any, scored: Any) ->
 
 def test_a_tie_is_a_bracket_and_words(phase: Any, make: Any, replicated: Any) -> None:
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
-    assert "cannot tell apart" not in visit().words
+    assert "differ significantly" not in visit().words
     replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
     page = visit()
     assert len(page.all("tr", class_="tied")) == 1
-    assert "2 , not told apart from the team above B" in page.words
-    assert "whom a paired test over resampled images cannot tell apart" in page.words
+    assert "2 (not significantly different from the team above) B" in page.words
+    assert "do not differ significantly in a paired bootstrap test" in page.words
 
 
 def test_a_row_without_replicates_does_not_look_told_apart(phase: Any, make: Any, replicated: Any, scored: Any) -> None:
@@ -82,8 +82,8 @@ def test_a_row_without_replicates_does_not_look_told_apart(phase: Any, make: Any
     scored(phase, 0.3, team=make.team(phase.challenge, name="B"))
     page = visit()
     assert len(page.all("tr", class_="untested")) == 1
-    assert "2 , not compared with the team above yet B" in page.words
-    assert "A dotted line: not compared yet." in page.words
+    assert "2 (not compared with the team above yet) B" in page.words
+    assert "A dotted line means that two teams have not been compared yet." in page.words
 
 
 def test_a_bracket_runs_through_a_baseline(phase: Any, make: Any, replicated: Any) -> None:
@@ -92,11 +92,11 @@ def test_a_bracket_runs_through_a_baseline(phase: Any, make: Any, replicated: An
     replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
     page = visit()
     assert len(page.all("tr", class_="tied")) == 2
-    assert page.words.count("not told apart from the team above") == 1
+    assert page.words.count("not significantly different from the team above") == 1
 
 
 def test_an_empty_board_says_what_to_do(phase: Any) -> None:
-    assert "Nobody has a score yet." in visit().words
+    assert "No team has a score yet." in visit().words
 
 
 def test_the_board_of_an_earlier_time(phase: Any, make: Any, scored: Any) -> None:
@@ -105,7 +105,7 @@ def test_the_board_of_an_earlier_time(phase: Any, make: Any, scored: Any) -> Non
     words = visit(f"?at={NOW - 2 * DAY:%Y-%m-%dT%H:%M}").words
     assert "1 Early" in words
     assert "Late" not in words
-    assert "Nothing was on this board" in visit("?at=2001-01-01T00:00").words
+    assert "This leaderboard was empty" in visit("?at=2001-01-01T00:00").words
 
 
 def test_without_private_images_there_is_no_switch(phase: Any, scored: Any) -> None:
@@ -119,7 +119,7 @@ def test_before_the_end_the_private_board_is_announced(phase: Any, scored: Any) 
     scored(phase, 0.5, private=0.4)
     page = visit()
     assert not page.all("span", class_="switch")
-    assert "a private leaderboard, which decides" in page.words
+    assert "the private leaderboard, which decides" in page.words
 
 
 def test_after_the_end_there_is_a_switch(make: Any, scored: Any) -> None:
@@ -160,7 +160,7 @@ def test_a_hundred_stand_on_a_page(long_board: Any) -> None:
 
 def test_my_row_is_pinned_where_it_is_on_another_page(long_board: Any) -> None:
     first = visit(person=long_board)
-    assert "103 Last ones you go to row" in first.words
+    assert "103 Last ones you Go to entry" in first.words
     assert len(visit("?page=2", person=long_board).all("tr", class_="mine")) == 1
 
 

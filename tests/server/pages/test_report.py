@@ -95,7 +95,7 @@ def test_long_tables_are_cut_and_it_is_said(explained: Any, visit: Any) -> None:
     words = visit(explained).words
     assert "Cat =Dog 19" in words
     assert "Cat =Dog 18" not in words
-    assert "18 more in report.json, where another 44 are left out." in words
+    assert "18 more rows are in report.json; another 44 are left out there." in words
 
 
 def test_switches_are_words_and_the_undefined_is_a_dash(explained: Any, visit: Any) -> None:
@@ -166,7 +166,7 @@ class TestWhileItIsWorkedOut:
 
     def test_the_page_says_so_and_asks_for_it(self, waiting: Any, visit: Any) -> None:
         page = visit(waiting)
-        assert "Curves and errors are being worked out." in page.words
+        assert "Computing curves and errors." in page.words
         assert page.all("div", id="panel")[0]["hx-get"].endswith("seen=scored-explaining")
 
     def test_nothing_is_sent_until_it_is_there(self, waiting: Any, client: Client) -> None:
@@ -181,5 +181,5 @@ class TestWhileItIsWorkedOut:
     def test_what_was_given_up_is_said_and_not_waited_for(self, waiting: Any, visit: Any) -> None:
         Rerun.objects.update(failure="too large")
         page = visit(waiting)
-        assert "could not be explained" in page.words
+        assert "could not be computed" in page.words
         assert "hx-get" not in page.all("div", id="panel")[0]

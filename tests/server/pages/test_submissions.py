@@ -84,7 +84,7 @@ def test_one_final_too_many_is_refused_on_the_page(phase: Any, team: Any, scored
     page = Page(client.post(f"/submissions/{scored(phase, 0.4, team=team).pk}/edit", {"final": "true"}))
     assert page.status == 422
     assert "Take one back" in page.words
-    assert "2 of 2 finals chosen" in page.words
+    assert "2 of 2 final submissions chosen" in page.words
 
 
 def test_after_the_end_finals_stay(make: Any, scored: Any, member: Any, client: Client) -> None:

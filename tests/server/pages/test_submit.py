@@ -134,7 +134,7 @@ def test_the_form_tells_every_limit_of_a_file(make: Any, member: Any, client: Cl
     settings.SUBMISSION_MAX_BOXES, settings.SUBMISSION_MAX_IMAGES = 7_000, 8_000
     a_phase(make, member)
     words = Page(client.get(ADDRESS)).words
-    assert "at most 3 MiB as sent, 5 MiB unpacked, 7,000 predictions, 8,000 images" in words
+    assert "at most 3 MiB uploaded, 5 MiB uncompressed, 7,000 predictions, 8,000 images" in words
 
 
 def test_the_form_tells_scripts_the_limit(make: Any, member: Any, client: Client, settings: Any) -> None:

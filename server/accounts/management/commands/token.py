@@ -19,7 +19,7 @@ class Command(ActingCommand):
         parser.add_argument("username")
         parser.add_argument("--name", default="command line", help="what the token is for")
         parser.add_argument("--scope", default=ApiToken.Scope.SUBMIT, choices=ApiToken.Scope.values)
-        parser.add_argument("--days", type=int, default=settings.API_TOKEN_DAYS, help="how long it lives")
+        parser.add_argument("--days", type=int, default=settings.API_TOKEN_DAYS, help="how many days it is valid")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(username__iexact=options["username"], is_active=True).first()

@@ -1,0 +1,50 @@
+"""Components that can stand in a sentence."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.template import Context, Template
+
+from server.pages.curves import Chart, Line
+from server.submissions.models import Submission
+
+VALUES = {
+    "moment": datetime(2026, 6, 1, tzinfo=UTC),
+    "interval": (0.4, 0.6),
+    "submission": Submission(status="queued"),
+}
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "honest_score 0.5",
+        "honest_score None",
+        "honest_score 0.5 interval",
+        "share 0.5",
+        "gain 0.5",
+        "measured 7 'number'",
+        "measured None 'fraction'",
+        "when moment",
+        "when moment 'absolute'",
+        "countdown moment moment",
+        "medal 1",
+        "medal None",
+        "status submission",
+        "interval 0.5 interval interval",
+    ],
+)
+def test_no_space_comes_before_or_after_it(tag: str) -> None:
+    text = Template("{% load components %}[{% " + tag + " %}]").render(Context(VALUES))
+    assert text.startswith("[<")
+    assert text.endswith(">]")
+
+
+def test_a_moment_or_an_interval_that_is_not_there_leaves_its_cell_empty() -> None:
+    template = Template("{% load components %}[{% when nothing %}{% interval 0.5 nothing nothing %}]")
+    assert template.render(Context({"nothing": None})) == "[]"
+
+
+def test_the_description_of_curves_lists_each_with_its_area() -> None:
+    lines = [Line(name, "AP", 0.25, "own", "", []) for name in ("Cat", "mean")]
+    assert "AP of Cat, area 0.250; AP of mean, area 0.250." in Chart(lines, "Cat", ()).description
