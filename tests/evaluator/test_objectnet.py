@@ -87,7 +87,7 @@ def test_a_split_tells_only_of_its_own_images(tmp_path: Path) -> None:
     usage = "ImageID,Usage\na.png,public\nb.png,private\nc.png,private\nd.png,ignored\n"
     splits = scored(tmp_path, row("a.png", 7) + row("c.png", 9), controls=CONTROLS, usage=usage)
     assert [splits[name].metrics["top1"] for name in ("all", "public", "private")] == [2 / 3, 1.0, 0.5]
-    assert splits["public"].classes[1] == {"label": "9", "name": "9", "top1": None, "top5": None, "truths": 0}
+    assert splits["public"].classes == [{"label": "7", "name": "7", "top1": 1.0, "top5": 1.0, "truths": 1}]
     assert [row["value"] for row in splits["public"].tables["controls"]] == ["desk", "0", "top"]
 
 

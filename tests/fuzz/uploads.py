@@ -18,6 +18,7 @@ if not apps.ready:  # a child process of `make fuzz`, not pytest: use a database
 from django.core.files.base import ContentFile
 from django.core.management import call_command
 
+from evaluator.truth import Truth
 from server.challenges.models import Phase
 from server.errors import Refused
 from server.submissions import queue
@@ -60,7 +61,8 @@ class Site:
         phase = make.phase(
             track=track, parameters=parameters, quota_per_day=ANY_NUMBER, attempts_per_day=ANY_NUMBER, quota_total=None
         )
-        make.truth(phase, content=files.truth(track, number).read_bytes())
+        prepared = files.truth(track, number)
+        make.truth(phase, content=prepared.read_bytes(), sha256=Truth.load(prepared).sha256)
         return Phase.objects.get(pk=phase.pk)
 
     def answers(self, seed: int) -> tuple[Counter[str], list[str]]:

@@ -115,7 +115,7 @@ def test_a_file_that_fails_while_it_is_read_is_unreadable(tmp_path: Path, packed
     else:
         path.mkdir()
         (path / "challenge.yaml").write_text("slug: animals\n")
-        monkeypatch.setattr("shutil.copyfileobj", failing(errno.EIO))
+        monkeypatch.setattr("os.read", failing(errno.EIO))
     with pytest.raises(InvalidBundle) as caught, opened(path):
         pass
     assert [problem.code for problem in caught.value.problems] == ["unreadable"]
@@ -123,7 +123,7 @@ def test_a_file_that_fails_while_it_is_read_is_unreadable(tmp_path: Path, packed
 
 def test_a_full_disk_is_not_the_fault_of_a_bundle(tmp_path: Path, monkeypatch: Any) -> None:
     (tmp_path / "challenge.yaml").write_text("slug: animals\n")
-    monkeypatch.setattr("shutil.copyfileobj", failing(errno.ENOSPC))
+    monkeypatch.setattr("server.organize.services.bundles.copying._copy_file", failing(errno.ENOSPC))
     with pytest.raises(OSError, match="No space"), opened(tmp_path):
         pass
 
@@ -131,7 +131,7 @@ def test_a_full_disk_is_not_the_fault_of_a_bundle(tmp_path: Path, monkeypatch: A
 def failing(number: int) -> Any:
     """Return a function that fails as the operating system does."""
 
-    def fail(*words: Any) -> None:
+    def fail(*words: Any, **options: Any) -> None:
         raise OSError(number, os.strerror(number))
 
     return fail
