@@ -7,8 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from evaluator import __version__
-from evaluator import kernels
+from evaluator import __version__, kernels
 from evaluator.bootstrap import Bootstrap, with_intervals
 from evaluator.catalog import TRACKS, Limits
 from evaluator.files.source import Source
