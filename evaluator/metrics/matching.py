@@ -33,7 +33,8 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[N
 
     Notes
     -----
-    Of objects that are overlapped equally the first counts. Pairs are made in portions of bounded size.
+    Of objects that are overlapped equally the first counts. Pairs are made in portions of bounded size. A prediction
+    that has no object of its key is compared as well, and the answer dropped, so that it takes as long as one that has.
 
     Examples
     --------
@@ -47,8 +48,9 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[N
         highest = np.maximum.reduceat(found, begins)
         sizes = np.diff(begins, append=len(ours))
         is_highest = np.where(found == np.repeat(highest, sizes), theirs, len(object_keys))
-        best[ours[begins]] = np.minimum.reduceat(is_highest, begins)
-        most[ours[begins]] = highest
+        has_object = object_keys[theirs[begins]] == keys[ours[begins]]
+        best[ours[begins]] = np.where(has_object, np.minimum.reduceat(is_highest, begins), -1)
+        most[ours[begins]] = np.where(has_object, highest, 0.0)
     return best, most
 
 
@@ -80,6 +82,8 @@ def highest_overlaps(
 def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Yield predictions and objects of equal keys, pair by pair, in portions of bounded size.
 
+    A prediction of a key that no object has is paired with the first object of all.
+
     Parameters
     ----------
     keys, object_keys
@@ -93,23 +97,24 @@ def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[NDArray[np.int64], ND
     Examples
     --------
     >>> list(pairs(np.array([7, 8]), np.array([7, 7])))
-    [(array([0, 0]), array([0, 1]))]
+    [(array([0, 0, 1]), array([0, 1, 0]))]
     """
+    if not len(object_keys):
+        return
     for begin in range(0, len(keys), PAIRS_AT_ONCE):
         part = keys[begin : begin + PAIRS_AT_ONCE]
         first = np.searchsorted(object_keys, part, side="left")
         counts = np.searchsorted(object_keys, part, side="right") - first
-        candidates = np.flatnonzero(counts)
-        ends = np.cumsum(counts[candidates])
+        first[counts == 0], counts = 0, np.maximum(counts, 1)
+        ends = np.cumsum(counts)
         start = 0
-        while start < len(candidates):
+        while start < len(part):
             done = int(ends[start - 1]) if start else 0
             stop = max(int(np.searchsorted(ends, done + PAIRS_AT_ONCE, side="right")), start + 1)
-            chosen = candidates[start:stop]
-            sizes = counts[chosen]
+            sizes = counts[start:stop]
             begins = np.cumsum(sizes) - sizes
             place = np.arange(int(sizes.sum())) - np.repeat(begins, sizes)
-            yield np.repeat(begin + chosen, sizes), np.repeat(first[chosen], sizes) + place
+            yield np.repeat(np.arange(begin + start, begin + stop), sizes), np.repeat(first[start:stop], sizes) + place
             start = stop
 
 

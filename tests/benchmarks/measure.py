@@ -1,6 +1,7 @@
 """Score one file in a process of its own, warm, and print what it took.
 
-`measure.py TRACK TRUTH FILE THREADS TIMES REPLICATES [DRAWS]`; DRAWS is a folder where drawn weights are kept.
+`measure.py TRACK TRUTH FILE THREADS TIMES REPLICATES PARAMETERS [DRAWS]`; PARAMETERS are JSON, DRAWS is a folder where
+drawn weights are kept.
 """
 
 import json
@@ -11,13 +12,18 @@ from time import perf_counter, process_time
 from evaluator.scoring import load_kernels, score
 
 
-def main(track: str, truth: str, file: str, threads: str, times: str, replicates: str, draws: str = "") -> None:
+def main(
+    track: str, truth: str, file: str, threads: str, times: str, replicates: str, parameters: str, draws: str = ""
+) -> None:
     load_kernels()
-    bootstrap, kept = int(replicates), Path(draws) if draws else None
+    bootstrap, kept, chosen = int(replicates), Path(draws) if draws else None, json.loads(parameters)
     cpu, wall, way = [], [], ""
     for _ in range(int(times)):
         cpu_before, before = process_time(), perf_counter()
-        way = score(track, Path(truth), Path(file), threads=int(threads), bootstrap=bootstrap, draws=kept).way
+        report = score(
+            track, Path(truth), Path(file), parameters=chosen, threads=int(threads), bootstrap=bootstrap, draws=kept
+        )
+        way = report.way
         cpu.append(process_time() - cpu_before)
         wall.append(perf_counter() - before)
     print(json.dumps({"cpu": min(cpu), "wall": min(wall), "rss": peak(), "way": way}))

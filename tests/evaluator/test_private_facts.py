@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -69,16 +70,39 @@ def label_told(label: str) -> Fact:
     return line("image_labels.csv", lambda first: f"{first}\n{first.partition(',')[0]},{label},0")
 
 
+def of_another_class(*files: str) -> Fact:
+    """The first object has another class that is known; a mask stays with its box."""
+
+    def apply(folder: Path) -> None:
+        for file in files:
+            line(file, lambda first: first.replace(first.split(",")[1], "/m/09d5_", 1))(folder)
+
+    return apply
+
+
 SIGN = {"a label the other way": line("image_labels.csv", another(",1", ",0"))}
 FACTS: dict[str, dict[str, Fact]] = {
     "openimages-detection": SIGN
+    | {"an object of another class": of_another_class("boxes.csv")}
     | {"a label more": label_told("/m/09d5_"), "a group": line("boxes.csv", another(",0", ",1"))},
     "openimages-relationships": {"a triplet at another place": line("relationships.csv", another("0", "1"))},
-    "openimages-segmentation": SIGN | {"a label more": label_told("/m/09d5_")},
+    "openimages-segmentation": SIGN
+    | {"an object of another class": of_another_class("boxes.csv", "masks.csv")}
+    | {"a label more": label_told("/m/09d5_")},
     "openimages-classification": SIGN | {"a label more": label_told("/m/09d5_")},
     "flickr30k-grounding": {"a phrase elsewhere": phrase_moved},
     "flickr30k-retrieval": {"captions of each other": document("gallery.json", captions_swapped)},
     "objectnet": {"another answer": document("answers.json", answer_changed)},
+}
+
+
+PARAMETERS: dict[str, list[dict[str, Any]]] = {
+    "openimages-detection": [
+        {},
+        {"protocol": "fiftyone"},
+        {"protocol": "fiftyone", "classwise": False},
+        {"expand_predictions": True},
+    ],
 }
 
 
@@ -87,10 +111,10 @@ def private(folder: Path) -> None:
     line("usage.csv", another(",Public", ",Private"))(folder)
 
 
-def told(track: str, truth: Path, submission: Path) -> dict[str, Any]:
+def told(track: str, truth: Path, submission: Path, parameters: dict[str, Any]) -> dict[str, Any]:
     steps: list[tuple[str, float]] = []
     try:
-        report = score(track, truth, submission, progress=lambda *step: steps.append(step))
+        report = score(track, truth, submission, parameters=parameters, progress=lambda *step: steps.append(step))
     except InvalidSubmission as error:
         return {"refused": error.findings.as_dict(), "steps": steps}
     return {"way": report.way, "notices": report.as_dict()["notices"], "steps": steps}
@@ -131,8 +155,11 @@ def test_one_fact_of_the_truth_changes_nothing_but_scores(track: str, listed: bo
         copytree(truth, tmp_path / name)
         fact(tmp_path / name)
     ends = set()
-    for submission in submissions(made, track):
-        expected = told(track, truth, submission)
+    options = PARAMETERS.get(track, [{}])
+    for submission, parameters in product(submissions(made, track), options):
+        expected = told(track, truth, submission, parameters)
         ends.add("refused" if "refused" in expected else "way")
-        assert {name: told(track, tmp_path / name, submission) for name in facts} == dict.fromkeys(facts, expected)
+        assert {name: told(track, tmp_path / name, submission, parameters) for name in facts} == dict.fromkeys(
+            facts, expected
+        )
     assert ends == {"way", "refused"}

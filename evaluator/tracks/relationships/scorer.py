@@ -84,14 +84,15 @@ def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress
     related = match_relationships(truth, pairs, threshold)
     progress("matching", 0.5)
     phrases = match_phrases(truth, pairs, threshold)
-    # Only now: what counts must not tell by time or memory.
-    related, phrases, pairs = related[pairs.counts], phrases[pairs.counts], pairs[pairs.counts]
     progress("scoring", 0.0)
-    recalled = [hits_at(limit, pairs.images, pairs.confidences, related) for limit in RECALL_AT]
+    counts = pairs.counts  # no pair is dropped before it is scored: what counts must not tell by time or memory
+    ranked_in = np.where(counts, pairs.images, pairs.images + len(truth.texts["images"]))
+    recalled = [hits_at(limit, ranked_in, pairs.confidences, related) for limit in RECALL_AT]
     reports = on_every_split(
         truth, lambda split: fold(truth, pairs, (related, phrases), recalled, truth.splits[split], weights)
     )
-    entries = PairEntries(pairs.images, pairs.relations, pairs.confidences, [~related, ~phrases])
+    kept = pairs.images[counts], pairs.relations[counts], pairs.confidences[counts]
+    entries = PairEntries(*kept, [~related[counts], ~phrases[counts]])
     found = [pairs.images[hits] for hits in recalled]
     return Outcome(
         reports,
@@ -163,24 +164,28 @@ def fold(
     in_split: NDArray[np.bool_],
     weights: tuple[float, float, float],
 ) -> SplitReport:
-    """Sum up one split: AP of each relation, their means, recall, and the weighted score."""
-    relations = len(truth.texts["relations"])
+    """Sum up one split: AP of each relation, their means, recall, and the weighted score.
+
+    Pairs that do not count have a curve of their own among relations and among pooled ones; both are dropped.
+    """
+    relations, idle = len(truth.texts["relations"]), -1
     truths = objects(truth, in_split)
     chosen = in_split[pairs.images]
-    total, confidences = int(truths.sum()), pairs.confidences[chosen]
-    of_relation = [pairs.relations[chosen] == relation for relation in range(relations)]
-    by_relation = [
-        np.array(
-            [
-                average_precision(confidences[members], hit[chosen][members].astype(float), truths[relation])
-                for relation, members in enumerate(of_relation)
-            ]
-        )
-        for hit in hits
-    ]
-    pooled = [average_precision(confidences, hit[chosen].astype(float), total) for hit in hits]
+    total, confidences, counts = int(truths.sum()), pairs.confidences[chosen], pairs.counts[chosen]
+    curves = np.where(counts, pairs.relations[chosen], idle)
+    of_relation = [*((curves == relation, truths[relation]) for relation in range(relations)), (~counts, 1)]
+    by_relation, pooled = (
+        [
+            np.array([average_precision(confidences[of], hit[chosen][of].astype(float), most) for of, most in kind])
+            for hit in hits
+        ]
+        for kind in (of_relation, [(counts, total), (~counts, 1)])
+    )
     recalls = [np.count_nonzero(found[chosen]) / total if total else float("nan") for found in recalled]
-    return summary(truth, truths, by_relation, pooled=pooled, recalls=recalls, weights=weights)
+    counted = [values[:-1] for values in by_relation]
+    return summary(
+        truth, truths, counted, pooled=[float(values[0]) for values in pooled], recalls=recalls, weights=weights
+    )
 
 
 def ceiling(truth: Truth, parameters: Mapping[str, Any]) -> str:

@@ -1,0 +1,55 @@
+"""Masks have as many pixels in common as pycocotools finds, however they are shared out among calls."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pycocotools import mask as coco
+
+from evaluator.metrics import masks
+from evaluator.metrics.masks import Masks, intersections
+
+HEIGHT, WIDTH = 24, 31
+
+
+def drawn(rng: np.random.Generator, count: int) -> list[NDArray[np.uint8]]:
+    """Noise, rectangles, stripes, and masks of all pixels."""
+    found = []
+    for _ in range(count):
+        pixels = np.zeros((HEIGHT, WIDTH), np.uint8, order="F")
+        top, left = rng.integers(0, HEIGHT), rng.integers(0, WIDTH)
+        inside = [rng.random((HEIGHT, WIDTH)) < rng.random(), True, np.indices((HEIGHT, WIDTH))[0] % 2 == 0]
+        pixels[:] = inside[rng.integers(0, 3)]
+        pixels[: top * rng.integers(0, 2)] = 0
+        pixels[:, left + 1 :] = 0
+        found.append(pixels)
+    return found
+
+
+def written(pixels: list[NDArray[np.uint8]]) -> Masks:
+    compressed = np.array([coco.encode(each)["counts"] for each in pixels], object)
+    return Masks(compressed, np.array([each.sum() for each in pixels]), np.tile([HEIGHT, WIDTH], (len(pixels), 1)))
+
+
+@pytest.mark.parametrize("most", [1, 200, 2**20])
+@pytest.mark.parametrize("seed", range(15))
+def test_common_pixels_are_those_of_the_library(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three images: predictions of one meet all objects of it."""
+    monkeypatch.setattr(masks, "BYTES_AT_ONCE", most)
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1, 6, (3, 2))
+    ours, theirs = drawn(rng, int(counts[:, 0].sum())), drawn(rng, int(counts[:, 1].sum()))
+    starts = np.cumsum(counts, axis=0) - counts
+    pairs = [
+        (mine, its)
+        for (mine_from, its_from), (mine_count, its_count) in zip(starts, counts, strict=True)
+        for mine in range(mine_from, mine_from + mine_count)
+        for its in range(its_from, its_from + its_count)
+    ]
+    mine, its = np.array(pairs).T
+    found = intersections(written(ours), written(theirs), mine, its)
+    assert found.tolist() == [float((ours[one] & theirs[other]).sum()) for one, other in pairs]
+
+
+def test_no_pairs_have_nothing_in_common() -> None:
+    none = np.empty(0, np.int64)
+    assert len(intersections(written([]), written([]), none, none)) == 0

@@ -1,0 +1,82 @@
+"""Masks beyond the memory limit are a MemoryError, never a crash of the process that scores them."""
+
+import base64
+import os
+import resource
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pycocotools import mask as coco
+
+from evaluator.scoring import load_kernels, score
+
+TRACK = "openimages-segmentation"
+WIDTH, HEIGHT, MASKS = 512, 384, 119
+SCORED, OUT_OF_MEMORY = 0, 3
+STEP = 3_500
+BODIES = {
+    "a run for each pixel": b"111" + b"0" * (WIDTH * HEIGHT - 3),
+    "an empty run at the end": b"111" + b"0" * (WIDTH * HEIGHT - 5) + b"O1",
+}
+
+
+def packed(body: bytes) -> str:
+    """In so many pieces that zlib does not count as a bomb."""
+    stream = zlib.compressobj(9)
+    pieces = (
+        stream.compress(body[at : at + STEP]) + stream.flush(zlib.Z_FULL_FLUSH) for at in range(0, len(body), STEP)
+    )
+    return base64.b64encode(b"".join(pieces) + stream.flush()).decode()
+
+
+def challenge(folder: Path, body: bytes) -> tuple[Path, Path]:
+    pixels = np.zeros((HEIGHT, WIDTH), np.uint8, order="F")
+    pixels[10:300, 10:400] = 1
+    box = f"{10 / WIDTH!r},{400 / WIDTH!r},{10 / HEIGHT!r},{300 / HEIGHT!r},0"
+    mask = base64.b64encode(zlib.compress(coco.encode(pixels)["counts"])).decode()
+    files = {
+        "images.csv": ["ImageID,Width,Height", f"a,{WIDTH},{HEIGHT}"],
+        "image_labels.csv": ["ImageID,LabelName,Confidence", "a,cat,1"],
+        "boxes.csv": ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf", f"a,cat,{box}"],
+        "masks.csv": [
+            "ImageID,LabelName,ImageWidth,ImageHeight,XMin,XMax,YMin,YMax,IsGroupOf,Mask",
+            f"a,cat,{WIDTH},{HEIGHT},{box},{mask}",
+        ],
+    }
+    for name, lines in files.items():
+        (folder / name).write_text("\n".join(lines) + "\n")
+    rows = [f"a,{WIDTH},{HEIGHT},cat,0.{place:03},{packed(body)}" for place in range(MASKS)]
+    (folder / "found").write_text("\n".join(["ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask", *rows]) + "\n")
+    return folder, folder / "found"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts private memory on Linux only")
+@pytest.mark.parametrize("kind", BODIES)
+def test_masks_of_many_runs_beyond_the_limit_are_a_memory_error(kind: str, tmp_path: Path) -> None:
+    """In a process of its own, since pytest's threads must not be forked."""
+    truth, submission = challenge(tmp_path, BODIES[kind])
+    words = [sys.executable, "-c", f"from {__name__} import main; main()", str(truth), str(submission)]
+    done = subprocess.run(words, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    codes = [int(code) for code in done.stdout.split()]
+    assert set(codes) == {SCORED, OUT_OF_MEMORY}
+
+
+def main() -> None:
+    """Score a file under one limit after another, each in a child, and print the children's exit codes."""
+    load_kernels()
+    truth, submission = map(Path, sys.argv[1:])
+    for mebibytes in range(90, 151, 5):
+        child = os.fork()
+        if not child:
+            idle = int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGESIZE")
+            resource.setrlimit(resource.RLIMIT_DATA, (idle + mebibytes * 2**20, -1))
+            try:
+                score(TRACK, truth, submission)
+            except MemoryError:
+                os._exit(OUT_OF_MEMORY)
+            os._exit(SCORED)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

@@ -1,0 +1,50 @@
+"""On the reference path, too, a file needs the same memory whether or not one private object is of its class."""
+
+import tracemalloc
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.files.source import Source
+from evaluator.files.submission import Table
+from evaluator.metrics import matching
+from evaluator.scoring import load_kernels, silent
+from evaluator.tracks import contest_of
+from evaluator.tracks.contest import Contest
+from evaluator.tracks.folders import open_truth
+from evaluator.truth import Truth
+from tests.evaluator.private_objects import CASES
+
+PREDICTIONS = 30_000
+MOST = 1.05
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_object_of_another_class_changes_no_peak_memory(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The memory of matching and scoring alone, as reading sees no object; portions are made small, as the file is."""
+    monkeypatch.setattr(matching, "PAIRS_AT_ONCE", matching.PAIRS_AT_ONCE // 64)
+    load_kernels()
+    case, peaks = CASES[name], []
+    submission = case.submission(tmp_path / "submission.csv", PREDICTIONS)
+    contest = contest_of(case.track)
+    resolved = contest.track.resolve(case.parameters)
+    for folder in case.truths(tmp_path):
+        truth = open_truth(contest, folder, resolved)
+        table = contest.read(Source(submission), truth, resolved)
+        peaks.append(min(peak(contest, truth, deepcopy(table), resolved) for _ in range(2)))
+    assert max(peaks) < MOST * min(peaks)
+
+
+def peak(contest: Contest, truth: Truth, table: Table, parameters: Mapping[str, Any]) -> int:
+    """Return the bytes that are added at most. Measured twice: the first time modules may be loaded, too."""
+    tracemalloc.start()
+    try:
+        contest.evaluate(truth, table, parameters, silent)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
