@@ -13,8 +13,8 @@ from evaluator.files.submission import Table
 from evaluator.metrics import matching
 from evaluator.scoring import load_kernels, silent
 from evaluator.tracks import contest_of
-from evaluator.tracks.contest import Contest
-from evaluator.tracks.folders import open_truth
+from evaluator.tracks.compiling import open_truth
+from evaluator.tracks.interface import Contest
 from evaluator.truth import Truth
 from tests.evaluator.private_objects import CASES
 

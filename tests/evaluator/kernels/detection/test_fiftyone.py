@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evaluator.kernels import turns
+from evaluator.kernels.detection import fiftyone
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
-from evaluator.metrics.turns import rounded, taken_in_turn
+from evaluator.metrics.fiftyone_matching import rounded, taken_in_turn
 
 STEPS = 6  # few coordinates, so that overlaps are often equal, 1 or the threshold
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ def test_predictions_take_what_they_take_by_the_reference_implementation(seed: i
     found, objects, groups = (drawn(rng, int(rng.integers(0, most))) for most in (30, 8, 4))
     ranges, group_ranges = (np.tile([0, len(theirs)], (len(found), 1)).astype(np.int64) for theirs in (objects, groups))
     taken, overlaps, most = np.empty((len(found), 2), np.int64), np.empty((len(found), 2)), np.empty(len(found))
-    turns.take_in_turn(
+    fiftyone.take_in_turn(
         np.arange(len(found)),
         found,
         objects,
@@ -59,6 +59,6 @@ def test_predictions_take_what_they_take_by_the_reference_implementation(seed: i
         theirs = (objects, groups)[its][taken[mine, its]][None]
         overlap = (intersection_over_union, intersection_over_area)[its](found[mine][None], theirs)
         assert overlaps[mine, its] == rounded(overlap)[0]
-    turns.highest_overlaps(found, objects, ranges, threshold, most)
+    fiftyone.highest_overlaps(found, objects, ranges, threshold, most)
     highest = [max([0.0, *rounded(intersection_over_union(box[None], objects))]) for box in found]
     assert most.tolist() == [overlap if overlap >= threshold else 0.0 for overlap in highest]
