@@ -1,4 +1,7 @@
-"""Who hits what by FiftyOne's rules: predictions take their turn, and what is taken changes what is left."""
+"""Who hits what by FiftyOne's rules: predictions take their turn, and what is taken changes what is left.
+
+The readable twin of :mod:`evaluator.kernels.turns`, which scoring takes.
+"""
 
 from itertools import pairwise
 
