@@ -1,4 +1,7 @@
-"""Matching by FiftyOne's rules: one prediction after another takes an object, which the next ones cannot take."""
+"""Matching by FiftyOne's rules: one prediction after another takes an object, which the next ones cannot take.
+
+The reference implementation of :mod:`evaluator.kernels.detection.fiftyone`, which scoring uses.
+"""
 
 from itertools import pairwise
 
