@@ -11,9 +11,10 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import reruns
-from tests.server.organize.test_rescoring import add, done, kind, lines, newer, phase, two
+from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
-__all__ = ["newer", "phase", "two"]  # fixtures
+__all__ = ["newer", "two"]  # fixtures
+pytestmark = pytest.mark.usefixtures("inline_queue")
 
 AT_FIRST = [("A", 0.6), ("B", 0.5)]
 
