@@ -1,3 +1,3 @@
-"""Podium's scorer and participants' kit: exact metrics of computer-vision challenges, without Django."""
+"""The scorer of Podium and its command line: exact metrics of computer-vision challenges, without Django."""
 
 __version__ = "1.1.0"

@@ -1,4 +1,4 @@
-"""``python -m evaluator`` is ``podium``."""
+"""Runs the ``podium`` command as ``python -m evaluator``."""
 
 import sys
 

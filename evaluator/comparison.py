@@ -1,4 +1,4 @@
-"""Two submissions against one truth: how far apart they are, and whether that is more than chance."""
+"""Compares two submissions: the differences of their scores, and whether these are statistically significant."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -22,10 +22,10 @@ class Difference:
     difference : float or None
         b − a.
     interval : (low, high) or None
-        95 % interval of the difference, from replicates that share their draws.
+        95% interval of the difference, from replicates that share their draws.
     verdict : str or None
-        ``b_better`` where the whole interval is above 0, ``a_better`` where it is below, else ``tied``: the two cannot
-        be told apart.
+        ``b_better`` if the whole interval is above 0, ``a_better`` if it is below 0, else ``tied``: the difference is
+        not significant.
     """
 
     a: float | None
@@ -37,10 +37,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class SplitComparison:
-    """One split of two submissions.
+    """The comparison of two submissions on one split.
 
-    ``classes`` are those that both define, with ``a``, ``b`` and ``difference``, the largest gain of b first; of them b
-    has ``won``, ``lost`` and ``even``.
+    ``classes`` has a row with ``a``, ``b`` and ``difference`` for each class that is defined for both, the largest gain
+    of b first. ``won``, ``lost`` and ``even`` are the numbers of classes where b is better, worse and equal.
     """
 
     headline: str
@@ -57,17 +57,17 @@ def compare(a: Report, b: Report, class_metric: str) -> dict[str, SplitCompariso
     Parameters
     ----------
     a, b : Report
-        With replicates of one seed.
+        Both with replicates of the same seed.
     class_metric : str
-        Column of the class rows by which a class is won; of no use where a track has none.
+        Column of the class rows that is compared; ignored if the track has no class rows.
 
     Raises
     ------
     InvalidParameters
-        Where the two were not scored in the same way, or without replicates.
+        If their signatures differ, or if one of them has no replicates.
     """
     if a.signature != b.signature:
-        raise InvalidParameters(f"scored in two ways: {a.signature} and {b.signature}")
+        raise InvalidParameters(f"the signatures differ: {a.signature} and {b.signature}")
     return {name: _compared(part, b.splits[name], class_metric) for name, part in a.splits.items()}
 
 
@@ -78,7 +78,7 @@ def as_dict(splits: Mapping[str, SplitComparison]) -> dict[str, Any]:
 
 def _compared(a: SplitReport, b: SplitReport, class_metric: str) -> SplitComparison:
     if not a.replicates or not b.replicates:
-        raise InvalidParameters("scored without replicates; there is no telling chance from skill")
+        raise InvalidParameters("scored without replicates, which a comparison needs")
     metrics = {name: _difference(a, b, name) for name in a.metrics}
     theirs = {row["label"]: row[class_metric] for row in b.classes}
     rows: list[ClassRow] = []
@@ -87,11 +87,11 @@ def _compared(a: SplitReport, b: SplitReport, class_metric: str) -> SplitCompari
         if isinstance(ours, float) and isinstance(other, float):
             rows.append({"label": row["label"], "name": row["name"], "a": ours, "b": other, "difference": other - ours})
     gains = [float(row["difference"] or 0.0) for row in rows]
-    order = sorted(range(len(rows)), key=lambda place: -gains[place])
+    order = sorted(range(len(rows)), key=lambda index: -gains[index])
     return SplitComparison(
         a.headline,
         metrics,
-        [rows[place] for place in order],
+        [rows[index] for index in order],
         won=sum(gain > 0 for gain in gains),
         lost=sum(gain < 0 for gain in gains),
         even=sum(gain == 0 for gain in gains),

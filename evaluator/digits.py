@@ -1,16 +1,16 @@
-"""How numbers with an interval are written: ends are rounded outward, digits follow the width, no zero is negative."""
+"""Formats scores and intervals: ends are rounded outward, the number of digits depends on the width."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 Interval = tuple[float, float]
 
-SIGNIFICANT = 2  # digits of the half-width that a published interval keeps
+SIGNIFICANT = 2  # Number of digits of the half-width that a published interval keeps.
 
 
 def published(interval: Interval, *, decimals: int | None = None) -> Interval:
-    """Return an interval as people who must not know its exact ends are shown it.
+    """Return an interval as it is shown to people who must not know its exact ends.
 
-    Both ends are rounded outward to two significant digits of the half-width, and to no more than ``decimals``.
+    Both ends are rounded outward to two significant digits of the half-width, and to at most ``decimals`` decimals.
 
     >>> published((0.600124, 0.606131)), published((0.600124, 0.606131), decimals=3)
     ((0.6001, 0.6062), (0.6, 0.607))
@@ -20,7 +20,7 @@ def published(interval: Interval, *, decimals: int | None = None) -> Interval:
         kept = SIGNIFICANT - 1 - half.adjusted()
         decimals = kept if decimals is None else min(kept, decimals)
     low, high = interval if decimals is None else outward(interval, decimals)
-    return low + 0.0, high + 0.0  # takes the sign from a zero
+    return low + 0.0, high + 0.0  # Removes the sign of a negative zero.
 
 
 def outward(interval: Interval, decimals: int) -> Interval:
@@ -35,9 +35,9 @@ def outward(interval: Interval, decimals: int) -> Interval:
 
 
 def supported_decimals(interval: Interval) -> int:
-    """Return how many decimals of a score its interval supports: floor(−log10(width)).
+    """Return the number of decimals of a score that its interval supports: floor(−log10(width)).
 
-    An interval of no width supports none: its replicates agree, so they do not measure how the score varies.
+    An interval of width 0 supports none: all replicates are equal, so they do not measure how the score varies.
 
     >>> [supported_decimals((0.5 - half, 0.5 + half)) for half in (0.2, 0.05, 0.003, 0.0005, 0.0)]
     [0, 1, 2, 3, 0]
@@ -50,7 +50,7 @@ def supported_decimals(interval: Interval) -> int:
 
 
 def written(value: float, decimals: int, *, sign: bool = False) -> str:
-    """Write a number with so many decimals, and with a sign where it is positive; no zero is negative.
+    """Return a number as text, if asked with the sign of a positive number; zero never has a minus sign.
 
     >>> written(-0.000001, 5), written(0.25, 2, sign=True), written(-0.000001, 5, sign=True)
     ('0.00000', '+0.25', '+0.00000')
@@ -64,5 +64,5 @@ def _width(interval: Interval) -> Decimal:
 
 
 def _decimal(value: float) -> Decimal:
-    """Return the shortest decimal that reads back as this number: 0.3 is three tenths, whatever its last bit."""
+    """Return the shortest decimal with this float64 value, so that 0.3 is exactly three tenths."""
     return Decimal(repr(float(value)))

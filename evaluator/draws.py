@@ -1,4 +1,4 @@
-"""How often each image counts in each bootstrap replicate: drawn from the salt, the same for every submission."""
+"""Draws the image weights of bootstrap replicates; all submissions to one truth share them."""
 
 import os
 from collections.abc import Callable
@@ -12,38 +12,37 @@ from numpy.typing import NDArray
 from evaluator.salt import replicate_entropy
 
 Weights = NDArray[np.uint8]
-LANES = 64  # replicates in a block: all that one image counts in them fills one cache line
-MOST = 255  # the largest weight; more for one image comes up once in 10**500 replicates and is drawn anew
+LANES = 64  # Number of replicates in a block; the weights of an image in all of them fill one cache line.
+MAX_WEIGHT = 255  # A replicate with a larger weight, one in 10**500, is drawn again.
 MAGIC = b"PODIUM\x00D"
-HEADER_BYTES = 64  # magic, sha256 of what follows, zeros
+HEADER_BYTES = 64  # Magic, sha256 of the weights, padding.
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
     """The image weights of one split, in blocks of :data:`LANES` replicates.
 
-    Replicate ``b`` draws as many images as the split has, with replacement. Its generator is seeded by (salt, split,
-    seed, b) and by nothing else, so two submissions share their draws, and replicate 7 of 100 is replicate 7 of
-    1,000. The split is in the seed because public and private images would otherwise be drawn by the same numbers
-    and their scores would go up and down together.
+    Replicate ``b`` is a sample of the split's images with replacement, of the same size. Its random generator is seeded
+    by (salt, split, seed, b) only, so all submissions have the same weights, and replicate 7 of 100 equals replicate 7
+    of 1,000. The split is part of the seed because the scores of equally large splits would otherwise be correlated.
 
-    A truth without a salt has (truth, seed, split, b) instead. All of these are public, so that whoever knows a score
-    and its interval can draw the same weights and find out which images were right.
+    Without a salt, (truth, seed, split, b) is used. All of these are public, so anybody who knows a score and its
+    interval can draw the same weights and find out which images were right.
 
     Attributes
     ----------
     truth : str
-        Its sha256, hexadecimal.
+        The truth's sha256 in hexadecimal digits.
     split : int
         Number of the split.
     seed : int
         From 0.
     images : int
-        How many the split has.
+        Number of images of the split.
     replicates : int
-        How many are wanted; the last block is complete all the same.
+        Number of replicates; the last block is drawn completely all the same.
     salt : bytes
-        The truth's; empty where it has none.
+        The truth's salt; empty if it has none.
     """
 
     truth: str
@@ -55,14 +54,14 @@ class Draws:
 
     @property
     def blocks(self) -> int:
-        """How many blocks hold the replicates."""
+        """Number of blocks."""
         return -(-self.replicates // LANES)
 
     @property
     def file_name(self) -> str:
-        """Name of the file that keeps them; another number of blocks is another file.
+        """Name of the file with the weights; it depends on the number of blocks.
 
-        It does not hold the salt, and needs not: truths of different salts have different sha256.
+        It need not contain the salt, because truths with different salts have different sha256.
         """
         return f"{self.truth}-{self.split}-{self.seed}-{self.blocks}.draws"
 
@@ -75,16 +74,15 @@ class Draws:
     def _replicate(self, number: int) -> Weights:
         """Draw the weights of one replicate, shape (images,).
 
-        numpy promises that PCG64 gives the same bits for ever, and promises nothing of that kind for
-        ``Generator.integers``. So the upper half of each 64 bits becomes an image here: a product and a shift, even
-        to one part in 2**32 / images.
+        numpy guarantees the bits of PCG64, but not the output of ``Generator.integers``. So the upper half of each 64
+        bits is mapped to an image by a product and a shift, which is uniform up to one part in 2**32 / images.
         """
         bits = np.random.PCG64(self._seeds(number))
         while True:
             upper = bits.random_raw(self.images) >> np.uint64(32)
             chosen = (upper * np.uint64(self.images)) >> np.uint64(32)
             weights = np.bincount(chosen.astype(np.int64), minlength=self.images)
-            if weights.max(initial=0) <= MOST:
+            if weights.max(initial=0) <= MAX_WEIGHT:
                 return weights.astype(np.uint8)
 
     def _seeds(self, number: int) -> np.random.SeedSequence:
@@ -94,29 +92,29 @@ class Draws:
 
 
 def blocks_of(draws: Draws, folder: Path | None) -> Callable[[int], Weights]:
-    """Return what gives a block by its number.
+    """Return a function that returns a block by its number.
 
     Parameters
     ----------
     draws : Draws
     folder : Path or None
-        Where drawn weights are kept: they are drawn where no sound file of theirs is there, then memory-mapped. None:
-        each block is drawn when it is asked for.
+        Folder of files with weights. If there is no valid file, it is written first; then it is memory-mapped. If None,
+        each block is drawn when it is requested.
     """
     if folder is None:
         return draws.block
     path = folder / draws.file_name
-    kept = _mapped(path, draws)
-    if kept is None:
-        _keep(path, draws)
-        kept = _mapped(path, draws)
-    if kept is None:
-        raise OSError(f"{path} does not hold what was just written to it")
-    return kept.__getitem__
+    weights = _mapped(path, draws)
+    if weights is None:
+        _write(path, draws)
+        weights = _mapped(path, draws)
+    if weights is None:
+        raise OSError(f"{path} does not contain what was just written to it")
+    return weights.__getitem__
 
 
 def _mapped(path: Path, draws: Draws) -> Weights | None:
-    """Return a sound file's weights, shape (blocks, images, LANES); None where it is missing or damaged."""
+    """Return the weights in a file, shape (blocks, images, LANES); None if it is missing or damaged."""
     shape = (draws.blocks, draws.images, LANES)
     if not path.exists() or path.stat().st_size != HEADER_BYTES + int(np.prod(shape)):
         return None
@@ -125,13 +123,13 @@ def _mapped(path: Path, draws: Draws) -> Weights | None:
     return body.reshape(shape) if memory[:HEADER_BYTES].tobytes() == _header(sha256(body.data).digest()) else None
 
 
-def _keep(path: Path, draws: Draws) -> None:
-    """Write all blocks to a file that takes its name when it is complete."""
+def _write(path: Path, draws: Draws) -> None:
+    """Write all blocks to a file under a temporary name, and rename it when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     digest = sha256()
     try:
-        partial.touch(mode=0o600)  # as secret as the truth: draws and an interval tell which images were right
+        partial.touch(mode=0o600)  # Secret, because weights and an interval reveal which images were right.
         with partial.open("wb") as file:
             file.write(bytes(HEADER_BYTES))
             for number in range(draws.blocks):

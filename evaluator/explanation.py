@@ -1,4 +1,4 @@
-"""What of an explained report is worth keeping beside a score: every class, shorter tables, curves of few points."""
+"""Reduces an explained report to the size that is stored with a score: shorter tables, and curves of few points."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import TRACKS
 from evaluator.metrics.average_precision import Curve
-from evaluator.metrics.corners import at_recalls, corners
+from evaluator.metrics.curve_points import precisions_at, simplified
 from evaluator.report import CurveRow, Report
 
 POINTS = 50
@@ -17,19 +17,19 @@ DECIMALS = 5
 
 
 def explanation(report: Report, split: str) -> dict[str, Any]:
-    """Return one split of an explained report as plain data for JSON, about as large as its classes are many.
+    """Return one split of an explained report as plain data for JSON; its size depends on the number of classes.
 
     Parameters
     ----------
     report : Report
-        With curves, and explained, as far as its track is.
+        With curves and an explanation, as far as its track has them.
 
     Returns
     -------
     dict
-        ``classes``; ``tables`` of at most :data:`ROWS` rows; ``left_out``, how many rows a table had more; ``curves``
-        of about :data:`POINTS` points, their mean over classes first. The area under a mean is the mean
-        of the areas.
+        ``classes``; ``tables`` of at most :data:`ROWS` rows; ``left_out``, the number of further rows of a table;
+        ``curves`` of about :data:`POINTS` points, first the means over classes. The area of a mean curve is the mean of
+        the areas.
     """
     part, curves = report.splits[split], report.curves.get(split, [])
     means = [mean for name in TRACKS[report.track].curves if (mean := _mean(curves, name))]
@@ -42,11 +42,11 @@ def explanation(report: Report, split: str) -> dict[str, Any]:
 
 
 def _mean(curves: list[CurveRow], name: str) -> CurveRow | None:
-    """Return the mean of the curves of one name over classes; of a curve without points it is 0 at every recall."""
+    """Return the mean over classes of the curves with this name; a curve without points counts as precision 0."""
     mine = [row for row in curves if row["curve"] == name and row["label"] is not None and row["area"] is not None]
     if not mine:
         return None
-    precisions = np.mean([at_recalls(_curve(row), RECALLS) for row in mine], axis=0)
+    precisions = np.mean([precisions_at(RECALLS, _curve(row)) for row in mine], axis=0)
     return {
         "label": None,
         "name": "mean of all",
@@ -66,7 +66,7 @@ def _numbers(rows: list[CurveRow], name: str) -> NDArray[np.float64]:
 def _thinned(row: CurveRow) -> CurveRow:
     curve = _curve(row)
     if len(curve.recalls):
-        curve = corners(curve, POINTS)
+        curve = simplified(curve, POINTS)
     return {
         **row,
         "confidence": [float(f"{value:.6g}") for value in curve.confidences.tolist()],

@@ -1,4 +1,4 @@
-"""The class hierarchy: which labels stand above and below each label."""
+"""The class hierarchy: the ancestors and descendants of each label."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ MAX_DEPTH = 100
 
 
 class HierarchyCycle(ValueError):
-    """A label is above itself; ``path`` is the place in the JSON where the circle closes."""
+    """A label is its own ancestor; ``path`` is the path in the JSON where the cycle closes."""
 
     def __init__(self, labels: Sequence[str], path: str) -> None:
         self.path = path
@@ -20,8 +20,8 @@ class HierarchyCycle(ValueError):
 class Hierarchy:
     """Ancestors and descendants of every label, without the root and without the label itself.
 
-    One label may stand at several places: its ancestors are the union over all of them. Only ``Subcategory``
-    counts; ``Part`` does not make an ancestor. Source: the Open Images V4 paper, 5.2.1.
+    A label may have several nodes; its ancestors are the union over all of them. Only ``Subcategory`` defines
+    ancestors, ``Part`` does not. Source: the Open Images V4 paper, 5.2.1.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Hierarchy:
     descendants: Mapping[str, frozenset[str]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Invert the ancestors."""
+        """Compute the descendants from the ancestors."""
         below: dict[str, set[str]] = {label: set() for label in self.ancestors}
         for label, above in self.ancestors.items():
             for ancestor in above:
@@ -44,21 +44,21 @@ class Hierarchy:
 
     @classmethod
     def of(cls, tree: Any) -> "Hierarchy":
-        """Read nested ``{"LabelName": …, "Subcategory": […]}``.
+        """Return the hierarchy of nested objects ``{"LabelName": …, "Subcategory": […]}``.
 
         Raises
         ------
         ValueError
-            Where a node has no text ``LabelName``, or ``Subcategory`` is not a list.
+            If the ``LabelName`` of a node is not a text, or its ``Subcategory`` is not a list.
         HierarchyCycle
-            Where a label is above itself, in one place or over several.
+            If a label is its own ancestor, in one branch or through several.
         """
         above: dict[str, set[str]] = {}
         steps: dict[tuple[str, str], str] = {}
-        for label, path, place in _walk(tree, (), "$"):
+        for label, path, json_path in _walk(tree, (), "$"):
             above.setdefault(label, set()).update(path)
             if path:
-                steps.setdefault((path[-1], label), place)
+                steps.setdefault((path[-1], label), json_path)
         _refuse_cycles(steps)
         root = tree["LabelName"]
         above.pop(root, None)
@@ -66,24 +66,24 @@ class Hierarchy:
 
 
 def _refuse_cycles(steps: Mapping[tuple[str, str], str]) -> None:
-    """Raise HierarchyCycle where steps from a label to the one below it lead back; each step has its place."""
+    """Raise HierarchyCycle if steps from parents to children form a cycle; the values are the paths of the steps."""
     graph: dict[str, set[str]] = {}
     for parent, child in steps:
         graph.setdefault(child, set()).add(parent)
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        labels: list[str] = error.args[1]  # each is the parent of the next
+        labels: list[str] = error.args[1]  # Each is the parent of the next.
         raise HierarchyCycle(labels, steps[labels[-2], labels[-1]]) from None
 
 
-def _walk(node: Any, path: tuple[str, ...], place: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Yield each node's label, the labels on its way from the root, and its place in the JSON."""
+def _walk(node: Any, path: tuple[str, ...], json_path: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Yield the label of each node, the labels from the root to it, and its path in the JSON."""
     if not isinstance(node, dict) or not isinstance(node.get("LabelName"), str):
         raise ValueError("a node has no LabelName")
     children = node.get("Subcategory", [])
     if not isinstance(children, list) or len(path) > MAX_DEPTH:
         raise ValueError(f"Subcategory of {node['LabelName']} is not a list of nodes, or nested over {MAX_DEPTH} deep")
-    yield node["LabelName"], path, place
+    yield node["LabelName"], path, json_path
     for number, child in enumerate(children):
-        yield from _walk(child, (*path, node["LabelName"]), f"{place}.Subcategory[{number}]")
+        yield from _walk(child, (*path, node["LabelName"]), f"{json_path}.Subcategory[{number}]")

@@ -1,49 +1,51 @@
-"""What can be wrong with a submission or a truth, said with code, place and what to do."""
+"""Defects of submissions, faults of truths, and the exceptions that carry them."""
 
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NoReturn
+
+from evaluator.hidden import is_plain, reveal
 
 SHOWN_PER_CODE = 20
 MOST_DEFECTS = 10_000
 
 
 class Stop(Exception):
-    """The rest of the file is not read; the reason is in the findings."""
+    """The rest of a file is not read; the findings contain the reason."""
 
 
 def visible(text: str) -> str:
-    r"""Return ``text`` with everything escaped that is not seen, turns text around or steers a terminal.
+    r"""Return ``text`` with characters escaped that are invisible, change the direction of text or control a terminal.
 
-    Whatever a message quotes from a file, and whatever is printed of one, passes through here.
+    It is applied to everything that messages and printed lines quote from a file.
 
     >>> visible("caf\u00e9 \x1b[2J \u202egnp.exe")
     'café \\x1b[2J \\u202egnp.exe'
     """
-    if text.isprintable():
+    if is_plain(text):
         return text
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in reveal(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One defect of a file, in the words of its author's editor.
+    """One defect or fault of a file, located as a text editor shows it.
 
     Attributes
     ----------
     code : str
-        Stable name that programs match on, such as ``not_finite``.
+        Stable name for programs, such as ``not_finite``.
     message : str
-        What stood there and what is allowed; quotes the submission, never the truth.
+        What was found and what was expected; quotes the submission, never the truth.
     line : int or None
-        1-based, the header counted as 1.
+        Number of the line, from 1; the header is line 1.
     column : str or None
         Name of the column.
     image : str or None
         Image of the row.
     token : int or None
-        1-based place in a prediction string.
+        Number of the token in its prediction string, from 1.
     file : str or None
-        Name of the file, for folders of several files (truths).
+        Name of the file in a truth folder.
     """
 
     code: str
@@ -57,11 +59,11 @@ class Problem:
     def __post_init__(self) -> None:
         for name in ("message", "column", "image", "file"):
             text = getattr(self, name)
-            if text is not None and not text.isprintable():
+            if text is not None and not is_plain(text):
                 object.__setattr__(self, name, visible(text))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data; ``file`` only where there is one."""
+        """Return the fields as plain data; ``file`` only if it is set."""
         fields = asdict(self)
         if self.file is None:
             del fields["file"]
@@ -70,7 +72,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that was scored by the rules but that the author may not have meant."""
+    """Something that follows the rules but was probably not intended by the author of a submission."""
 
     code: str
     message: str
@@ -82,19 +84,20 @@ class Notice:
 
 @dataclass(slots=True)
 class Findings:
-    """Defects and notices of one file, in file order: the first 20 of each code are kept, the first 10,000 counted.
+    """Defects and notices of one file. The first 20 defects of each code are kept, and the first 10,000 are counted.
 
     Attributes
     ----------
     errors : list of Problem
+        In file order.
     counts : dict of code to int
     notices : list of Notice
     most : int
-        How many defects are counted.
+        Maximum number of defects that are counted.
     more : bool
         Whether reading stopped because of a limit of defects or rows, so that the file may hold more defects.
     truth_notices : list of Notice
-        Notices that depend on what is annotated: for those who hold the truth, not for a participant.
+        Notices that depend on the annotations; organizers may see them, participants must not.
 
     Examples
     --------
@@ -120,35 +123,35 @@ class Findings:
 
     @property
     def total(self) -> int:
-        """Number of defects, shown or not."""
+        """Number of defects, whether they are kept or not."""
         return sum(self.counts.values())
 
     @property
     def room(self) -> int:
-        """Number of defects that are counted from here on."""
+        """Number of further defects that would be counted."""
         return self.most - self.total
 
     def shows(self, code: str) -> bool:
-        """Tell whether the next defect of a code is kept."""
+        """Return whether the next defect of a code would be kept."""
         return self.counts.get(code, 0) < SHOWN_PER_CODE
 
     def add(self, problem: Problem) -> None:
-        """Count a defect, and keep it while fewer than 20 of its code are kept.
+        """Count a defect, and keep it if fewer than 20 of its code are kept.
 
         Raises
         ------
         Stop
-            At one defect more than are counted.
+            If the maximum number of defects has been counted already.
         """
         self.count(problem.code, problem)
 
     def count(self, code: str, problem: Problem | None) -> None:
-        """Count a defect; it may be None where 20 of its code are known to be kept.
+        """Count a defect; ``problem`` may be None if 20 of its code are kept already.
 
         Raises
         ------
         Stop
-            At one defect more than are counted.
+            If the maximum number of defects has been counted already.
         """
         if self.room <= 0:
             self.more = True
@@ -159,12 +162,12 @@ class Findings:
             self.errors.append(problem)
 
     def add_unseen(self, code: str, more: int) -> None:
-        """Count further defects of a code that are not shown."""
+        """Count further defects of a code that are not kept."""
         if more:
             self.counts[code] = self.counts.get(code, 0) + more
 
     def stop_at(self, problem: Problem) -> NoReturn:
-        """Add the last defect: the file has more rows than are read.
+        """Add a last defect and stop reading the file.
 
         Raises
         ------
@@ -175,18 +178,18 @@ class Findings:
         raise Stop(problem.code)
 
     def notice(self, code: str, message: str, count: int, *, by_truth: bool = False) -> None:
-        """Add a notice where there is something to notice; ``by_truth``: the count depends on what is annotated."""
+        """Add a notice if the count is not 0; ``by_truth`` means that the count depends on the annotations."""
         if count:
             (self.truth_notices if by_truth else self.notices).append(Notice(code, message, count))
 
-    def for_holder(self) -> "Findings":
-        """Return the findings with all notices, for somebody who holds the truth."""
+    def for_organizer(self) -> "Findings":
+        """Return the findings with all notices, for organizers."""
         return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what a participant may see; of :meth:`for_holder` the object that ``podium check --json`` prints.
+        """Return plain data that a participant may see.
 
-        It has ``more`` only where that is true.
+        ``podium check --json`` prints that of :meth:`for_organizer`. ``more`` is left out if it is false.
         """
         return {
             "errors": [problem.as_dict() for problem in self.errors],
@@ -198,11 +201,11 @@ class Findings:
 
 
 class PodiumError(Exception):
-    """Anything the evaluator says on purpose."""
+    """Base class of the exceptions that callers are expected to handle."""
 
 
 class InvalidSubmission(PodiumError):
-    """The submission is at fault; its author can mend it."""
+    """The submission has defects, which its author can fix."""
 
     def __init__(self, findings: Findings) -> None:
         super().__init__(f"{'more than ' * findings.more}{findings.total} defects in the submission")
@@ -210,7 +213,7 @@ class InvalidSubmission(PodiumError):
 
 
 class InvalidTruth(PodiumError):
-    """The truth is at fault; its organizer can mend it. Everything that was found is said at once."""
+    """The truth has faults, which its organizer can fix."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
@@ -218,12 +221,12 @@ class InvalidTruth(PodiumError):
 
     @property
     def problems(self) -> list[Problem]:
-        """The faults that are shown: the first 20 of each code."""
+        """The first 20 faults of each code."""
         return self.findings.errors
 
 
 class DamagedTruth(PodiumError):
-    """A prepared truth is not what was written, or of another version. Nobody's fault: prepare it again."""
+    """A prepared truth is damaged or was written by another version; it must be prepared again."""
 
     def __init__(self, file: str, message: str) -> None:
         super().__init__(f"{file}: {message}")
@@ -231,4 +234,4 @@ class DamagedTruth(PodiumError):
 
 
 class InvalidParameters(PodiumError):
-    """A parameter is unknown, out of range, or not the one a prepared truth was made with."""
+    """A parameter is unknown, out of range, or differs from that of the prepared truth."""

@@ -1,7 +1,8 @@
-"""The result of a scoring: numbers by split, finite or undefined, and nothing else."""
+"""The report of a submission: its scores on each split, as finite numbers or None."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Number = float | int | None
-STREAMED, READABLE = "streamed", "readable"
-SMALL = "a small file"
 ClassRow = dict[str, str | Number]
 CurveRow = dict[str, str | float | list[float] | None]
 Tables = Mapping[str, list[ClassRow]]
 
 
+class ReferenceNeeded(Enum):
+    """Why a submission was scored by the reference implementation and not by a fast path; the value is for people."""
+
+    NO_FAST_PATH = ""
+    EXPLANATION = "an explanation"
+    SMALL_FILE = "a small file"
+    OTHER_LIMITS = "limits of its own"
+    OTHER_PARAMETERS = "parameters that change single predictions or weights"
+    OTHER_PROTOCOL = "another protocol"
+    DAMAGED_GZIP = "the gzip file is damaged or too large"
+    ENDLESS_HEADER = "the header has no end"
+    UNDECODABLE_HEADER = "the header is not UTF-8"
+    DEFECTIVE_HEADER = "the header"
+    STRING_BEFORE_IMAGE = "a prediction string before its image"
+    LONG_LINE = "a line is too long"
+    NOT_PLAIN = "something that is not plain"
+    NEGATIVE_CONFIDENCE = "negative confidences"
+    TOO_MANY_PREDICTIONS = "more predictions than allowed"
+    TOO_MANY_IMAGES = "more images than allowed"
+    REPEATED_IMAGE = "an image in two rows"
+    MISSING_IMAGES = "missing images"
+
+
 def finite(value: float) -> float | None:
-    """Return ``value``, or None where it is not a number: NaN stops here.
+    """Return ``value``, or None if it is NaN or infinite.
 
     >>> finite(float("nan")) is None
     True
@@ -30,21 +52,21 @@ def finite(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class SplitReport:
-    """Scores on one split.
+    """The scores on one split.
 
     Attributes
     ----------
     headline : str
-        Name of the metric a leaderboard sorts by.
-    metrics : mapping of str to float in [0, 1], or None where undefined
+        Name of the metric by which leaderboards are sorted.
+    metrics : mapping of str to float in [0, 1], or None if undefined
     classes : list of rows
         ``label``, ``name``, and the track's own columns.
     intervals : mapping of str to (low, high)
-        95 % intervals, where replicates were drawn.
+        95% intervals, if replicates were drawn.
     replicates : mapping of str to float64 array of shape (N,)
-        Each metric in each replicate, NaN where it is undefined there; no part of :meth:`as_dict`.
+        Each metric in each replicate, NaN if undefined; not in :meth:`as_dict`.
     tables : mapping of str to list of rows
-        What the track declares, and what else a protocol reports or somebody has asked for; in :meth:`as_dict` beside
+        The tables that the track declares, and those of a protocol or an explanation. :meth:`as_dict` has them next to
         the classes.
     """
 
@@ -56,11 +78,11 @@ class SplitReport:
     tables: Tables = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a value that is not finite."""
+        """Raise an exception if a value is not finite."""
         rows = [self.metrics, *self.classes, *(row for table in self.tables.values() for row in table)]
         values = [cell for row in rows for cell in row.values()]
         if any(isinstance(value, float) and not isfinite(value) for value in values):
-            raise ValueError("a report holds finite numbers and None only")
+            raise ValueError("a report can only contain finite numbers and None")
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -75,7 +97,7 @@ class SplitReport:
 
 @dataclass(frozen=True, slots=True)
 class MatchTable:
-    """What became of each prediction and of each object that was missed: column names, and a way to walk the rows."""
+    """The outcome of each prediction, and each object that was missed: column names, and an iterator over rows."""
 
     columns: tuple[str, ...] = ()
     rows: Callable[[], Iterator[tuple[Any, ...]]] = lambda: iter(())
@@ -83,12 +105,25 @@ class MatchTable:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A scoring of one submission: what was measured and how (the signature).
+    """The report of one submission.
 
-    ``truth_notices`` depend on what is annotated: they are for those who hold the truth, and no part of
-    :meth:`as_dict`, which may be shown to participants.
-    ``way`` tells by which of two implementations, ``streamed`` or ``readable: …`` and why; the numbers are the same.
-    ``curves`` (by split) and ``matches`` are there where they were asked for, and no part of :meth:`as_dict`.
+    Attributes
+    ----------
+    track : str
+    signature : str
+        Identifies how the scores were computed; see :func:`evaluator.signature.compose`.
+    parameters : mapping
+    splits : mapping of str to SplitReport
+    notices : list of Notice
+    reference : ReferenceNeeded or None
+        Why the reference implementation scored the submission; None if a fast path did. The scores are the same.
+    curves : mapping of str to list of rows
+        Precision/recall curves by split, if requested; not in :meth:`as_dict`.
+    matches : MatchTable
+        The outcome of each prediction, if requested; not in :meth:`as_dict`.
+    truth_notices : list of Notice
+        Notices that depend on the annotations. They are for organizers and not in :meth:`as_dict`, which participants
+        may see.
     """
 
     track: str
@@ -96,17 +131,25 @@ class Report:
     parameters: Mapping[str, Any]
     splits: Mapping[str, SplitReport]
     notices: list[Notice] = field(default_factory=list)
-    way: str = STREAMED
+    reference: ReferenceNeeded | None = None
     curves: Mapping[str, list[CurveRow]] = field(default_factory=dict, compare=False, repr=False)
     matches: MatchTable = field(default_factory=MatchTable, compare=False, repr=False)
     truth_notices: list[Notice] = field(default_factory=list)
 
-    def for_holder(self) -> "Report":
-        """Return the report with all notices, for somebody who holds the truth."""
+    @property
+    def way(self) -> str:
+        """Which implementation scored the submission, and why if it was the reference implementation."""
+        if self.reference is None:
+            return "fast path"
+        reason = f": {self.reference.value}" if self.reference.value else ""
+        return f"reference implementation{reason}"
+
+    def for_organizer(self) -> "Report":
+        """Return the report with all notices, for organizers."""
         return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what a server keeps; of :meth:`for_holder` the object that ``podium score --json`` prints."""
+        """Return plain data for JSON; ``podium score --json`` prints that of :meth:`for_organizer`."""
         return {
             "track": self.track,
             "signature": self.signature,

@@ -1,8 +1,8 @@
-"""The salt of a truth: a secret that the public split and the bootstrap draws are derived from.
+"""The salt of a truth: a secret from which the public split and the bootstrap draws are derived.
 
-A truth folder may hold ``salt.txt``: one line of 32 hexadecimal digits. The 16 bytes that they stand for are the key of
-HMAC-SHA256 (RFC 2104). Whoever lacks the key can neither compute what is derived from it nor, because the file is part
-of the truth's sha256, confirm a guess of the truth.
+A truth folder may contain ``salt.txt``, one line of 32 hexadecimal digits. The 16 bytes that they encode are the key of
+HMAC-SHA256 (RFC 2104). Without the key nobody can compute what is derived from it. Nor can anybody confirm a guess of
+the truth, because the file is part of the truth's sha256.
 """
 
 import hmac
@@ -14,7 +14,7 @@ _LINE = re.compile(rb"([0-9A-Fa-f]{32})(?:\r?\n)?")
 
 
 def parse(content: bytes) -> bytes | None:
-    r"""Return the 16 bytes that ``salt.txt`` stands for, or None where it is not one line of 32 hexadecimal digits.
+    r"""Return the 16 bytes that ``salt.txt`` encodes, or None if it is not one line of 32 hexadecimal digits.
 
     >>> parse(b"000102030405060708090A0b0c0d0e0f\n")
     b'\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f'
@@ -25,10 +25,10 @@ def parse(content: bytes) -> bytes | None:
 
 
 def image_fraction(salt: bytes, seed: int, image: str) -> float:
-    """Return where an image falls in [0, 1); it is public where that is below the public share.
+    """Return a number in [0, 1) for an image; the image is public if the number is below the public share.
 
-    The first 8 bytes (big-endian), divided by 2**64, of HMAC-SHA256(salt, image), the image id in UTF-8. Without a salt
-    of sha256("seed:image") instead; ``seed`` is read in no other case.
+    It is the first 8 bytes of HMAC-SHA256(salt, image), as a big-endian integer, divided by 2**64; the image id is
+    encoded in UTF-8. Without a salt, sha256("seed:image") replaces the HMAC; ``seed`` is used in this case only.
 
     >>> round(image_fraction(bytes(16), 7, "a"), 6), round(image_fraction(b"", 7, "a"), 6)
     (0.586268, 0.511136)
@@ -40,9 +40,9 @@ def image_fraction(salt: bytes, seed: int, image: str) -> float:
 def replicate_entropy(salt: bytes, split: int, seed: int, number: int) -> int:
     r"""Return the 256 bits that seed the generator of one bootstrap replicate.
 
-    HMAC-SHA256(salt, message), big-endian. The message is ``"\0replicate:SPLIT:SEED:NUMBER"`` in ASCII, with decimal
-    numbers: SPLIT is 0 for all, 1 for public, 2 for private; NUMBER counts from 0. It starts with a NUL byte, so that
-    it is never the id of an image: each HMAC is used for one purpose only.
+    They are HMAC-SHA256(salt, message) as a big-endian integer. The message is ``"\0replicate:SPLIT:SEED:NUMBER"`` in
+    ASCII, with decimal numbers: SPLIT is 0 for all, 1 for public, 2 for private; NUMBER starts at 0. The message begins
+    with a NUL byte, so that it is not the id of an image: each HMAC is used for one purpose only.
 
     Parameters
     ----------

@@ -1,88 +1,53 @@
-"""The front door: check, score, prepare."""
+"""Entry points of the evaluator: score, check, prepare, and the files that are written from a truth."""
 
-import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluator import __version__, kernels
-from evaluator.bootstrap import Bootstrap, with_intervals
-from evaluator.catalog import TRACKS, Limits
+from evaluator.bootstrap import with_intervals
+from evaluator.catalog import TRACKS, Track
 from evaluator.files.source import Source
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission
-from evaluator.report import READABLE, SMALL, STREAMED, Report
+from evaluator.report import CurveRow, MatchTable, ReferenceNeeded, Report
+from evaluator.request import ReportOptions, Resources, ScoringRequest, TruthOptions, silent
 from evaluator.signature import compose
-from evaluator.tracks import contest_of
-from evaluator.tracks.compiling import Split, open_truth
-from evaluator.tracks.interface import Contest, Outcome, ReferenceNeeded, ScoringRequest
+from evaluator.tracks import explainer_of, fast_path_is_loaded, fast_path_of, scorer_of
+from evaluator.tracks.compiling import open_truth
+from evaluator.tracks.interface import (
+    GivesCandidates,
+    Outcome,
+    ParametersType,
+    Scorer,
+    Splits,
+    SubmissionType,
+    TruthType,
+)
 from evaluator.truth import Truth
 
-Progress = Callable[[str, float], None]
 SMALL_BYTES = 1 << 20  # the reference implementation scores such a file in less time than loading the kernels takes
 
 
-def silent(stage: str, fraction: float) -> None:
-    """Report progress to nobody."""
+class TruthSummary(TypedDict):
+    """What a prepared truth is, as ``podium prepare`` prints it.
+
+    ``warnings`` lists what can be scored but was probably not intended, the first 20 of each code; ``warning_counts``
+    has the number of each code.
+    """
+
+    track: str
+    sha256: str
+    signature: str
+    images: int
+    splits: dict[str, int]
+    parameters: dict[str, Any]
+    evaluator: str
+    warnings: list[dict[str, Any]]
+    warning_counts: dict[str, int]
 
 
-def score(
-    track: str,
-    truth: Path,
-    submission: Path,
-    *,
-    parameters: Mapping[str, Any] | None = None,
-    usage: Path | None = None,
-    split: Split | None = None,
-    limits: Limits | None = None,
-    threads: int = 1,
-    progress: Progress | None = None,
-    bootstrap: int = 0,
-    seed: int = 0,
-    draws: Path | None = None,
-    curves: bool = False,
-    explain: bool = False,
-    verify: bool = False,
-    expected: str = "",
-) -> Report:
+def score(request: ScoringRequest) -> Report:
     """Score a submission.
-
-    Parameters
-    ----------
-    track : str
-        Name of the track, such as ``openimages-detection``.
-    truth : Path
-        A truth folder, or the file that :func:`prepare` made of it.
-    submission : Path
-        CSV of either shape, gzipped or not.
-    parameters : mapping, optional
-        Those that differ from the track's defaults.
-    usage : Path, optional
-        A ``usage.csv`` that stands for the folder's.
-    split : (float, int), optional
-        Share of public images and seed, instead of a usage file. The seed is not read where the truth has a salt.
-    limits : Limits, optional
-    threads : int
-        How many cores to use; any number gives the same report to the last bit.
-    progress : callable
-        Gets a stage (``checking``, ``matching``, ``scoring``, ``bootstrapping``; once on a machine where nobody has
-        compiled the kernels also ``compiling``) and the fraction of it that is done.
-    bootstrap : int
-        How many replicates to draw for intervals; 0 for none.
-    seed : int
-        Of the replicates, from 0. Submissions scored with one seed share their draws.
-    draws : Path, optional
-        Folder where the drawn weights are kept for other submissions against the same truth: 1 byte an image and
-        replicate for each split. Without it they are drawn in memory, the same ones.
-    curves : bool
-        Whether the report gets precision/recall curves.
-    explain : bool
-        Whether it gets tables of errors and the outcome of each prediction; always by the reference implementation.
-    verify : bool
-        Whether all of a prepared truth is compared with its checksums first; see :meth:`Truth.load`.
-    expected : str
-        The sha256 that a prepared truth must have; any where it is empty.
 
     Returns
     -------
@@ -97,80 +62,89 @@ def score(
         With every fault of the truth.
     DamagedTruth, InvalidParameters
     """
-    contest, intervals = contest_of(track), Bootstrap(bootstrap, seed, draws, threads)
-    if explain and not contest.explaining:
-        raise InvalidParameters(f"{track}: scores of this track are not explained")
-    if bootstrap and not contest.track.intervals:
-        raise InvalidParameters(f"{track}: scores of this track have no intervals; leave bootstrap out")
-    resolved = contest.track.resolve(parameters or {})
-    opened = open_truth(contest, truth, resolved, usage=usage, split=split, verify=verify, expected=expected)
-    signature = compose(contest.track, resolved, opened.sha256)
-    limits = limits or Limits()
-    findings = Findings(most=limits.defects)
-    keeps_images = curves or bootstrap > 0
-    source = ScoringRequest(submission, limits, threads, progress or silent, keeps_images, explain)
-    outcome, way = scored(contest, opened, source, resolved, findings)
-    splits = outcome.splits
-    if bootstrap:
-        kernels.compile_once(source.progress)
-        splits = with_intervals(opened, outcome, intervals, source.progress)
-    drawn = {name: outcome.curves(name) for name in splits} if curves else {}
-    opened.check_unchanged()
-    made = way, drawn, outcome.matches, findings.truth_notices
-    return Report(track, signature, resolved, splits, findings.notices, *made)
+    scorer = scorer_of(request.track)
+    _require_available(scorer.track, request.report)
+    resolved = scorer.track.resolve(request.parameters)
+    truth = open_truth(scorer, request.truth, resolved, request.opening)
+    findings = Findings(most=request.resources.limits.defects)
+    outcome, reference = _evaluated(scorer, truth, request, scorer.parameters_of(resolved), findings)
+    splits = _with_intervals(truth, outcome, request)
+    truth.check_unchanged()
+    return Report(
+        track=request.track,
+        signature=compose(scorer.track, resolved, truth.sha256),
+        parameters=resolved,
+        splits=splits,
+        notices=findings.notices,
+        reference=reference,
+        curves=_curves(outcome) if request.report.curves else {},
+        matches=outcome.matches or MatchTable(),
+        truth_notices=findings.truth_notices,
+    )
 
 
-def scored(
-    contest: Contest, truth: Truth, submission: ScoringRequest, parameters: Mapping[str, Any], findings: Findings
-) -> tuple[Outcome, str]:
-    """Score by the fast path or, if that is not possible, by the reference implementation; return which it was too.
+def _require_available(track: Track, report: ReportOptions) -> None:
+    if report.explanation and not track.modules.explanation:
+        raise InvalidParameters(f"{track.name}: scores of this track are not explained")
+    if report.bootstrap and not track.intervals:
+        raise InvalidParameters(f"{track.name}: scores of this track have no intervals; leave bootstrap out")
+
+
+def _with_intervals(truth: Truth, outcome: Outcome, request: ScoringRequest) -> Splits:
+    if request.report.bootstrap is None:
+        return outcome.splits
+    kernels.compile_once(request.resources.progress)
+    return with_intervals(truth, outcome, request.report.bootstrap, request.resources)
+
+
+def _curves(outcome: Outcome) -> dict[str, list[CurveRow]]:
+    return {name: outcome.curves(name) if outcome.curves else [] for name in outcome.splits}
+
+
+def _evaluated(
+    scorer: Scorer[TruthType, ParametersType, SubmissionType],
+    truth: TruthType,
+    request: ScoringRequest,
+    parameters: ParametersType,
+    findings: Findings,
+) -> tuple[Outcome, ReferenceNeeded | None]:
+    """Score by the fast path or, for the reason that is returned, by the reference implementation.
 
     Raises
     ------
     InvalidSubmission
     """
-    try:
-        return score_by_kernels(contest, truth, submission, parameters, findings), STREAMED
-    except ReferenceNeeded as reason:
-        way = f"{READABLE}: {reason}" if contest.fast_path else READABLE
-    limits, progress = submission.limits, submission.progress
-    read = _read(contest, submission.path, truth, parameters, limits=limits, findings=findings, progress=progress)
+    fast = score_by_fast_path(scorer.track, truth, request, parameters, findings)
+    if isinstance(fast, Outcome):
+        return fast, None
+    submission = _read(scorer, request.submission, truth, parameters, request.resources, findings)
     if findings.total:
         raise InvalidSubmission(findings)
-    outcome = contest.evaluate(truth, read, parameters, progress)
-    if submission.explains:
-        outcome = import_module(contest.explaining).explained(truth, read, parameters, outcome)
-    return outcome, way
+    evaluate = explainer_of(scorer.track).explain if request.report.explanation else scorer.evaluate
+    return evaluate(truth, submission, parameters, request.resources.progress), fast
 
 
-def score_by_kernels(
-    contest: Contest, truth: Truth, submission: ScoringRequest, parameters: Mapping[str, Any], findings: Findings
-) -> Outcome:
-    """Score by the fast path of a track.
-
-    Raises
-    ------
-    ReferenceNeeded
-        If the track has no fast path, if it cannot score this submission, or if loading it would take longer than
-        scoring by the reference implementation.
-    """
-    if not contest.fast_path:
-        raise ReferenceNeeded
-    if submission.explains:
-        raise ReferenceNeeded("an explanation")
-    if contest.fast_path not in sys.modules:
-        if submission.path.stat().st_size < SMALL_BYTES:
-            raise ReferenceNeeded(SMALL)
-        kernels.compile_once(submission.progress)
-    outcome: Outcome = import_module(contest.fast_path).score(truth, submission, parameters, findings)
-    return outcome
+def score_by_fast_path(
+    track: Track, truth: Truth, request: ScoringRequest, parameters: object, findings: Findings
+) -> Outcome | ReferenceNeeded:
+    """Score by the fast path of a track, or return why that is not possible or would take longer."""
+    if not track.modules.fast_path:
+        return ReferenceNeeded.NO_FAST_PATH
+    if request.report.explanation:
+        return ReferenceNeeded.EXPLANATION
+    if not fast_path_is_loaded(track):
+        if request.submission.stat().st_size < SMALL_BYTES:
+            return ReferenceNeeded.SMALL_FILE
+        kernels.compile_once(request.resources.progress)
+    return fast_path_of(track).score(truth, request, parameters, findings)
 
 
 def load_kernels() -> None:
     """Load the machine code of every track and of the bootstrap, for a long-running process."""
     kernels.load(silent)
-    for name in filter(None, (contest_of(track).fast_path for track in TRACKS)):
-        import_module(name)
+    for track in TRACKS.values():
+        if track.modules.fast_path:
+            fast_path_of(track)
 
 
 def check(
@@ -179,9 +153,7 @@ def check(
     *,
     truth: Path | None = None,
     parameters: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
-    threads: int = 1,
-    progress: Progress | None = None,
+    resources: Resources | None = None,
 ) -> Findings:
     """Return every defect of a submission.
 
@@ -189,18 +161,28 @@ def check(
     :func:`score`: a file that the fast path can score has no defect, and the fast path scores it in less time than the
     reference implementation needs to read it.
     """
-    contest = contest_of(track)
-    resolved = contest.track.resolve(parameters or {})
-    opened = open_truth(contest, truth, resolved) if truth is not None else None
-    limits = limits or Limits()
-    findings = Findings(most=limits.defects)
-    if opened is not None:
-        with suppress(ReferenceNeeded):
-            request = ScoringRequest(submission, limits, threads, progress or silent)
-            score_by_kernels(contest, opened, request, resolved, findings)
+    scorer, resources = scorer_of(track), resources or Resources()
+    resolved, findings = scorer.track.resolve(parameters or {}), Findings(most=resources.limits.defects)
+    typed, opened = scorer.parameters_of(resolved), None
+    if truth is not None:
+        opened = open_truth(scorer, truth, resolved)
+        request = ScoringRequest(track, truth, submission, resolved, resources=resources)
+        if isinstance(score_by_fast_path(scorer.track, opened, request, typed, findings), Outcome):
             return findings
-    _read(contest, submission, opened, resolved, limits=limits, findings=findings, progress=progress)
+    _read(scorer, submission, opened, typed, resources, findings)
     return findings
+
+
+def _read(
+    scorer: Scorer[TruthType, ParametersType, SubmissionType],
+    submission: Path,
+    truth: TruthType | None,
+    parameters: ParametersType,
+    resources: Resources,
+    findings: Findings,
+) -> SubmissionType:
+    source = Source(submission, resources.limits, findings, lambda fraction: resources.progress("checking", fraction))
+    return scorer.read(source, truth, parameters)
 
 
 def prepare(
@@ -209,34 +191,23 @@ def prepare(
     out: Path,
     *,
     parameters: Mapping[str, Any] | None = None,
-    usage: Path | None = None,
-    split: Split | None = None,
-    salt: Path | None = None,
-    hidden: bool = False,
-) -> dict[str, Any]:
-    """Check and compile a truth folder into one file, and return what it is.
-
-    ``warnings`` lists what can be scored but was probably not intended, the first 20 of each code; ``warning_counts``
-    has the number of each code.
-
-    ``hidden`` also refuses what would reveal answers to the participants of a contest: caption ids that name their
-    image, and segmentation without the sizes of all images.
-
-    ``salt`` is a ``salt.txt`` that replaces the folder's; the prepared truth keeps it and is as secret as it.
+    opening: TruthOptions | None = None,
+) -> TruthSummary:
+    """Check a truth folder, compile it into one file, and return what the file is.
 
     Raises
     ------
     InvalidTruth, InvalidParameters
     """
-    contest = contest_of(track)
-    resolved = contest.track.resolve(parameters or {})
-    truth = open_truth(contest, folder, resolved, usage=usage, split=split, salt=salt, hidden=hidden)
+    scorer = scorer_of(track)
+    resolved = scorer.track.resolve(parameters or {})
+    truth = open_truth(scorer, folder, resolved, opening)
     truth.save(out)
     return {
         "track": track,
         "sha256": truth.sha256,
-        "signature": compose(contest.track, resolved, truth.sha256),
-        "images": len(truth.texts["images"]),
+        "signature": compose(scorer.track, resolved, truth.sha256),
+        "images": len(truth.images),
         "splits": {name: int(chosen.sum()) for name, chosen in truth.splits.items()},
         "parameters": resolved,
         "evaluator": __version__,
@@ -245,36 +216,28 @@ def prepare(
     }
 
 
-def sample(track: str, truth: Path, out: Path) -> None:
-    """Write a submission that names everything and predicts nothing: a form to fill in."""
-    contest = contest_of(track)
-    out.write_text(contest.blank(open_truth(contest, truth, None)), encoding="utf-8")
+def template(track: str, truth: Path, out: Path) -> None:
+    """Write the template submission of a truth: every image, and no predictions."""
+    scorer = scorer_of(track)
+    out.write_text(scorer.template(open_truth(scorer, truth)), encoding="utf-8")
 
 
 def candidates(track: str, truth: Path, out: Path) -> None:
-    """Write what a submission chooses from, in an order that reveals nothing; only for tracks that declare it."""
-    contest = contest_of(track)
-    out.write_text(contest.candidates(open_truth(contest, truth, None)), encoding="utf-8")
+    """Write what a submission chooses from, in an order that reveals nothing; only for tracks that declare it.
+
+    Raises
+    ------
+    InvalidParameters
+    """
+    scorer = scorer_of(track)
+    if not isinstance(scorer, GivesCandidates):
+        raise InvalidParameters(f"{track}: this track has no candidates")
+    out.write_text(scorer.candidates(open_truth(scorer, truth)), encoding="utf-8")
 
 
 def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any] | None = None) -> None:
     """Write the best submission that there can be: the truth itself."""
-    contest = contest_of(track)
-    resolved = contest.track.resolve(parameters or {})
-    text = contest.ceiling(open_truth(contest, truth, resolved), resolved)
-    out.write_text(text, encoding="utf-8")
-
-
-def _read(
-    contest: Contest,
-    submission: Path,
-    truth: Truth | None,
-    parameters: Mapping[str, Any],
-    *,
-    limits: Limits,
-    findings: Findings,
-    progress: Progress | None,
-) -> Any:
-    tell = progress or silent
-    source = Source(submission, limits, findings, lambda fraction: tell("checking", fraction))
-    return contest.read(source, truth, parameters)
+    scorer = scorer_of(track)
+    resolved = scorer.track.resolve(parameters or {})
+    opened = open_truth(scorer, truth, resolved)
+    out.write_text(scorer.ceiling(opened, scorer.parameters_of(resolved)), encoding="utf-8")

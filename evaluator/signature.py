@@ -1,4 +1,4 @@
-"""The short text that says how a score was made."""
+"""The signature of a score: a short text that identifies how it was computed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,17 +8,17 @@ from evaluator.catalog import Track
 
 
 def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> str:
-    """Join the track, the parameters that change a number, the truth and the evaluator's version.
+    """Return the signature: the track, the parameters that can change a score, the truth and the evaluator's version.
 
-    Scores of different signatures never share a board.
+    A leaderboard never shows scores with different signatures.
 
     Parameters
     ----------
     track : Track
     parameters : mapping
-        Complete, as :meth:`Track.resolve` returns them.
+        All parameters, as :meth:`Track.resolve` returns them.
     truth_sha256 : str
-        64 hexadecimal digits; the first 12 are shown.
+        64 hexadecimal digits; the signature contains the first 12.
 
     Examples
     --------

@@ -2,11 +2,11 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from evaluator.salt import image_fraction
 
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2
 USAGES = {"ignored": IGNORED, "public": PUBLIC, "private": PRIVATE}
+
+Element = TypeVar("Element", bound=np.generic)
+Result = TypeVar("Result")
 
 
 class Texts(Sequence[str]):
@@ -59,9 +62,73 @@ class Texts(Sequence[str]):
         return (blob[start:stop].decode() for start, stop in zip([0, *stops], stops, strict=False))
 
 
+class StoredArray(Generic[Element]):
+    """A typed member of a truth class that reads one of the truth's arrays.
+
+    Nothing is copied. An array of a prepared file is mapped, and verified, when it is first used.
+
+    Parameters
+    ----------
+    name : str
+        Name of the array in the truth; that of the member if empty.
+
+    Examples
+    --------
+    A class that declares ``areas`` gives its truths a member ``areas`` with the array of that name.
+
+    >>> class ExampleTruth(Truth):
+    ...     areas = StoredArray[np.int64]()
+    >>> ExampleTruth("example", "", {}, {}, {}, {"areas": np.array([7])}).areas
+    array([7])
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+
+    def __set_name__(self, owner: type["Truth"], name: str) -> None:
+        """Take the name of the member unless another one was given."""
+        self._name = self._name or name
+
+    @overload
+    def __get__(self, truth: None, owner: type["Truth"]) -> Self: ...
+    @overload
+    def __get__(self, truth: "Truth", owner: type["Truth"]) -> NDArray[Element]: ...
+    def __get__(self, truth: "Truth | None", owner: type["Truth"]) -> Self | NDArray[Element]:
+        """Return the array, read-only."""
+        return self if truth is None else truth.arrays[self._name]
+
+
+class StoredTexts:
+    """A typed member of a truth class that reads one of the truth's sequences of texts.
+
+    Parameters
+    ----------
+    name : str
+        Name of the texts in the truth; that of the member if empty.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+
+    def __set_name__(self, owner: type["Truth"], name: str) -> None:
+        """Take the name of the member unless another one was given."""
+        self._name = self._name or name
+
+    @overload
+    def __get__(self, truth: None, owner: type["Truth"]) -> Self: ...
+    @overload
+    def __get__(self, truth: "Truth", owner: type["Truth"]) -> Sequence[str]: ...
+    def __get__(self, truth: "Truth | None", owner: type["Truth"]) -> Self | Sequence[str]:
+        """Return the texts."""
+        return self if truth is None else truth.texts[self._name]
+
+
 @dataclass(frozen=True)
 class Truth:
     """What a submission is scored against.
+
+    This class has the members that every track shares. A track subclasses it and declares its own members; the keys of
+    ``flags``, ``texts`` and ``arrays`` are used inside these classes only.
 
     Attributes
     ----------
@@ -71,11 +138,10 @@ class Truth:
     parameters : mapping
         Those that shaped it; a scoring with other values is refused.
     flags : mapping of str to bool
-        Such as ``images_listed``: unknown images are defects.
-    texts : mapping of str to list of str
-        ``images``, ``labels``, display names …; a code is a place in such a list.
+    texts : mapping of str to sequence of str
+        A code is an index into such a sequence.
     arrays : mapping of str to array
-        The track's own, and ``usage``: int8 of shape (images,), 0 ignored, 1 public, 2 private. Read-only.
+        Read-only.
     salt : bytes
         What draws are seeded by, as secret as the truth; empty where it has none.
     warnings : Findings
@@ -91,28 +157,48 @@ class Truth:
     salt: bytes = field(default=b"", repr=False)
     warnings: Findings = field(default_factory=Findings, repr=False)
 
+    images = StoredTexts()
+    """Id of each image, sorted."""
+    usage = StoredArray[np.int8]()
+    """IGNORED, PUBLIC or PRIVATE for each image, shape (images,)."""
+
+    @classmethod
+    def of(cls, truth: "Truth") -> Self:
+        """Return a truth as one of this class; nothing is copied."""
+        if isinstance(truth, cls):
+            return truth
+        return cls(**{each.name: getattr(truth, each.name) for each in fields(cls)})
+
     def __post_init__(self) -> None:
         """Nobody may write to what everybody reads."""
         if not isinstance(self.arrays, prepared.Mapped):  # these are mapped for reading only
             for array in self.arrays.values():
                 array.flags.writeable = False
 
+    @property
+    def images_listed(self) -> bool:
+        """Whether the organizer listed all images, so that a submission with any other image has a defect."""
+        return self.flags["images_listed"]
+
     @cached_property
     def image_codes(self) -> dict[str, int]:
         """Code of each image."""
-        return {image: code for code, image in enumerate(self.texts["images"])}
-
-    @cached_property
-    def label_codes(self) -> dict[str, int]:
-        """Code of each label."""
-        return {label: code for code, label in enumerate(self.texts["labels"])}
+        return {image: code for code, image in enumerate(self.images)}
 
     @cached_property
     def splits(self) -> dict[str, NDArray[np.bool_]]:
         """Which images count for each split, shape (images,); ``private`` only where an image is private."""
-        usage = self.arrays["usage"]
+        usage = self.usage
         splits = {"all": usage != IGNORED, "public": usage == PUBLIC, "private": usage == PRIVATE}
         return splits if splits["private"].any() else {name: splits[name] for name in ("all", "public")}
+
+    def for_each_split(self, report: Callable[[str], Result]) -> dict[str, Result]:
+        """Return the report of each split, by its name; a split of all images has the report of ``all``."""
+        reports: dict[str, Result] = {}
+        for name, in_split in self.splits.items():
+            same = "all" in reports and np.array_equal(in_split, self.splits["all"])
+            reports[name] = reports["all"] if same else report(name)
+        return reports
 
     def check_unchanged(self) -> None:
         """Raise DamagedTruth where its file was changed since it was loaded."""
@@ -136,7 +222,7 @@ class Truth:
         prepared.write(path, about, arrays)
 
     @classmethod
-    def load(cls, path: Path, *, whole: bool = False, expected: str = "") -> "Truth":
+    def load(cls, path: Path, *, whole: bool = False, expected: str = "") -> Self:
         """Map a prepared truth. A process compares each array with its checksum once, when it first uses it.
 
         Parameters
@@ -167,12 +253,8 @@ class Truth:
 
 def newly_public(before: Truth, after: Truth) -> int:
     """Return how many images were private in one truth and are public in another."""
-    private = {
-        image for image, usage in zip(before.texts["images"], before.arrays["usage"], strict=True) if usage == PRIVATE
-    }
-    public = (
-        image for image, usage in zip(after.texts["images"], after.arrays["usage"], strict=True) if usage == PUBLIC
-    )
+    private = {image for image, usage in zip(before.images, before.usage, strict=True) if usage == PRIVATE}
+    public = (image for image, usage in zip(after.images, after.usage, strict=True) if usage == PUBLIC)
     return sum(image in private for image in public)
 
 

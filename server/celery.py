@@ -1,4 +1,4 @@
-"""The Celery application: its settings are Django's, its tasks are the worker's."""
+"""The Celery application, with Django's settings and the worker's tasks."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The one clock that deadlines and quotas are read from, the database's, and when a deadline is over."""
+"""The database's clock, which decides deadlines and quotas, and helpers for dates."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -8,7 +8,7 @@ FIRST_YEAR = 1900
 
 
 def database_now() -> datetime:
-    """Return the database's time in UTC; several web machines may disagree, the database cannot."""
+    """Return the database's time in UTC. The clocks of several machines may differ; the database has one."""
     sqlite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
         cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')" if sqlite else "SELECT statement_timestamp()")
@@ -17,7 +17,7 @@ def database_now() -> datetime:
 
 
 def is_over(deadline: datetime | None, now: datetime) -> bool:
-    """Tell whether a deadline is over. It includes its own millisecond, which is all that SQLite's clock tells."""
+    """Tell whether a deadline is over. It includes its own millisecond, because SQLite's clock has milliseconds."""
     return deadline is not None and whole_millisecond(now) > whole_millisecond(deadline)
 
 
@@ -26,7 +26,7 @@ def whole_millisecond(moment: datetime) -> datetime:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Return a time in UTC. Raises ValueError at either end of time, where UTC has no such year.
+    """Return a time in UTC. Raises ValueError if the result is outside the range of years.
 
     >>> in_utc(datetime.fromisoformat("2026-01-01T01:00:00+01:00")).isoformat()
     '2026-01-01T00:00:00+00:00'
@@ -38,9 +38,9 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def stored(moment: datetime) -> datetime:
-    """Return a date as rows keep it, in UTC. Raises ValueError before FIRST_YEAR.
+    """Return a date as it is stored, in UTC. Raises ValueError before FIRST_YEAR.
 
-    Forms show a year of fewer than four digits in a way that they cannot read again.
+    Forms display a year of fewer than four digits in a format that they cannot parse.
     """
     kept = in_utc(moment)
     if kept.year < FIRST_YEAR:

@@ -1,4 +1,4 @@
-"""Policy says no: one error type for pages, API and commands, with a stable code."""
+"""Refusals of requests: one exception for pages, API and commands, with a stable code."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -41,13 +41,13 @@ STATUS_OF_CODE = {
 }
 
 
-COME_AGAIN = (429, 503)
+RETRY_STATUSES = (429, 503)
 
 
 class Refused(Exception):
-    """A request that is understood and refused; nothing was written.
+    """A request is refused by a rule, and nothing was written.
 
-    `detail` says what happened and what to do; `extra` holds further members of the problem document.
+    `detail` tells what happened and what to do. `extra` holds further members of the problem document.
     """
 
     def __init__(self, code: str, detail: str, **extra: Any) -> None:
@@ -59,12 +59,12 @@ class Refused(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the answer says beside its status: when to come again, where that may help."""
-        return {"Retry-After": str(seconds_to_wait(self.extra))} if self.status in COME_AGAIN else {}
+        """Headers of the response: when to try again, if that may help."""
+        return {"Retry-After": str(seconds_to_wait(self.extra))} if self.status in RETRY_STATUSES else {}
 
 
 def seconds_to_wait(extra: Mapping[str, Any]) -> int:
-    """Whole seconds until a request may succeed: as told, else until the next allowed one, else until the next day."""
+    """Return the seconds to wait: `retry_after`, or the time until the next allowed request or the next day."""
     if "retry_after" in extra:
         return int(extra["retry_after"])
     moment = extra.get("next_allowed_at") or extra.get("resets_at")
@@ -72,45 +72,47 @@ def seconds_to_wait(extra: Mapping[str, Any]) -> int:
 
 
 FULL = (ENOSPC, EDQUOT)
-DISK_FULL = "53100"  # PostgreSQL's name for it
-# Codes, or beginnings of codes: lost connections, no connection left, serialization and deadlocks, a lock not had in
-# time, being stopped or started, and a standby server that takes no writes.
-AWAY = ("08", "53300", "40", "55P03", "57", "25006")
-SQLITE_AWAY = (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_READONLY, SQLITE_PROTOCOL)
-AGAIN_SECONDS = 10
+DISK_FULL = "53100"  # PostgreSQL's code
+# PostgreSQL's codes, or their beginnings: lost connections, no connection left, serialization failures and deadlocks,
+# a lock that timed out, a server that stops or starts, and a standby server that accepts no writes.
+UNAVAILABLE = ("08", "53300", "40", "55P03", "57", "25006")
+SQLITE_UNAVAILABLE = (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_READONLY, SQLITE_PROTOCOL)
+RETRY_SECONDS = 10
 
 
 def full_disk(error: BaseException | None) -> Refused | None:
-    """Return the refusal if the folder of the files, or the disk under the database, has no room."""
+    """Return a refusal if an error means that the disk of the files or the database is full; otherwise None."""
     cause = getattr(error, "__cause__", None)
-    below = getattr(cause, "sqlite_errorcode", None) == SQLITE_FULL or getattr(cause, "sqlstate", None) == DISK_FULL
-    if below or any(isinstance(one, OSError) and one.errno in FULL for one in (error, cause)):
-        return Refused("no_space", "The server has no space left. Your quota has not changed. Try again later.")
+    database_full = (
+        getattr(cause, "sqlite_errorcode", None) == SQLITE_FULL or getattr(cause, "sqlstate", None) == DISK_FULL
+    )
+    if database_full or any(isinstance(one, OSError) and one.errno in FULL for one in (error, cause)):
+        return Refused("no_space", "The server has no space left. Your quota was not charged. Try again later.")
     return None
 
 
-def database_away(error: BaseException | None) -> Refused | None:
-    """Return the refusal if the database cannot be reached, or let nobody write for too long."""
+def database_unavailable(error: BaseException | None) -> Refused | None:
+    """Return a refusal if an error means that the database cannot be reached or is too busy; otherwise None."""
     if not isinstance(error, OperationalError | InterfaceError):
         return None
     cause = error.__cause__
     sqlite = getattr(cause, "sqlite_errorcode", None)
     if sqlite is not None:
-        is_away = sqlite & 0xFF in SQLITE_AWAY  # the rest of it says more of the same
+        unavailable = sqlite & 0xFF in SQLITE_UNAVAILABLE  # the higher bits only give details
     else:
         state = getattr(cause, "sqlstate", None)
-        is_away = state is None or state.startswith(AWAY)
-    if not is_away:
+        unavailable = state is None or state.startswith(UNAVAILABLE)
+    if not unavailable:
         return None
     detail = "The database cannot be reached or is too busy. Nothing was changed. Try again in a moment."
-    return Refused("maintenance", detail, retry_after=AGAIN_SECONDS)
+    return Refused("maintenance", detail, retry_after=RETRY_SECONDS)
 
 
 def refusal_behind(error: BaseException | None) -> Refused | None:
-    """Return what an exception says to the client, where it is not our mistake: a policy, a full disk, no database."""
-    return error if isinstance(error, Refused) else full_disk(error) or database_away(error)
+    """Return the refusal that an exception means to the client: a rule, a full disk, no database. Otherwise None."""
+    return error if isinstance(error, Refused) else full_disk(error) or database_unavailable(error)
 
 
 def _plain(value: Any) -> Any:
-    """Write a time as ISO 8601 in UTC; everything else stays."""
+    """Return a time as ISO 8601 in UTC, and other values unchanged."""
     return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value

@@ -1,66 +1,66 @@
-"""Settings that limit files, scorings and processes. They are part of `server.settings` and read from there."""
+"""Settings that limit files, scorings and processes. Code reads them from `django.conf.settings`."""
 
 import os
 
 from server.runtime.environment import env
 
-MOST_BYTES = 2**50
-MOST_DAYS = 36_500
-MOST_SECONDS = 30 * 24 * 3600
+MAX_BYTES = 2**50
+MAX_DAYS = 36_500
+MAX_SECONDS = 30 * 24 * 3600
 
-# Limits of a submission, told before the first byte
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # of a form without a file, and of any body where no file is taken
-UPLOAD_MAX_BYTES = env.number("UPLOAD_MAX_BYTES", default=2 * 2**30, high=MOST_BYTES)
-# Of more than 1 MiB, on their way at the same time
+# Limits of a submission
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # of forms without a file, and of requests that take no file
+UPLOAD_MAX_BYTES = env.number("UPLOAD_MAX_BYTES", default=2 * 2**30, high=MAX_BYTES)
+# Uploads of more than 1 MiB at the same time
 ACCOUNT_MAX_UPLOADS = env.number("ACCOUNT_MAX_UPLOADS", default=8, high=127)
-# Of a web process, and at most 3 in 5
+# Connections of a web process, and at most 3 of 5
 ADDRESS_MAX_CONNECTIONS = env.number("ADDRESS_MAX_CONNECTIONS", default=1200, high=1_000_000)
-DECOMPRESSED_MAX_BYTES = env.number("DECOMPRESSED_MAX_BYTES", default=8 * 2**30, high=MOST_BYTES)
+DECOMPRESSED_MAX_BYTES = env.number("DECOMPRESSED_MAX_BYTES", default=8 * 2**30, high=MAX_BYTES)
 DECOMPRESSED_MAX_RATIO = env.number("DECOMPRESSED_MAX_RATIO", default=200, high=1_000_000)
-LINE_MAX_BYTES = env.number("LINE_MAX_BYTES", default=64 * 2**20, low=1024, high=MOST_BYTES)
-# Read whole, at ten times its size in memory
-JSON_MAX_BYTES = env.number("JSON_MAX_BYTES", default=256 * 2**20, low=1024, high=MOST_BYTES)
+LINE_MAX_BYTES = env.number("LINE_MAX_BYTES", default=64 * 2**20, low=1024, high=MAX_BYTES)
+# JSON is read completely, and needs ten times its size in memory
+JSON_MAX_BYTES = env.number("JSON_MAX_BYTES", default=256 * 2**20, low=1024, high=MAX_BYTES)
 NUMBER_MAX_CHARACTERS = env.number("NUMBER_MAX_CHARACTERS", default=64, low=8, high=4096)
 TEXT_MAX_CHARACTERS = env.number("TEXT_MAX_CHARACTERS", default=256, low=8, high=65536)
 SUBMISSION_MAX_BOXES = env.number("SUBMISSION_MAX_BOXES", default=50_000_000, high=2**31 - 1)
 SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, high=2**31 - 1)
 
-# How long files are kept, and how many
-TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MOST_BYTES)  # of a team in its challenge
-# Rejected, failed or cancelled; the row stays
-UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MOST_DAYS)
-QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MOST_DAYS)  # of files that no row knows
+# How long files are kept, and how much storage they may use
+TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)  # for each team and challenge
+# For files of rejected, failed and cancelled submissions; the rows stay
+UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MAX_DAYS)
+QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)  # for files without a row
 
 # Scoring
-LEASE_SECONDS = env.number("LEASE_SECONDS", default=60, low=2, high=MOST_SECONDS)
+LEASE_SECONDS = env.number("LEASE_SECONDS", default=60, low=2, high=MAX_SECONDS)
 HEARTBEAT_SECONDS = env.number("HEARTBEAT_SECONDS", default=max(1, LEASE_SECONDS // 4), high=LEASE_SECONDS - 1)
-SWEEP_SECONDS = env.number("SWEEP_SECONDS", default=5, high=MOST_SECONDS)
-RESEND_SECONDS = env.number("RESEND_SECONDS", default=30, high=MOST_SECONDS)
+SWEEP_SECONDS = env.number("SWEEP_SECONDS", default=5, high=MAX_SECONDS)
+RESEND_SECONDS = env.number("RESEND_SECONDS", default=30, high=MAX_SECONDS)
 EVALUATION_ATTEMPTS = env.number("EVALUATION_ATTEMPTS", default=3, high=100)
-# Of CPU time; beyond it the file is at fault
-EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MOST_SECONDS)
-# By the clock; only what hangs takes so long, and that is the platform's fault
+# CPU time; beyond it the file is at fault
+EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MAX_SECONDS)
+# Elapsed time; a scoring that takes so long hangs, which is the platform's fault
 EVALUATION_WALL_SECONDS = env.number(
-    "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MOST_SECONDS
+    "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MAX_SECONDS
 )
-# A file is small up to these bytes, unpacked, until a scoring of it has taken these CPU seconds
-SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MOST_BYTES)
-SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MOST_SECONDS)
+# A file counts as small up to this unpacked size, until a scoring of it has taken this CPU time
+SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
+SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)
 INTERVAL_REPLICATES = env.number("INTERVAL_REPLICATES", default=1000, low=0, high=100_000)  # 0: no intervals
-# Decompressed; 0: no explanations
-EXPLANATION_MAX_BYTES = env.number("EXPLANATION_MAX_BYTES", default=256 * 2**20, low=0, high=MOST_BYTES)
-# What one scoring may add to its process; the smallest submission needs 64 MiB
-WORKER_MEMORY_BYTES = env.number("WORKER_MEMORY_BYTES", default=6 * 2**30, low=64 * 2**20, high=MOST_BYTES)
+# Decompressed size of files that are explained; 0: no explanations
+EXPLANATION_MAX_BYTES = env.number("EXPLANATION_MAX_BYTES", default=256 * 2**20, low=0, high=MAX_BYTES)
+# Memory that one scoring may add to its process; the smallest submission needs 64 MiB
+WORKER_MEMORY_BYTES = env.number("WORKER_MEMORY_BYTES", default=6 * 2**30, low=64 * 2**20, high=MAX_BYTES)
 WORKER_PROCESSES = env.number("WORKER_PROCESSES", default=os.cpu_count() or 1, high=1024)
-# Below WORKER_PROCESSES where that is 2 or more, so that one team never holds every process
+# By default less than WORKER_PROCESSES if that is 2 or more, so that one team never occupies every process
 TEAM_EVALUATIONS_AT_ONCE = env.number(
     "TEAM_EVALUATIONS_AT_ONCE", default=max(1, min(2, WORKER_PROCESSES - 1)), high=10_000
 )
-# Large files that one worker scores at once; 0: it takes small ones only
+# Large files that one worker scores at once; 0: it scores small files only
 WORKER_LARGE_FILES_AT_ONCE = env.number(
     "WORKER_LARGE_FILES_AT_ONCE", default=max(1, WORKER_PROCESSES - 1), low=0, high=1024
 )
-# What a running scoring gets to finish when the worker is stopped
-STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MOST_SECONDS)
+# Time for a running scoring to finish when the worker is stopped
+STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)
 WEB_PROCESSES = env.number("WEB_PROCESSES", default=2, high=1024)
 WEB_THREADS = env.number("WEB_THREADS", default=8, high=1024)

@@ -1,9 +1,9 @@
-"""Every setting of the service, read from the environment once; a default is what production may run with."""
+"""All settings of the service, read from the environment once. Defaults are safe for production."""
 
 from urllib.parse import urlsplit
 
 from server.limits import *  # noqa: F403  (part of the settings)
-from server.limits import EVALUATION_WALL_SECONDS, MOST_DAYS, WORKER_PROCESSES
+from server.limits import EVALUATION_WALL_SECONDS, MAX_DAYS, WORKER_PROCESSES
 from server.runtime.environment import BASE_DIR, env, unusable_folder
 from server.runtime.installation import key_in, running
 
@@ -12,9 +12,7 @@ PODIUM_HOME = env.folder("PODIUM_HOME", default=BASE_DIR / "var")
 PODIUM_PORT = env.port("PODIUM_PORT", default=8000)
 PODIUM_BIND = env.bind("PODIUM_BIND", default="127.0.0.1")
 PODIUM_URL = env.site("PODIUM_URL", default=f"http://localhost:{PODIUM_PORT}")
-PROXIES = env.number(
-    "PROXIES", default=0, low=0, high=100
-)  # how many stand before us and may be believed about addresses
+PROXIES = env.number("PROXIES", default=0, low=0, high=100)  # number of our proxies, whose X-Forwarded-For is trusted
 RUNTIME_FILE = PODIUM_HOME / "runtime.json"
 FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
 
@@ -23,7 +21,7 @@ try:
     FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
     (PODIUM_HOME / "logs").mkdir(mode=0o700, exist_ok=True)
     SECRET_KEY: str = env.key("SECRET_KEY") or key_in(PODIUM_HOME / "secret_key")
-    AUDIT_KEY: str = env.key("AUDIT_KEY") or key_in(  # the same on all machines
+    AUDIT_KEY: str = env.key("AUDIT_KEY") or key_in(  # must be the same on all machines
         PODIUM_HOME / "audit_key", used_for=PODIUM_HOME / "audit_head"
     )
     RUNNING = running(RUNTIME_FILE)
@@ -70,17 +68,17 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "server.pages.middleware.RequestIdMiddleware",
+    "server.middleware.RequestIdMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "server.api.middleware.BodySizeMiddleware",  # before whatever reads a body
+    "server.middleware.BodySizeMiddleware",  # before whatever reads a body
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "server.pages.middleware.ContentSecurityPolicyMiddleware",
-    "server.pages.visible.VisibleTextMiddleware",
+    "server.middleware.ContentSecurityPolicyMiddleware",
+    "server.pages.middleware.HiddenCharactersMiddleware",
     "server.pages.middleware.RefusalMiddleware",
 ]
 ROOT_URLCONF = "server.urls"
@@ -100,19 +98,19 @@ TEMPLATES = [
     }
 ]
 
-# Rows
-# Closing SQLite's last connection costs as much as a small scoring
-KEPT_OPEN = {
+# Database
+# Connections are kept open, because closing SQLite's last one costs as much as a small scoring.
+PERSISTENT = {
     "CONN_MAX_AGE": 60,
     "CONN_HEALTH_CHECKS": True,
 }
 DATABASES = {
-    "default": KEPT_OPEN | env.database("DATABASE_URL", default=f"sqlite:///{PODIUM_HOME / 'podium.sqlite3'}"),
+    "default": PERSISTENT | env.database("DATABASE_URL", default=f"sqlite:///{PODIUM_HOME / 'podium.sqlite3'}"),
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    # IMMEDIATE and WAL: writers wait for each other instead of failing. A power cut may drop the last commits.
-    # Whose turn it is, SQLite leaves to chance: of 64,000 writes by 32 writers at once the unluckiest waited 18 s, and
-    # where other programs took most of the machine, one more than 30 s.
+    # With IMMEDIATE and WAL, writers wait for each other instead of failing. A power cut may lose the last commits.
+    # SQLite does not queue writers. Of 64,000 writes by 32 concurrent writers the slowest waited 18 s, and more than
+    # 30 s while other programs used most of the machine.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 60,
@@ -123,7 +121,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 MEDIA_ROOT = PODIUM_HOME / "uploads"
 MEDIA_URL = "/no-upload-has-an-address/"
 TRUTH_ROOT = PODIUM_HOME / "truths"
-FILE_UPLOAD_HANDLERS = ["server.submissions.arriving.Arriving"]
+FILE_UPLOAD_HANDLERS = ["server.submissions.upload_handler.HashingUploadHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "build" / "static"
@@ -132,12 +130,12 @@ STORAGES = {
     "default": {"BACKEND": "server.submissions.storage.DurableStorage"},
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage",
-        # often built by one user and served by another
+        # these files are often built by one user and served by another
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
 
-# People
+# Users
 AUTH_USER_MODEL = "accounts.User"
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
@@ -163,7 +161,7 @@ EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
 EMAIL_USE_TLS = env.switch("EMAIL_USE_TLS", default=False)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.mail_address("DEFAULT_FROM_EMAIL", default=f"podium@{OWN_HOST}")
-# Backends that deliver nothing; with another one, an address must be confirmed before its account can be used.
+# These backends deliver no mail. With any other, an address must be confirmed before its account can be used.
 SILENT_EMAIL_BACKENDS = {
     f"django.core.mail.backends.{name}.EmailBackend" for name in ("console", "dummy", "filebased", "locmem")
 }
@@ -176,11 +174,11 @@ ACCOUNT_FORMS = {"login": "server.accounts.forms.LogInForm", "signup": "server.a
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if CONFIRM_EMAIL else "none"
-ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # only in the browser session that signed up
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # only in the browser session of the sign-up
 ACCOUNT_PREVENT_ENUMERATION = "strict"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Podium: "
 ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_RATE_LIMITS = {  # "ip" is an IPv4 address or an IPv6 network (/64); "key" is the name or address typed in
+ACCOUNT_RATE_LIMITS = {  # "ip" is an IPv4 address or an IPv6 network (/48); "key" is the entered name or address
     "login": "100/m/ip",
     "login_failed": f"{LOGIN_ATTEMPTS_PER_MINUTE}/m/key,{3 * LOGIN_ATTEMPTS_PER_MINUTE}/m/ip",
     "signup": "20/m/ip,200/d/ip",
@@ -190,7 +188,7 @@ ACCOUNT_RATE_LIMITS = {  # "ip" is an IPv4 address or an IPv6 network (/64); "ke
     "change_password": f"{LOGIN_ATTEMPTS_PER_MINUTE}/m/user",
     "confirm_email": "1/3m/key",
 }
-API_TOKEN_DAYS = env.number("API_TOKEN_DAYS", default=365, high=MOST_DAYS)
+API_TOKEN_DAYS = env.number("API_TOKEN_DAYS", default=365, high=MAX_DAYS)
 
 # Language and time
 LANGUAGE_CODE = "en"
@@ -203,14 +201,14 @@ REST_FRAMEWORK = {
         "server.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["server.api.authentication.LoggedIn", "server.api.authentication.TokenMay"],
-    "DEFAULT_PARSER_CLASSES": ["server.api.parsers.PlainJson"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "server.api.renderers.ToldOrAccepted",
-    "DEFAULT_THROTTLE_CLASSES": ["server.api.throttling.PerMinute"],
+    "DEFAULT_PERMISSION_CLASSES": ["server.api.authentication.LoggedIn", "server.api.authentication.TokenHasScope"],
+    "DEFAULT_PARSER_CLASSES": ["server.api.parsers.Utf8JsonParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "server.api.renderers.FormatNegotiation",
+    "DEFAULT_THROTTLE_CLASSES": ["server.api.throttling.RequestsPerMinute"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "server.api.pagination.Pages",
-    "EXCEPTION_HANDLER": "server.api.errors.problem",
+    "EXCEPTION_HANDLER": "server.api.errors.handle_exception",
 }
 API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", default=1200, high=1_000_000)
 API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", default=600, high=1_000_000)
@@ -219,10 +217,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Submit predictions, follow their scoring, read leaderboards.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
-    "COMPONENT_SPLIT_REQUEST": True,  # what is sent as a file is not what is read as an address
+    "COMPONENT_SPLIT_REQUEST": True,  # a file is uploaded as bytes and returned as a URL
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "server.api.schema.to_the_letter",
+        "server.api.schema.add_input_rules",
     ],
     "SCHEMA_PATH_PREFIX": "/api/v1/",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -231,8 +229,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
-# Limits on passwords and sign-ups are counted in the database: they hold without Redis and for all web processes.
-# Requests to the API are counted in Redis; nothing is missed when those counts are lost.
+# Limits on passwords and sign-ups are counted in the database, so they hold without Redis and for all web processes.
+# Requests to the API are counted in Redis, because these counts may be lost.
 CACHES: dict[str, dict[str, object]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
@@ -249,17 +247,18 @@ if REDIS_URL:
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
 
-# Celery wakes the worker; the database remembers. A killed task is restored at once instead of after 100 s.
+# Celery only wakes the worker; the database holds the jobs. The message of a killed task is delivered again at once,
+# instead of after 100 s.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": EVALUATION_WALL_SECONDS + 600,
     "unacked_restore_interval": 1,
     "unacked_restore_throttle": 1,
-    "sep": ":",  # between a queue's name and a priority: `submissions.queue` counts what waits there
+    "sep": ":",  # between a queue's name and a priority; `submissions.queue` counts the messages there
     "socket_timeout": 10,
     "socket_connect_timeout": 5,
-    # sending tries twice and gives up at once: an upload does not wait for a broker that is down
+    # Sending tries twice without a pause, so an upload does not wait for a broker that is down.
     "max_retries": 1,
     "interval_start": 0,
     "interval_step": 0,
@@ -284,13 +283,13 @@ LOGGING = {
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line"},
         "audit": {
-            "class": "server.audit.witness.LogFile",
+            "class": "server.audit.external_records.LogFile",
             "filename": PODIUM_HOME / "logs" / "audit.log",
             "delay": True,
             "formatter": "line",
         },
     },
-    # every entry, also of commands, whose other words go to a terminal
+    # The file contains every entry, including those of commands, whose other output goes to a terminal.
     "loggers": {"server.audit.services": {"handlers": ["audit"], "level": "INFO"}},
     "root": {"handlers": ["console"], "level": env.choice("LOG_LEVEL", default="INFO", among=LOG_LEVELS)},
 }

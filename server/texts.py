@@ -1,18 +1,27 @@
-"""The rule for texts of one line, such as titles. Bundles, tokens and the admin check with the same function."""
+"""The rule for single lines of text, such as titles. Bundles, tokens and the admin use the same function."""
 
-INVISIBLE = frozenset("\u115f\u1160\u3164\u2800\u034f\u17b4\u17b5")  # though Unicode calls them letters and marks
+from evaluator.hidden import HIDDEN, is_plain
 
 
 def one_line(text: str, most: int) -> str:
     """Return a text with single spaces.
 
-    Raises ValueError where it is empty or has more than `most` characters, and for control characters, direction
-    marks and whatever else cannot be seen.
+    Raises ValueError if it is empty, has more than `most` characters, or contains control characters, direction marks
+    or other invisible characters.
 
     >>> one_line(" Cats  and\\ndogs ", 80)
     'Cats and dogs'
     """
     line = " ".join(text.split())
-    if not 1 <= len(line) <= most or not line.isprintable() or not INVISIBLE.isdisjoint(line):
-        raise ValueError(f"expected one line of 1 to {most} characters that can be seen")
+    if not 1 <= len(line) <= most or not is_plain(line):
+        raise ValueError(f"expected one line of 1 to {most} visible characters")
     return line
+
+
+def without_hidden(text: str) -> str:
+    r"""Return a text without the characters that cannot be seen or do not belong on one line.
+
+    >>> without_hidden("a\u202eb\ufe0f\n")
+    'ab'
+    """
+    return "".join(sign for sign in HIDDEN.sub("", text) if sign.isprintable())

@@ -1,16 +1,19 @@
-"""Every address of the service; each app brings its own."""
+"""URLs of the service. Each app has its own below these."""
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from server.runtime.views import healthz, readyz
+
 urlpatterns = [
-    path("", include("server.runtime.urls")),
+    path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
     path("", include("server.pages.urls")),
     path("accounts/", include("server.accounts.urls")),
     path("api/v1/", include("server.api.urls")),
-    # before the admin's own: those would neither count wrong passwords nor log new ones
+    # These replace the admin's own pages, which would neither count wrong passwords nor log new ones.
     path("admin/login/", secure_admin_login(RedirectView.as_view(pattern_name="admin:index"))),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
@@ -19,5 +22,5 @@ urlpatterns = [
 handler400 = "server.pages.views.errors.bad_request"
 handler403 = "server.pages.views.errors.forbidden"
 handler404 = "server.pages.views.errors.not_found"
-handler429 = "server.accounts.views.rate_limited"  # asked for by django-allauth
+handler429 = "server.accounts.views.rate_limited"  # django-allauth uses it
 handler500 = "server.pages.views.errors.server_error"

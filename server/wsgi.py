@@ -1,4 +1,4 @@
-"""What gunicorn serves."""
+"""The WSGI application that gunicorn serves."""
 
 import os
 from typing import Any
@@ -9,7 +9,7 @@ from django.utils.http import parse_header_parameters
 
 
 class Utf8Request(WSGIRequest):
-    """Takes no character set from a header: Django fails on one that is not for text, such as zlib."""
+    """Ignores the character set in a header, because Django fails if it is not for text, such as zlib."""
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
         self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
@@ -19,7 +19,7 @@ class Utf8Handler(WSGIHandler):
     request_class = Utf8Request
 
 
-os.umask(0o077)  # uploads and the database are their owner's only, whoever started this process
+os.umask(0o077)  # only the owner may read uploads and the database
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
 django.setup(set_prefix=False)
 application = Utf8Handler()

@@ -1,4 +1,4 @@
-"""What many tests need: rows in one line, folders of their own, and a queue that runs when told."""
+"""Fixtures for many tests: rows with defaults, separate folders, and a queue that runs on request."""
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -22,7 +22,7 @@ PASSWORD = "correct horse battery"
 
 
 class Make:
-    """Rows with sensible defaults; every name is new, every field can be given."""
+    """Creates rows with sensible defaults. Every name is new, and every field can be given."""
 
     password = PASSWORD
 
@@ -39,7 +39,7 @@ class Make:
         return Challenge.objects.create(**{"slug": slug, "title": slug, "opens_at": opens_at, **fields})
 
     def phase(self, challenge: Challenge | None = None, **fields: Any) -> Phase:
-        """A phase with an active truth; the truth's file is empty, so that nothing can really be scored."""
+        """Create a phase with an active truth. The truth's file is empty, so nothing can really be scored."""
         challenge = challenge or self.challenge()
         slug = f"phase-{next(self.numbers)}"
         phase = Phase.objects.create(
@@ -49,7 +49,7 @@ class Make:
         return phase
 
     def truth(self, phase: Phase, *, content: bytes = b"", **fields: Any) -> Truth:
-        """The next version, active, with the signature that scores against it carry."""
+        """Create the next version and make it active, with the signature of scores against it."""
         phase.truths.update(active=False)
         version = phase.truths.count() + 1
         digest = sha256(f"{phase.pk} {version}".encode()).hexdigest()
@@ -70,7 +70,7 @@ class Make:
         return truth
 
     def team(self, challenge: Challenge, *users: User, **fields: Any) -> Team:
-        """A team of these people (of one new person, if none is given) who accepted the rules."""
+        """Create a team of these people who accepted the rules; of one new person if none is given."""
         people = users or (() if fields.get("is_baseline") else (self.user(),))
         team = Team.objects.create(**{"challenge": challenge, "name": f"Team {next(self.numbers)}", **fields})
         for place, user in enumerate(people):
@@ -84,7 +84,7 @@ class Make:
         return team
 
     def submission(self, phase: Phase, team: Team | None = None, **fields: Any) -> Submission:
-        """A row as it stands after an upload, without going through the services (no quota charged)."""
+        """Create a row as an upload leaves it, without the services, so no quota is charged."""
         team = team or self.team(phase.challenge)
         content = fields.pop("content", f"ImageId,PredictionString\nimage{next(self.numbers)},\n".encode())
         now = datetime.now(UTC)
@@ -106,10 +106,10 @@ class Make:
 
 
 class InlineHeartbeat:
-    """Beats in the caller's thread: a second thread would wait for the test's own transaction."""
+    """Prolongs the lease in the caller's thread. A second thread would wait for the test's own transaction."""
 
-    def __init__(self, what: str, beat: Any) -> None:
-        self.tell = beat
+    def __init__(self, name: str, prolong: Any) -> None:
+        self.prolong = prolong
 
     def __enter__(self) -> "InlineHeartbeat":
         return self
@@ -118,31 +118,34 @@ class InlineHeartbeat:
         pass
 
     def progress(self, stage: str, fraction: float) -> None:
-        if not self.tell(stage=stage, progress=fraction):
+        if not self.prolong(stage=stage, progress=fraction):
             raise LeaseLost
 
 
 class InlineQueue:
-    """Stands in for the broker: keeps what was sent, and plays the worker when told to."""
+    """Replaces the broker: collects messages, and acts as the worker on request."""
 
     def __init__(self) -> None:
         self.sent: list[UUID] = []
         self.sent_later: list[int] = []
 
+    def enqueue(self, kind: type[Submission] | type[Rerun], key: Any) -> None:
+        (self.sent if kind is Submission else self.sent_later).append(key)
+
     def work(self) -> None:
-        """Score everything that is queued, whether its message was sent or not: as sweeper and worker would."""
+        """Score everything that is queued, whether a message was sent or not, as sweeper and worker would."""
         for submission in Submission.objects.filter(status="queued").order_by("received_at"):
             tasks.evaluate(str(submission.pk))
 
     def work_later(self) -> None:
-        """Then what has lower priority."""
-        for rerun in Rerun.objects.waiting().order_by("pk"):
+        """Do the queued reruns."""
+        for rerun in Rerun.objects.queued().order_by("pk"):
             tasks.rerun(rerun.pk)
 
 
 @pytest.fixture
 def own_folders(settings: Any, tmp_path: Any) -> None:
-    """Uploads of one test never meet those of another."""
+    """Give each test its own folders for uploads."""
     settings.MEDIA_ROOT = tmp_path / "uploads"
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
     settings.FILE_UPLOAD_TEMP_DIR.mkdir()
@@ -156,13 +159,12 @@ def make(db: None, own_folders: None) -> Make:
 
 @pytest.fixture
 def inline_queue(monkeypatch: pytest.MonkeyPatch) -> InlineQueue:
-    """Messages are kept in `.sent` instead of going to a broker; `.work()` scores what is queued, here and now.
+    """Collect messages in `.sent` instead of sending them to a broker; `.work()` scores queued submissions at once.
 
     In a test with `db`, effects on commit do not happen by themselves: `django_capture_on_commit_callbacks`
     runs them. `.work()` looks at the rows and needs no messages.
     """
     inline = InlineQueue()
-    monkeypatch.setattr(queue, "enqueue", inline.sent.append)
-    monkeypatch.setattr(queue, "enqueue_rerun", inline.sent_later.append)
+    monkeypatch.setattr(queue, "enqueue", inline.enqueue)
     monkeypatch.setattr(tasks, "Heartbeat", InlineHeartbeat)
     return inline

@@ -1,17 +1,26 @@
-"""The worker process: `celery -A worker worker`. It scores what the server queues; the server never imports it."""
+"""The worker: `celery -A worker worker`. It scores what the server queues. The server never imports it."""
+
+import os
 
 from celery.signals import celeryd_init, worker_process_init
 
 from evaluator import scoring
 from server.celery import app
-from worker import children, limits, shared
-from worker.presence import Presence
-from worker.shutdown import Grace
+from server.runtime.die_with_parent import die_with
+from worker import limits
+from worker.liveness import Liveness
+from worker.shutdown import StopDeadline
+
+
+def die_with_worker(**signal: object) -> None:
+    """End this pool process when the worker's main process ends. Celery calls it after the fork."""
+    die_with(os.getppid())
+
 
 app.autodiscover_tasks(["worker"])
-scoring.load_kernels()  # before the pool forks: every child starts with the scorer loaded
-app.steps["worker"].update({Presence, Grace})
-celeryd_init.connect(limits.warn_of_doubts)
-worker_process_init.connect(children.begin)
+scoring.load_kernels()  # before the pool forks, so that every child starts with the scorer loaded
+app.steps["worker"].update({Liveness, StopDeadline})
+celeryd_init.connect(limits.log_setting_warnings)
+worker_process_init.connect(die_with_worker)
 
-__all__ = ["app", "shared"]
+__all__ = ["app"]

@@ -1,4 +1,4 @@
-"""Tells the database, while something is scored, that its worker lives and how far it is."""
+"""Prolongs the lease while a file is scored, and writes how far the scoring is."""
 
 import logging
 from collections.abc import Callable
@@ -9,26 +9,26 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 
 log = logging.getLogger(__name__)
 
-NEWS_SECONDS = 1.0
+MIN_BEAT_SECONDS = 1.0
 
-Beat = Callable[..., bool]  # takes `stage` and `progress`; False if the lease is lost
+Prolong = Callable[..., bool]  # takes `stage` and `progress`; returns False if the lease is lost
 
 
 class LeaseLost(Exception):
-    """It was cancelled, or given to another worker: whatever comes out is not wanted any more."""
+    """The job was cancelled, or another worker has it. Its result must not be recorded."""
 
 
 class Heartbeat(Thread):
-    """Beats every HEARTBEAT_SECONDS, and soon after news, at most once a second.
+    """Calls `prolong` every HEARTBEAT_SECONDS, and soon after progress, but at most once a second.
 
-    A database that is away is waited for: the lease may run out meanwhile, then the next beat says so.
+    While the database does not answer it tries again. If the lease expires meanwhile, the next call notices.
     """
 
-    def __init__(self, what: str, beat: Beat) -> None:
-        super().__init__(name=f"heartbeat of {what}", daemon=True)
-        self.what, self.tell = what, beat
-        self.news, self.over, self.lost = Event(), Event(), Event()
-        self.now = ("", 0.0)
+    def __init__(self, name: str, prolong: Prolong) -> None:
+        super().__init__(name=f"heartbeat of {name}", daemon=True)
+        self.prolong = prolong
+        self.has_progress, self.over, self.lost = Event(), Event(), Event()
+        self.latest = ("", 0.0)
 
     def __enter__(self) -> "Heartbeat":
         self.start()
@@ -36,34 +36,34 @@ class Heartbeat(Thread):
 
     def __exit__(self, *error: object) -> None:
         self.over.set()
-        self.news.set()
+        self.has_progress.set()
         self.join()
-        close_old_connections()  # the scorer's own was idle for long; the database may have been restarted meanwhile
+        close_old_connections()  # the scorer's connection was idle for long, and the database may have been restarted
 
     def progress(self, stage: str, fraction: float) -> None:
-        """Take note of how far the scoring is; called from the scoring, where it also ends what is not wanted."""
+        """Take note of how far the scoring is. The scorer calls this; it raises LeaseLost to end a useless scoring."""
         if self.lost.is_set():
             raise LeaseLost
-        self.now = (stage, fraction)
-        self.news.set()
+        self.latest = (stage, fraction)
+        self.has_progress.set()
 
     def run(self) -> None:
         try:
             while not self.lost.is_set():
-                self.news.wait(settings.HEARTBEAT_SECONDS)
+                self.has_progress.wait(settings.HEARTBEAT_SECONDS)
                 if self.over.is_set():
                     return
-                self.news.clear()
+                self.has_progress.clear()
                 self.beat()
-                self.over.wait(NEWS_SECONDS)
+                self.over.wait(MIN_BEAT_SECONDS)
         finally:
             connection.close()
 
     def beat(self) -> None:
-        stage, progress = self.now
+        stage, progress = self.latest
         try:
-            if not self.tell(stage=stage, progress=progress):
+            if not self.prolong(stage=stage, progress=progress):
                 self.lost.set()
         except (DatabaseError, InterfaceError) as error:
             connection.close()
-            log.warning("%s: no heartbeat, will try again: %s", self.what, error)
+            log.warning("%s failed, will try again: %s", self.name, error)

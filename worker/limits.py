@@ -1,4 +1,4 @@
-"""What one scoring may use: computing time and memory of its own; and what its author reads when it was more."""
+"""Limits of one scoring, CPU time and memory, and the sentences that its author reads when it exceeds them."""
 
 import logging
 import os
@@ -12,11 +12,11 @@ from typing import NoReturn
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
-from server.runtime.doubts import doubts
+from server.runtime.setting_warnings import setting_warnings
 
 log = logging.getLogger(__name__)
 
-AGAIN_SECONDS = 1.0  # some libraries swallow an exception that comes in the middle of them
+REPEAT_SECONDS = 1.0  # OutOfTime is raised again and again, because some libraries swallow an exception
 
 
 class OutOfTime(Exception):
@@ -25,9 +25,9 @@ class OutOfTime(Exception):
 
 @contextmanager
 def limited(*, small: bool = False) -> Iterator[None]:
-    """Run a scoring within its limits: OutOfTime beyond the one, MemoryError beyond the other.
+    """Limit the scoring in this block: OutOfTime beyond its CPU seconds, MemoryError beyond its memory.
 
-    A small file has less time, so that the process that is kept for small files is soon free again.
+    A small file has less time, so that the process that is reserved for small files is soon free again.
     """
     seconds = settings.EVALUATION_SECONDS
     with limited_memory(), limited_time(min(settings.SMALL_FILE_CPU_SECONDS, seconds) if small else seconds):
@@ -36,9 +36,9 @@ def limited(*, small: bool = False) -> Iterator[None]:
 
 @contextmanager
 def limited_time(seconds: float) -> Iterator[None]:
-    """Count the CPU seconds of this process, not the time that passes: a busy machine fails no file."""
-    before = signal.signal(signal.SIGPROF, out_of_time)
-    signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN_SECONDS)
+    """Limit the CPU seconds of this process. Elapsed time does not count, so no file fails on a busy machine."""
+    before = signal.signal(signal.SIGPROF, raise_out_of_time)
+    signal.setitimer(signal.ITIMER_PROF, seconds, REPEAT_SECONDS)
     try:
         yield
     finally:
@@ -46,48 +46,48 @@ def limited_time(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def out_of_time(number: int, frame: object) -> NoReturn:
+def raise_out_of_time(number: int, frame: object) -> NoReturn:
     raise OutOfTime
 
 
 @contextmanager
 def limited_memory() -> Iterator[None]:
-    """Make an allocation beyond the limit a MemoryError of this process, long before the kernel looks for a victim.
+    """Raise MemoryError for an allocation beyond the limit, before the kernel kills the process.
 
-    What the process had before, its parent's memory included, does not count. RLIMIT_DATA counts what is private and
-    writable; RLIMIT_AS would also count truths that are only mapped for reading and the address space that thread pools
-    reserve but never touch.
+    Memory that the process had before does not count, including its parent's. RLIMIT_DATA counts private writable
+    memory. RLIMIT_AS would also count truths that are mapped for reading, and address space that thread pools reserve
+    and never use.
     """
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (idle_bytes() + settings.WORKER_MEMORY_BYTES, before[1]))
+    resource.setrlimit(resource.RLIMIT_DATA, (private_bytes() + settings.WORKER_MEMORY_BYTES, before[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
-def idle_bytes() -> int:
-    """Return what this process has of private and writable memory; elsewhere than on Linux nothing is known of it."""
-    known = Path("/proc/self/statm")
-    return int(known.read_text().split()[5]) * os.sysconf("SC_PAGESIZE") if known.exists() else 0
+def private_bytes() -> int:
+    """Return the private writable memory of this process; 0 where Linux's /proc is missing."""
+    status = Path("/proc/self/statm")
+    return int(status.read_text().split()[5]) * os.sysconf("SC_PAGESIZE") if status.exists() else 0
 
 
-def warn_of_doubts(**signal: object) -> None:
-    """Warn of settings that work but are probably not meant. Called by Celery at its start."""
-    for doubt in doubts():
-        log.warning(doubt)
+def log_setting_warnings(**signal: object) -> None:
+    """Log settings that work but are probably mistakes. Celery calls it when it starts."""
+    for warning in setting_warnings():
+        log.warning(warning)
 
 
-def exceeded(error: Exception) -> str:
-    """Say which limit a scoring ran into."""
+def exceeded_text(error: Exception) -> str:
+    """Return a sentence that names the limit which a scoring exceeded."""
     if isinstance(error, MemoryError):
         return f"Scoring this file needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
     return f"Scoring this file took longer than {settings.EVALUATION_SECONDS / 60:g} minutes of computing time."
 
 
-def accident(error: Exception) -> str:
-    """Say that something of ours went wrong: a fault of the program, or a scoring that hangs."""
+def accident_text(error: Exception) -> str:
+    """Return a sentence for a fault of the platform: a bug, or a scoring that hangs."""
     hours = settings.EVALUATION_WALL_SECONDS / 3600
     hangs = isinstance(error, SoftTimeLimitExceeded)
-    what = f"Scoring did not end within {hours:.3g} hours." if hangs else f"{type(error).__name__} while scoring."
-    return f"{what} It is our fault; your quota was given back. Submit it again."
+    what = f"Scoring did not end within {hours:.3g} hours." if hangs else f"Scoring failed with {type(error).__name__}."
+    return f"{what} This is our fault, and your quota was given back. Submit the file again."

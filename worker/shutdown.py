@@ -1,4 +1,4 @@
-"""A worker that is told to stop (SIGTERM) finishes what it scores, or puts it back into the queue in time."""
+"""Ends a worker in time after SIGTERM: tasks that do not finish by then put their job back into the queue."""
 
 import os
 import signal
@@ -10,10 +10,10 @@ from celery import bootsteps
 from django.conf import settings
 
 
-class Grace(bootsteps.StartStopStep):
-    """Celery waits for running tasks without end. After STOP_SECONDS this has them interrupted.
+class StopDeadline(bootsteps.StartStopStep):
+    """Interrupts running tasks STOP_SECONDS after the worker was told to stop. Celery would wait without limit.
 
-    A pool process turns SIGTERM into a SystemExit inside the task, which then puts its submission back.
+    A pool process turns SIGTERM into SystemExit inside the task, which then puts its job back.
     """
 
     requires = ("celery.worker.components:Pool",)

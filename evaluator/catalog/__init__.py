@@ -1,10 +1,11 @@
-"""What each track is called, takes and returns. Standard library only: pages and forms read it too."""
+"""The declarations of all tracks. It uses only the standard library, because web pages read it too."""
 
 from evaluator.catalog.flickr30k import GROUNDING, RETRIEVAL
 from evaluator.catalog.forms import Column, Form, Shape
 from evaluator.catalog.objectnet import OBJECTNET
 from evaluator.catalog.open_images import CLASSIFICATION, DETECTION, RELATIONSHIPS, SEGMENTATION
-from evaluator.catalog.schema import Heading, Limits, Metric, Parameter, ReportTable, Track, TruthFile
+from evaluator.catalog.parameter import Parameter
+from evaluator.catalog.schema import Limits, Metric, Modules, ReportColumn, ReportTable, Track, TruthFile
 
 _DECLARED = (DETECTION, RELATIONSHIPS, SEGMENTATION, CLASSIFICATION, GROUNDING, RETRIEVAL, OBJECTNET)
 TRACKS: dict[str, Track] = {track.name: track for track in _DECLARED}
@@ -20,10 +21,11 @@ __all__ = [
     "TRACKS",
     "Column",
     "Form",
-    "Heading",
     "Limits",
     "Metric",
+    "Modules",
     "Parameter",
+    "ReportColumn",
     "ReportTable",
     "Shape",
     "Track",

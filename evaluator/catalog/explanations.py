@@ -1,37 +1,41 @@
-"""What the words and tables of an explained score mean; `podium score --explain` prints them, pages show them."""
+"""The tables and columns of an explanation, and the meanings of the words in them."""
 
-from evaluator.catalog.schema import TRUTHS, Heading, ReportTable
+from evaluator.catalog.schema import POSITIVES, ReportColumn, ReportTable
 
-PRECISION, RECALL, F1 = Heading("precision", "Precision"), Heading("recall", "Recall"), Heading("f1", "F1")
-MISSED = Heading("missed", "Missed", "number")
-FALSE = Heading("false_positives", "False positives", "number")
+PRECISION, RECALL, F1 = (
+    ReportColumn("precision", "Precision"),
+    ReportColumn("recall", "Recall"),
+    ReportColumn("f1", "F1"),
+)
+MISSED = ReportColumn("missed", "Missed", "number")
+FALSE = ReportColumn("false_positives", "False positives", "number")
 RATES = (PRECISION, RECALL, F1, MISSED)
 
 AVERAGES = ReportTable(
     "averages",
-    "Precision, recall and F1 of everything sent",
-    (Heading("average", "Average", "text"), PRECISION, RECALL, F1, Heading("support", "Objects", "number")),
+    "Precision, recall and F1 of all predictions",
+    (ReportColumn("average", "Average", "text"), PRECISION, RECALL, F1, ReportColumn("support", "Objects", "number")),
     {
         "micro": "of all predictions and objects together",
-        "macro": "mean over the classes that have objects",
-        "weighted": "the same mean, each class by its number of objects",
+        "macro": "mean over all classes that have objects",
+        "weighted": "the same mean, weighted by the number of objects of each class",
     },
 )
-NEAR = "overlaps one of its own class, but not enough"
-TAKEN = "well placed on one that a surer prediction has found already"
+NEAR = "overlaps an object of its own class, but not enough"
+TAKEN = "overlaps an object of its own class that a more confident prediction has found"
 SUMS = {
-    "all_false_positives": "gain if every false positive were removed",
-    "all_misses": "gain if only the objects that were found had to be found",
+    "all_false_positives": "gain if all false positives were removed",
+    "all_misses": "gain if all missed objects were removed from the ground truth",
 }
 
 
 def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTable, ReportTable]:
-    """Return the tables of kinds of errors and of their sums; ``metric`` is what would gain without them."""
+    """Return the tables of kinds of errors and of their sums; ``metric`` is the metric whose gain they list."""
     columns = (
-        Heading("kind", "Kind", "text"),
+        ReportColumn("kind", "Kind", "text"),
         FALSE,
-        Heading("misses", "Objects missed", "number"),
-        Heading(f"delta_{metric}", f"{title} without it", "gain"),
+        ReportColumn("misses", "Objects missed", "number"),
+        ReportColumn(f"delta_{metric}", f"{title} without it", "gain"),
     )
     return (
         ReportTable("errors", "Kinds of errors", columns, meanings),
@@ -43,12 +47,12 @@ ERRORS_OF_DETECTIONS = errors(
     "mAP",
     "mAP",
     {
-        "class": "well placed, on an object of another class",
+        "class": "overlaps an object of another class",
         "localization": NEAR,
-        "both": "badly placed, on an object of another class",
+        "both": "overlaps an object of another class, but not enough",
         "duplicate": TAKEN,
-        "background": "no object is there",
-        "group_of": "partly in a group-of box of its class, but not enough",
+        "background": "overlaps no object",
+        "group_of": "overlaps a group-of box of its class, but not enough",
         "missed": "objects that were not found, and that no prediction would find with another class or a better box",
     },
 )
@@ -57,12 +61,12 @@ ERRORS_OF_RELATIONSHIPS = errors(
     "mAP relationships",
     {
         "duplicate": TAKEN,
-        "localization": "both classes and the relation are right, the boxes do not overlap enough",
-        "relation": "all right but the relation",
-        "subject": "all right but the class of the first box",
-        "object": "all right but the class of the second box",
+        "localization": "both classes and the relation are right, but the boxes do not overlap enough",
+        "relation": "only the relation is wrong",
+        "subject": "only the class of the first box is wrong",
+        "object": "only the class of the second box is wrong",
         "several": "more than one thing is wrong",
-        "background": "near no triplet of the truth",
+        "background": "overlaps no triplet of the ground truth",
         "missed": (
             "triplets that were not found, and that no prediction would find with better boxes or with one other class "
             "or relation"
@@ -71,34 +75,34 @@ ERRORS_OF_RELATIONSHIPS = errors(
 )
 SLICES = ReportTable(
     "slices",
-    "By size, and by what the truth says of its boxes",
+    "By size, and by attributes of the ground truth boxes",
     (
-        Heading("slice", "Slice", "text"),
-        Heading("value", "Value", "text"),
-        Heading("recall", "Recall"),
-        TRUTHS,
-        Heading("found", "Found", "number"),
+        ReportColumn("slice", "Slice", "text"),
+        ReportColumn("value", "Value", "text"),
+        ReportColumn("recall", "Recall"),
+        POSITIVES,
+        ReportColumn("found", "Found", "number"),
         FALSE,
-        Heading("mAP", "mAP"),
+        ReportColumn("mAP", "mAP"),
     ),
 )
 ABLATION = ReportTable(
     "ablation",
-    "The score by other rules",
+    "The score under other rules",
     (
-        Heading("non_exhaustive_labels", "Unverified classes ignored", "switch"),
-        Heading("hierarchy", "Hierarchy", "switch"),
-        Heading("group_of_weight", "Group-of weight", "number"),
-        Heading("mAP", "mAP"),
+        ReportColumn("non_exhaustive_labels", "Unverified classes ignored", "switch"),
+        ReportColumn("hierarchy", "Hierarchy", "switch"),
+        ReportColumn("group_of_weight", "Group-of weight", "number"),
+        ReportColumn("mAP", "mAP"),
     ),
 )
 WRONG_CLASS = ReportTable(
     "class_errors",
-    "Which class was taken for which",
+    "Most frequent confusions of classes",
     (
-        Heading("truth", "There was", "text"),
-        Heading("prediction", "Predicted", "text"),
-        Heading("count", "Times", "number"),
+        ReportColumn("truth", "Ground truth", "text"),
+        ReportColumn("prediction", "Predicted", "text"),
+        ReportColumn("count", "Times", "number"),
     ),
     shown=12,
 )

@@ -1,19 +1,20 @@
-"""The two tracks on Flickr30k, declared: phrases and their boxes, sentences and their images."""
+"""Declarations of the two tracks on Flickr30k: phrase grounding and image-sentence retrieval."""
 
 from evaluator.catalog.forms import Column, Form
-from evaluator.catalog.schema import Heading, Metric, Parameter, Track, TruthFile
+from evaluator.catalog.parameter import Parameter
+from evaluator.catalog.schema import Metric, Modules, ReportColumn, Track, TruthFile
 
 RAW = ("Sentences/", "Annotations/", "split.txt")
-RECALLS = tuple(Heading(f"recall@{k}", f"Recall@{k}") for k in (1, 5, 10))
+RECALLS = tuple(ReportColumn(f"recall@{k}", f"Recall@{k}") for k in (1, 5, 10))
 
 GROUNDING = Track(
     name="flickr30k-grounding",
     title="Phrase grounding (Flickr30k Entities)",
-    summary="Where in the picture is what a phrase of its caption speaks of: a ranked list of boxes for each phrase.",
+    summary="Find the objects that phrases of a caption describe: a ranked list of boxes for each phrase.",
     truth=(
-        TruthFile("phrases.jsonl", (), "one evaluated phrase a line, with its boxes", or_else=RAW),
-        TruthFile("Sentences/", (), "as published, instead of phrases.jsonl: one text an image", required=False),
-        TruthFile("Annotations/", (), "as published: one XML an image", required=False),
+        TruthFile("phrases.jsonl", (), "one evaluated phrase per line, with its boxes", or_else=RAW),
+        TruthFile("Sentences/", (), "as published, instead of phrases.jsonl: one text per image", required=False),
+        TruthFile("Annotations/", (), "as published: one XML file per image", required=False),
         TruthFile("split.txt", (), "as published: the images to evaluate", required=False),
     ),
     form=Form(
@@ -39,41 +40,45 @@ GROUNDING = Track(
         Parameter(
             "box_rule",
             "merged",
-            "a phrase of several boxes is the one box around them (merged), or any of them will do (any)",
+            "what finds a phrase with several boxes: the box around all of them (merged), or any of them (any)",
             short="boxes",
             choices=("merged", "any"),
         ),
-        Parameter("iou_threshold", 0.5, "overlap from which a box finds its phrase", short="iou", low=1e-9, high=1.0),
+        Parameter(
+            "iou_threshold", 0.5, "smallest overlap at which a box finds its phrase", short="iou", low=1e-9, high=1.0
+        ),
     ),
     metrics=(
         Metric("recall@1", "Recall@1", "share of phrases that the first box of their list finds", share="plain"),
         Metric("recall@5", "Recall@5", "share of phrases that one of the first five boxes finds", "R@5", "plain"),
-        Metric("recall@10", "Recall@10", "the same among the first ten", "R@10", "plain"),
+        Metric("recall@10", "Recall@10", "share of phrases that one of the first ten boxes finds", "R@10", "plain"),
         Metric("upper_bound", "Upper bound", "share of phrases that any box of their list finds", "Bound", "plain"),
     ),
     class_word="phrase type",
-    class_columns=(*RECALLS, Heading("upper_bound", "Upper bound"), Heading("truths", "Phrases", "number")),
+    class_columns=(*RECALLS, ReportColumn("upper_bound", "Upper bound"), ReportColumn("truths", "Phrases", "number")),
     headline_explained=(
-        "The share of phrases whose first box overlaps what the phrase speaks of by half or more "
-        "(intersection over union)."
+        "The share of phrases whose first box overlaps the phrase's box by at least half (intersection over union)."
     ),
     empty="rejected",
-    implementation="evaluator.tracks.grounding.scorer",
+    modules=Modules(
+        scorer="evaluator.tracks.grounding.scorer",
+        compiler="evaluator.tracks.grounding.compiler",
+        synthesizer="evaluator.synthesis.grounding",
+    ),
     intervals=True,
-    world="evaluator.synthesis.grounding",
 )
 
 RIGHT = "with a right answer among the first"
 RETRIEVAL = Track(
     name="flickr30k-retrieval",
     title="Image-sentence retrieval (Flickr30k)",
-    summary="Which sentences belong to an image, and which image to a sentence: a ranked list for each, both ways.",
+    summary="Find the sentences of an image, and the image of a sentence: a ranked list for each.",
     truth=(
         TruthFile(
             "gallery.json",
             (),
-            "images and captions: all that there is to find; a caption is an object with caption_id, image_id and "
-            "text. In a contest a caption_id must not show its image",
+            "all images and captions; a caption is an object with caption_id, image_id and "
+            "text. In a challenge a caption_id must not reveal its image",
         ),
     ),
     form=Form(
@@ -112,19 +117,22 @@ RETRIEVAL = Track(
             for k in (1, 5, 10)
         ),
     ),
-    class_word="way",
+    class_word="direction",
     class_columns=(
         *RECALLS,
-        Heading("median_rank", "Median rank", "number"),
-        Heading("truths", "Queries", "number"),
+        ReportColumn("median_rank", "Median rank", "number"),
+        ReportColumn("truths", "Queries", "number"),
     ),
     headline_explained=(
         "Recall@K is the share of queries with a right answer among their first K; the score is the mean of "
-        "recall@1, @5 and @10 of both ways, images to sentences and sentences to images."
+        "recall@1, @5 and @10 in both directions, images to sentences and sentences to images."
     ),
     empty="rejected",
-    implementation="evaluator.tracks.retrieval.scorer",
+    modules=Modules(
+        scorer="evaluator.tracks.retrieval.scorer",
+        compiler="evaluator.tracks.retrieval.compiler",
+        synthesizer="evaluator.synthesis.retrieval",
+    ),
     intervals=True,
     gives_candidates=True,
-    world="evaluator.synthesis.retrieval",
 )

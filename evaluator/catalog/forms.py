@@ -1,4 +1,4 @@
-"""How a submission is written: its form, and the shapes of it that pages show."""
+"""The format of submissions: the form of a track, and the shapes in which a submission can be written."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ Kind = Literal[
 class Column:
     """One column of a row, one token of a prediction string, or one key of a JSON object.
 
-    A ``file`` is an image named with or without its folder; what is ``unread`` may hold anything.
+    A ``file`` is the file name of an image, with or without folders; an ``unread`` column may contain anything.
     """
 
     name: str
@@ -22,7 +22,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One way to write a submission: a worked example, and what its columns, tokens or keys are."""
+    """One way to write a submission, with an example and its columns, tokens or keys."""
 
     name: str
     sentence: str
@@ -34,24 +34,24 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a track's submissions look like.
+    """The format of the submissions to a track.
 
     Attributes
     ----------
     kind : str
         ``table``: CSV with a header; ``rows``: CSV without one; ``json``.
     columns : tuple of Column
-        Those of a row; of JSON, the keys.
+        The columns of a row, or the keys of JSON objects.
     example : str
-        A row below the header; of JSON, a whole file.
+        A row of a CSV file, or a whole JSON file.
     tokens : tuple of Column
-        Where a table may also be written with one row an image and a string of predictions: what stands in it.
+        The tokens of a prediction, if a table may also have one row per image with a string of predictions.
     string_example : str
-        The string of that shape.
+        A string of predictions.
     of_image : tuple of Column
-        What stands beside that string. The row of a prediction begins with the same columns.
+        The columns about the image, with which every row begins.
     one_each : bool
-        Whether an image has one row at most.
+        Whether an image may have only one row.
     """
 
     kind: Literal["table", "rows", "json"]
@@ -64,17 +64,17 @@ class Form:
 
     @property
     def suffix(self) -> str:
-        """Return how a file's name ends."""
+        """The file name extension, without the dot."""
         return "json" if self.kind == "json" else "csv"
 
     @property
     def sentence(self) -> str:
-        """Say in a sentence or two what to send."""
+        """One or two sentences that describe the file."""
         if self.kind == "json":
             return "One JSON file in UTF-8, plain or compressed with gzip."
         if self.kind == "rows":
             return "One CSV file in UTF-8 without a header, plain or compressed with gzip."
-        shapes = ", in either of two shapes; its header says which" if self.tokens else ""
+        shapes = ", in either of two shapes; its header determines which" if self.tokens else ""
         return (
             f"One CSV file in UTF-8, plain or compressed with gzip{shapes}. "
             "Letter case in the header and the order of rows do not matter."
@@ -82,24 +82,24 @@ class Form:
 
     @property
     def predicted(self) -> tuple[Column, ...]:
-        """Return the columns of a row that are a prediction's own."""
+        """The columns of a row that follow those about the image."""
         return self.columns[len(self.of_image) :]
 
     @property
     def long_header(self) -> tuple[str, ...]:
-        """Return the column names of the one-row-per-prediction shape."""
+        """The column names of the shape with one row per prediction."""
         return tuple(column.name for column in self.columns)
 
     @property
     def kaggle_header(self) -> tuple[str, ...]:
-        """Return the column names of the prediction-string shape."""
+        """The column names of the shape with prediction strings."""
         return (*(column.name for column in self.of_image), "PredictionString")
 
     @property
-    def nothing(self) -> str:
-        """Return the smallest file of this form: a header, no rows, or an empty list or object.
+    def empty_file(self) -> str:
+        """The smallest file of this form: a header, no rows, or an empty list or object.
 
-        >>> Form("json", (), '[{"a": 1}]').nothing
+        >>> Form("json", (), '[{"a": 1}]').empty_file
         '[]'
         """
         if self.kind == "table":
@@ -108,18 +108,18 @@ class Form:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """Return every way to write it, the shortest first."""
+        """All shapes of the form, the shortest first."""
         if self.kind == "json":
             return (
                 Shape("One JSON file", "The order of keys does not matter.", "", self.example, self.columns, "Key"),
             )
         if self.kind == "rows":
-            sentence = "No header; columns stand in this order, rows in any."
+            sentence = "There is no header. The columns must be in this order; the rows can be in any order."
             return (Shape("One row per image", sentence, "", self.example, self.columns, "Column"),)
         name = "One row per image" if self.one_each else "One row per prediction"
-        sentence = "Columns in any order."
+        sentence = "The columns can be in any order."
         if not self.one_each:
-            sentence = "Columns in any order; an image without predictions has no row."
+            sentence = "The columns can be in any order. An image without predictions has no row."
         header = ",".join(self.long_header)
         long = Shape(name, sentence, header, f"{header}\n{self.example}", self.columns, "Column")
         return (self._strings, long) if self.tokens else (long,)
@@ -130,7 +130,7 @@ class Form:
         cells = [*self.example.split(",")[: len(self.of_image)], self.string_example]
         return Shape(
             "One row per image",
-            "All predictions of an image stand in one string, separated by spaces. "
+            "All predictions of an image are in one string, separated by spaces. "
             "An image without predictions has an empty string.",
             header,
             f"{header}\n{','.join(cells)}",

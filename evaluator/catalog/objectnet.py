@@ -1,23 +1,28 @@
-"""The ObjectNet challenge, declared."""
+"""Declaration of the track of the ObjectNet challenge."""
 
 from evaluator.catalog.forms import Column, Form
-from evaluator.catalog.schema import Heading, Metric, Parameter, ReportTable, Track, TruthFile
+from evaluator.catalog.parameter import Parameter
+from evaluator.catalog.schema import Metric, Modules, ReportColumn, ReportTable, Track, TruthFile
 
-FILE = Column("file", "file", "the image's file name; folders before it do not count")
+FILE = Column("file", "file", "the image's file name; folders in front of it are ignored")
 GUESSES = 5
-TOP1, TOP5, IMAGES = Heading("top1", "Top 1"), Heading("top5", "Top 5"), Heading("truths", "Images", "number")
+TOP1, TOP5, IMAGES = (
+    ReportColumn("top1", "Top 1"),
+    ReportColumn("top5", "Top 5"),
+    ReportColumn("truths", "Images", "number"),
+)
 
 OBJECTNET = Track(
     name="objectnet",
     title="Object classification (ObjectNet)",
-    summary="One object an image, seen from odd sides in odd places: five guesses, the best one first.",
+    summary="Recognize the object of each image, in unusual places and from unusual viewpoints, with five guesses.",
     truth=(
         TruthFile("answers.json", (), "the class id of each file, as in {file: id}"),
         TruthFile("classes.csv", ("LabelName", "DisplayName"), "headerless; names of the class ids", required=False),
         TruthFile(
             "controls.csv",
             ("file", "background", "rotation", "viewpoint"),
-            "how each picture was taken",
+            "how each image was taken",
             required=False,
         ),
     ),
@@ -27,10 +32,14 @@ OBJECTNET = Track(
             FILE,
             *(
                 column
-                for place in range(1, GUESSES + 1)
+                for rank in range(1, GUESSES + 1)
                 for column in (
-                    Column(f"id{place}", "label", "a class id from 0 to 312; -1 or nothing for no guess"),
-                    Column(f"conf{place}", "unread", "a confidence; the order of the row decides, so it is not read"),
+                    Column(f"id{rank}", "label", "a class id from 0 to 312; -1 or empty for no guess"),
+                    Column(
+                        f"conf{rank}",
+                        "unread",
+                        "a confidence; it is not read, because guesses are ranked by their order",
+                    ),
                 )
             ),
         ),
@@ -43,18 +52,18 @@ OBJECTNET = Track(
     ),
     metrics=(
         Metric("top1", "Top 1", "share of images whose first guess is right", share="plain"),
-        Metric("top5", "Top 5", "share of images with a right guess among the first five, or top_k", "Top 5", "plain"),
+        Metric("top5", "Top 5", "share of images with a right guess among the first five (or top_k)", "Top 5", "plain"),
         Metric(
             "mean_class_top1",
             "Top 1, mean of classes",
-            "the share in each class; then the mean over classes",
+            "mean over classes of the share of images whose first guess is right",
             "Top 1 by class",
             "mean",
         ),
         Metric(
             "mean_class_top5",
             "Top 5, mean of classes",
-            "the same among the first five, or top_k",
+            "mean over classes of the share with a right guess among the first five (or top_k)",
             "Top 5 by class",
             "mean",
         ),
@@ -63,25 +72,28 @@ OBJECTNET = Track(
     tables=(
         ReportTable(
             "controls",
-            "How the picture was taken",
-            (Heading("control", "Control", "text"), Heading("value", "Value", "text"), TOP1, TOP5, IMAGES),
+            "How the image was taken",
+            (ReportColumn("control", "Control", "text"), ReportColumn("value", "Value", "text"), TOP1, TOP5, IMAGES),
         ),
         ReportTable(
             "spreads",
-            "From the best to the worst",
+            "Best and worst value of each control",
             (
-                Heading("control", "Control", "text"),
-                Heading("best", "Best", "text"),
-                Heading("best_top1", "its top 1"),
-                Heading("worst", "Worst", "text"),
-                Heading("worst_top1", "its top 1"),
-                Heading("spread", "Spread"),
+                ReportColumn("control", "Control", "text"),
+                ReportColumn("best", "Best", "text"),
+                ReportColumn("best_top1", "Top 1 of the best"),
+                ReportColumn("worst", "Worst", "text"),
+                ReportColumn("worst_top1", "Top 1 of the worst"),
+                ReportColumn("spread", "Spread"),
             ),
         ),
     ),
     headline_explained="The share of images whose first guess is right; an image without a row counts as wrong.",
     empty="rejected",
-    implementation="evaluator.tracks.objectnet",
+    modules=Modules(
+        scorer="evaluator.tracks.objectnet.scorer",
+        compiler="evaluator.tracks.objectnet.compiler",
+        synthesizer="evaluator.synthesis.objectnet",
+    ),
     intervals=True,
-    world="evaluator.synthesis.objectnet",
 )

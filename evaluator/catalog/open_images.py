@@ -1,17 +1,18 @@
-"""The tracks of the Open Images Challenge, declared."""
+"""Declarations of the tracks of the Open Images Challenge."""
 
 from evaluator.catalog import explanations
 from evaluator.catalog.forms import Column, Form
-from evaluator.catalog.schema import TRUTHS, Heading, Metric, Parameter, Track, TruthFile
+from evaluator.catalog.parameter import Parameter
+from evaluator.catalog.schema import POSITIVES, Metric, Modules, ReportColumn, Track, TruthFile
 
 CLASSES = TruthFile(
     "classes.csv", ("LabelName", "DisplayName"), "headerless; with it, unknown labels are defects", required=False
 )
-AP = Heading("ap", "AP")
+AP = ReportColumn("ap", "AP")
 HIERARCHY = TruthFile("hierarchy.json", (), "nested LabelName and Subcategory", required=False)
 IMAGE = Column("ImageID", "image", "the image's id, text")
 LABEL = Column("LabelName", "label", "a class, as in the class list")
-SCORE = Column("Score", "number", "confidence, larger is surer")
+SCORE = Column("Score", "number", "the confidence of the prediction; larger means more confident")
 IMAGE_LABELS = ("ImageID", "LabelName", "Confidence")
 BOX = ("XMin", "XMax", "YMin", "YMax")
 ATTRIBUTES = ("IsOccluded", "IsTruncated", "IsDepiction", "IsInside")
@@ -19,17 +20,17 @@ FRACTION = "a fraction of the image's width or height"
 
 OF_MASKED_IMAGE = (
     IMAGE,
-    Column("ImageWidth", "width", "of the image and of all its masks, in pixels"),
-    Column("ImageHeight", "height", "the same, its height"),
+    Column("ImageWidth", "width", "width of the image and of all its masks in pixels"),
+    Column("ImageHeight", "height", "height of the image and of all its masks in pixels"),
 )
 MASK = Column("Mask", "mask", "base64 of zlib of COCO's compressed run lengths, as in pycocotools")
 
 MATCHING = (
-    Parameter("iou_threshold", 0.5, "overlap from which a detection hits an object", short="iou", low=1e-9, high=1.0),
+    Parameter("iou_threshold", 0.5, "smallest overlap at which a detection hits", short="iou", low=1e-9, high=1.0),
     Parameter(
         "group_of_weight",
         1.0,
-        "what a group-of box counts; 0 makes it an ignore region",
+        "weight of a group-of box; 0 makes it a region that is ignored",
         short="groupof",
         low=0.0,
         high=1.0,
@@ -38,7 +39,7 @@ MATCHING = (
     Parameter(
         "expand_hierarchy",
         True,
-        "truth also counts for its ancestors",
+        "an object also counts for the ancestors of its class",
         short="hierarchy",
         words=("expand", "none"),
         shapes_truth=True,
@@ -46,19 +47,19 @@ MATCHING = (
     Parameter(
         "expand_predictions",
         False,
-        "copy each prediction to its ancestors",
+        "copy each prediction to the ancestors of its class",
         short="predictions",
         words=("expand", "none"),
         quiet_default=True,
     ),
-    Parameter("require_all_images", False, "a submission must name every image"),
+    Parameter("require_all_images", False, "a submission must contain every image"),
 )
-PROTOCOL = Parameter("protocol", "tfod", "whose matching rules", short="protocol", choices=("tfod",))
+PROTOCOL = Parameter("protocol", "tfod", "the matching rules", short="protocol", choices=("tfod",))
 
 DETECTION = Track(
     name="openimages-detection",
     title="Object detection (Open Images)",
-    summary="Boxes of many classes, with a class hierarchy, group-of boxes and labels that are not exhaustive.",
+    summary="Find objects of many classes, with a class hierarchy, group-of boxes and incomplete labels.",
     truth=(
         TruthFile("boxes.csv", ("ImageID", "LabelName", *BOX, "IsGroupOf"), "one row per box", extras=ATTRIBUTES),
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels: 1 present, 0 absent"),
@@ -70,14 +71,14 @@ DETECTION = Track(
         Parameter(
             "protocol",
             "tfod",
-            "whose rules of matching: the official code's, or FiftyOne's",
+            "the matching rules: of the official code, or of FiftyOne",
             short="protocol",
             choices=("tfod", "fiftyone"),
         ),
         Parameter(
             "classwise",
             True,
-            "a detection matches objects of its own class only; without, a confusion matrix is reported",
+            "a detection matches objects of its own class only; if false, the report has a confusion matrix",
             short="classwise",
             quiet_default=True,
             only_with=("protocol", "fiftyone"),
@@ -102,39 +103,44 @@ DETECTION = Track(
     metrics=(Metric("mAP", "mAP", "mean over classes of average precision at the IoU threshold"),),
     class_columns=(
         AP,
-        TRUTHS,
-        Heading("scored", "Scored", "number"),
-        Heading("true_positives", "True positives", "number"),
-        Heading("false_positives", "False positives", "number"),
+        POSITIVES,
+        ReportColumn("scored", "Scored", "number"),
+        ReportColumn("true_positives", "True positives", "number"),
+        ReportColumn("false_positives", "False positives", "number"),
     ),
     explained_columns=explanations.RATES,
     explained_tables=explanations.OF_DETECTIONS,
     curves=("ap",),
     headline_explained=(
-        "Mean average precision: for each class, how well confident boxes find its objects without false alarms; "
-        "then the mean over all classes that have objects."
+        "Mean average precision: the average precision of the boxes of each class, "
+        "and then the mean over all classes that have objects."
     ),
-    implementation="evaluator.tracks.detection.scorer",
+    modules=Modules(
+        scorer="evaluator.tracks.detection.scorer",
+        compiler="evaluator.tracks.detection.compiler",
+        fast_path="evaluator.tracks.detection.fast.scoring",
+        explanation="evaluator.tracks.detection.explain.explanation",
+        synthesizer="evaluator.synthesis.detection",
+    ),
     intervals=True,
-    world="evaluator.synthesis.detection",
 )
 
 SEGMENTATION = Track(
     name="openimages-segmentation",
     title="Instance segmentation (Open Images)",
-    summary="Masks of many classes; some objects have a box only, and then what lies there is not held against anyone.",
+    summary="Find the masks of objects of many classes. Predictions on objects that have only a box are ignored.",
     truth=(
         TruthFile("boxes.csv", ("ImageID", "LabelName", *BOX, "IsGroupOf"), "one row per box"),
         TruthFile(
             "masks.csv",
             ("ImageID", "LabelName", "ImageWidth", "ImageHeight", *BOX, "IsGroupOf", "Mask"),
-            "the mask of a box, where there is one: the row has the box's label and numbers",
+            "the masks of boxes that have one; a row repeats the label and the coordinates of its box",
         ),
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels: 1 present, 0 absent"),
         TruthFile(
             "images.csv",
             ("ImageID",),
-            "every image of the test set with its size in pixels; a contest requires it, so that sizes reveal no mask",
+            "every image of the test set with its size in pixels; required in a challenge: sizes must reveal no mask",
             required=False,
             extras=("Width", "Height"),
         ),
@@ -154,18 +160,21 @@ SEGMENTATION = Track(
     class_columns=DETECTION.class_columns,
     curves=DETECTION.curves,
     headline_explained=(
-        "Mean average precision: for each class, how well confident masks find its objects without false alarms; "
-        "then the mean over all classes that have objects with masks."
+        "Mean average precision: the average precision of the masks of each class, "
+        "and then the mean over all classes that have objects with masks."
     ),
-    implementation="evaluator.tracks.segmentation.scorer",
+    modules=Modules(
+        scorer="evaluator.tracks.segmentation.scorer",
+        compiler="evaluator.tracks.segmentation.compiler",
+        synthesizer="evaluator.synthesis.segmentation",
+    ),
     intervals=True,
-    world="evaluator.synthesis.segmentation",
 )
 
 CLASSIFICATION = Track(
     name="openimages-classification",
     title="Image-level classification (Open Images)",
-    summary="Which classes are in a picture, where labels are not exhaustive: only what was verified counts.",
+    summary="Find the classes that an image shows. Only the classes that were verified in an image count.",
     truth=(
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels: 1 present, 0 absent"),
         HIERARCHY,
@@ -179,21 +188,23 @@ CLASSIFICATION = Track(
         string_example="/m/01yrx 0.92 /m/0bt9lr 0.48",
     ),
     metrics=(Metric("mAP", "mAP", "mean over classes of average precision"),),
-    class_columns=(AP, Heading("truths", "Present in", "number"), Heading("images", "Verified in", "number")),
+    class_columns=(AP, ReportColumn("truths", "Present in", "number"), ReportColumn("images", "Verified in", "number")),
     headline_explained=(
-        "Mean average precision: for each class, how well its confidence sorts the images where it was verified to be "
-        "from those where it was verified not to be; then the mean over classes. No confidence counts as 0."
+        "Mean average precision: for each class, the average precision of the images where it was verified, ranked by "
+        "confidence; then the mean over classes. A missing confidence counts as 0."
     ),
     empty="base rate",
-    implementation="evaluator.tracks.classification",
+    modules=Modules(
+        scorer="evaluator.tracks.classification",
+        synthesizer="evaluator.synthesis.classification",
+    ),
     intervals=True,
-    world="evaluator.synthesis.classification",
 )
 
 RELATIONSHIPS = Track(
     name="openimages-relationships",
     title="Visual relationships (Open Images)",
-    summary="Pairs of boxes and what one does to the other: man plays guitar, chair is wooden.",
+    summary="Find pairs of objects with their relation, such as man plays guitar, and attributes: chair is wooden.",
     truth=(
         TruthFile(
             "relationships.csv",
@@ -204,7 +215,7 @@ RELATIONSHIPS = Track(
                 "RelationshipLabel",
                 *(f"{name}{n}" for n in (1, 2) for name in BOX),
             ),
-            "one row per related pair",
+            "one row per pair",
         ),
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels", required=False),
         CLASSES,
@@ -216,11 +227,11 @@ RELATIONSHIPS = Track(
         ),
     ),
     parameters=(
-        Parameter("iou_threshold", 0.5, "overlap from which a detection hits a pair", short="iou", low=1e-9, high=1.0),
+        Parameter("iou_threshold", 0.5, "smallest overlap at which a detection hits", short="iou", low=1e-9, high=1.0),
         Parameter(
             "weights",
             (0.4, 0.2, 0.4),
-            "of mAP_relationships, recall@50 and mAP_phrases in the score",
+            "weights of mAP_relationships, recall@50 and mAP_phrases in the score",
             short="weights",
             low=0.0,
             high=1.0,
@@ -232,7 +243,7 @@ RELATIONSHIPS = Track(
             IMAGE,
             Column("LabelName1", "label", "class of the first box"),
             Column("LabelName2", "label", "class or attribute of the second box"),
-            Column("RelationshipLabel", "relation", "how the first relates to the second"),
+            Column("RelationshipLabel", "relation", "how the first box relates to the second"),
             SCORE,
             *(Column(f"{name}{n}", "number", FRACTION) for n in (1, 2) for name in BOX),
         ),
@@ -242,7 +253,7 @@ RELATIONSHIPS = Track(
             *(Column(f"{name}1", "number", FRACTION) for name in ("XMin", "YMin", "XMax", "YMax")),
             Column("LabelName2", "label", "class or attribute of the second box"),
             *(Column(f"{name}2", "number", FRACTION) for name in ("XMin", "YMin", "XMax", "YMax")),
-            Column("RelationshipLabel", "relation", "how the first relates to the second"),
+            Column("RelationshipLabel", "relation", "how the first box relates to the second"),
         ),
         example="00173afdc7581c41,/m/04yx4,/m/0342h,plays,0.83,0.1,0.44,0.12,0.95,0.2,0.5,0.4,0.8",
         string_example="0.83 /m/04yx4 0.1 0.12 0.44 0.95 /m/0342h 0.2 0.4 0.5 0.8 plays",
@@ -252,31 +263,38 @@ RELATIONSHIPS = Track(
         Metric(
             "mAP_relationships",
             "mAP relationships",
-            "mean over relations of average precision; both boxes must fit",
+            "mean over relations of average precision; both boxes must match",
             "mAP rel.",
         ),
-        Metric("mAP_phrases", "mAP phrases", "the same for the one box around both", "mAP phr."),
+        Metric("mAP_phrases", "mAP phrases", "the same for the box around both objects", "mAP phr."),
         Metric(
             "recall@50", "Recall@50", "share of pairs found among the 50 most confident of each image", "R@50", "plain"
         ),
-        Metric("recall@100", "Recall@100", "the same among 100", share="plain"),
+        Metric(
+            "recall@100", "Recall@100", "share of pairs found among the 100 most confident of each image", share="plain"
+        ),
         Metric("weighted_ap_relationships", "AP relationships, pooled", "one average precision over all relations"),
-        Metric("weighted_ap_phrases", "AP phrases, pooled", "the same for phrases"),
+        Metric("weighted_ap_phrases", "AP phrases, pooled", "one average precision over all relations, for phrases"),
     ),
     class_word="relation",
     class_columns=(
-        Heading("ap_relationships", "AP relationships"),
-        Heading("ap_phrases", "AP phrases"),
-        TRUTHS,
+        ReportColumn("ap_relationships", "AP relationships"),
+        ReportColumn("ap_phrases", "AP phrases"),
+        POSITIVES,
     ),
     explained_columns=explanations.RATES,
     explained_tables=explanations.OF_RELATIONSHIPS,
     curves=("ap_relationships", "ap_phrases"),
     headline_explained=(
-        "Two fifths mean average precision of relationships, one fifth recall among the 50 surest of an image, "
-        "two fifths mean average precision of phrases (the box around both)."
+        "40% mean average precision of relationships, 20% recall of the 50 most confident pairs of each image, "
+        "40% mean average precision of phrases (the box around both objects)."
     ),
-    implementation="evaluator.tracks.relationships.scorer",
+    modules=Modules(
+        scorer="evaluator.tracks.relationships.scorer",
+        compiler="evaluator.tracks.relationships.compiler",
+        fast_path="evaluator.tracks.relationships.fast.scoring",
+        explanation="evaluator.tracks.relationships.explain.explanation",
+        synthesizer="evaluator.synthesis.relationships",
+    ),
     intervals=True,
-    world="evaluator.synthesis.relationships",
 )

@@ -1,22 +1,29 @@
-"""The words in which a track is declared: files, parameters, metrics, limits."""
+"""The types that tracks are declared with: files, metrics, tables, limits."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any, Literal
 
 from evaluator.catalog.forms import Form
+from evaluator.catalog.parameter import Parameter
 from evaluator.problems import MOST_DEFECTS, InvalidParameters
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may hold; beyond it, reading stops with a defect.
+    """Limits of a submitted file. If one is exceeded, reading stops with a defect.
 
-    ``decompressed_bytes`` and ``decompressed_ratio`` hold for a gzipped file and, once more, for all masks in it.
-    ``gzip_members``: of any size; of more members the mean size must be ``gzip_member_bytes``. ``boxes`` and ``images``
-    also limit the rows, blank and bad ones included: one prediction or one image a row. ``defects``: how many are
-    counted.
+    Attributes
+    ----------
+    decompressed_bytes, decompressed_ratio : int
+        Of a gzipped file, and also of all masks in a file together.
+    gzip_members, gzip_member_bytes : int
+        A gzip file with more members must have this mean size of a member.
+    line_bytes, number_characters, text_characters, json_bytes : int
+    boxes, images : int
+        Number of predictions and of images; also of rows, blank and invalid ones included.
+    defects : int
+        Number of defects that are counted.
     """
 
     decompressed_bytes: int = 8 * 2**30
@@ -34,10 +41,19 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TruthFile:
-    """One file of a truth folder; every one may be gzipped. A folder has a name that ends with a slash.
+    """A file of a truth folder, plain or gzipped, or a folder, whose name ends with a slash.
 
-    ``or_else``: files that together stand for a required one that is not there. ``extras``: columns that change no
-    score and may be missing; reports are sliced by them.
+    Attributes
+    ----------
+    name : str
+    columns : tuple of str
+        Required columns of a CSV file.
+    meaning : str
+    required : bool
+    extras : tuple of str
+        Optional columns, which change no score; reports are sliced by them.
+    or_else : tuple of str
+        Files that together replace a required file that is missing.
     """
 
     name: str
@@ -49,106 +65,26 @@ class TruthFile:
 
 
 IMAGES = TruthFile(
-    "images.csv", ("ImageID",), "every image of the test set; with it, unknown images are defects", required=False
+    "images.csv", ("ImageID",), "every image of the test set; if present, unknown images are defects", required=False
 )
 SALT = TruthFile(
-    "salt.txt", (), "32 hexadecimal digits that the split and the draws of intervals are derived from", required=False
+    "salt.txt", (), "32 hexadecimal digits, from which the split and the bootstrap draws are derived", required=False
 )
 USAGE = TruthFile("usage.csv", ("ImageID", "Usage"), "Public, Private or Ignored for every image", required=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """One knob of a track, with its default and what it may be.
-
-    ``shapes_truth`` marks the parameters that a prepared truth is compiled with. ``only_with`` names the choice of
-    another parameter without which this one stays at its default.
-    """
-
-    name: str
-    default: Any
-    meaning: str
-    short: str = ""
-    choices: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    words: tuple[str, str] = ("on", "off")
-    quiet_default: bool = False
-    shapes_truth: bool = False
-    only_with: tuple[str, str] | None = None
-
-    def parse(self, value: Any) -> Any:
-        """Return ``value`` as this parameter's type.
-
-        Raises
-        ------
-        InvalidParameters
-            With the allowed values.
-        """
-        if isinstance(self.default, bool):
-            return self._parse_switch(value)
-        if isinstance(self.default, tuple):
-            parts = (
-                value.split("/") if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else []
-            )
-            if len(parts) != len(self.default):
-                raise InvalidParameters(
-                    f"{self.name}: expected {len(self.default)} numbers, as in {self.written(self.default)}"
-                )
-            return tuple(self._parse_number(part) for part in parts)
-        if self.choices:
-            if value not in self.choices:
-                raise InvalidParameters(f"{self.name}: {value!r} is not one of {', '.join(self.choices)}")
-            return value
-        return self._parse_whole(value) if isinstance(self.default, int) else self._parse_number(value)
-
-    def _parse_switch(self, value: Any) -> bool:
-        known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-        answer = known.get(str(value).lower())
-        if answer is None:
-            raise InvalidParameters(f"{self.name}: {value!r} is neither true nor false")
-        return answer
-
-    def _parse_whole(self, value: Any) -> int:
-        number = self._parse_number(value)
-        if number != int(number):
-            raise InvalidParameters(f"{self.name}: {value!r} is not a whole number")
-        return int(number)
-
-    def _parse_number(self, value: Any) -> float:
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise InvalidParameters(f"{self.name}: {value!r} is not a number") from None
-        too_low = self.low is not None and number < self.low
-        too_high = self.high is not None and number > self.high
-        if isinstance(value, bool) or not isfinite(number) or too_low or too_high:
-            raise InvalidParameters(f"{self.name}: {value!r} is not a number from {self.low} to {self.high}")
-        return number
-
-    def written(self, value: Any) -> str:
-        """Return ``value`` as a signature writes it.
-
-        >>> Parameter("w", 1.0, "weight").written(1.0)
-        '1'
-        """
-        if isinstance(value, bool):
-            return self.words[0] if value else self.words[1]
-        if isinstance(value, tuple):
-            return "/".join(self.written(part) for part in value)
-        return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
-
-    def in_signature(self, value: Any) -> bool:
-        """Tell whether a signature names this parameter: where it changes a number."""
-        return bool(self.short) and not (self.quiet_default and value == self.default)
-
-
-@dataclass(frozen=True, slots=True)
 class Metric:
-    """One number of a report; larger is better in every track so far.
+    """A metric; larger values are better.
 
-    ``brief`` is its heading on a board beside the headline; without one it is on no board. ``share`` says how its
-    interval is made near 0 and 1: ``plain`` is hits / trials, ``mean`` a mean of such shares; anything else is neither.
+    Attributes
+    ----------
+    name, title, meaning : str
+    brief : str
+        Its heading on leaderboards; if empty, leaderboards show it only if it is the headline.
+    share : str
+        ``plain`` for a share hits / trials, ``mean`` for a mean of such shares, empty for any other metric. The
+        intervals of shares near 0 and 1 are computed in a special way.
     """
 
     name: str
@@ -159,64 +95,97 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """One column of a report's table: a fraction of 1, what a score would gain, another number, a text, yes or no."""
+class ReportColumn:
+    """A column of a table of a report.
+
+    Its kind is a fraction from 0 to 1, the gain of a score, another number, a text, or a switch for yes or no.
+    """
 
     name: str
     title: str
     kind: Literal["fraction", "gain", "number", "text", "switch"] = "fraction"
 
 
-TRUTHS = Heading("truths", "Objects", "number")
+POSITIVES = ReportColumn("truths", "Objects", "number")
 
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A table of a report beside that of the classes, such as the score by background.
+    """A table of a report in addition to the rows of classes, such as the score by background.
 
-    ``meanings``: what the words of its first column mean, where they do not say it themselves. ``shown``: how many of
-    its first rows a page shows.
+    Attributes
+    ----------
+    name, title : str
+    columns : tuple of ReportColumn
+    meanings : mapping of str to str
+        Explanations of the words in the first column that need one.
+    shown : int
+        Number of rows that a page shows.
     """
 
     name: str
     title: str
-    columns: tuple[Heading, ...]
+    columns: tuple[ReportColumn, ...]
     meanings: Mapping[str, str] = field(default_factory=dict)
     shown: int = 60
 
 
 @dataclass(frozen=True, slots=True)
+class Modules:
+    """Modules that implement a track, by name: pages read the catalogue and must not load numpy.
+
+    Only a scorer is required. :mod:`evaluator.tracks` loads the modules; the protocols are in its ``interface``.
+
+    Attributes
+    ----------
+    scorer : str
+        Has a ``SCORER``.
+    compiler : str
+        Compiles truths; the scorer does if empty.
+    fast_path : str
+        Scores by kernels.
+    explanation : str
+        Explains scores.
+    synthesizer : str
+        Has a ``SYNTHESIZER``, which generates images; if empty, one is derived from the columns.
+    """
+
+    scorer: str
+    compiler: str = ""
+    fast_path: str = ""
+    explanation: str = ""
+    synthesizer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Track:
-    """One kind of contest: its files, its parameters, its numbers. Declared here, computed elsewhere.
+    """The declaration of a track: its files, parameters, metrics and tables.
 
     Attributes
     ----------
     truth : tuple of TruthFile
-        The track's own files; those that every track may have come on top.
+        The track's own files, without those that every track may have.
     metrics : tuple of Metric
         The first one is the headline.
     class_word : str
-        What the rows of a report are, one row each: classes, or something else.
-    class_columns : tuple of Heading
-        Numbers of these rows, beside ``label`` and ``name``.
+        What a row of a report stands for, such as ``class``.
+    class_columns : tuple of ReportColumn
+        Columns of these rows, after ``label`` and ``name``.
     tables : tuple of ReportTable
         Further tables of a report.
-    explained_columns : tuple of Heading
-        Numbers that an explanation adds to the rows of classes.
+    explained_columns : tuple of ReportColumn
+        Columns that an explanation adds to these rows.
     explained_tables : tuple of ReportTable
-        Tables that an explanation, or another protocol, adds; those that do not apply are left out.
+        Tables that an explanation or another protocol adds; tables that do not apply are left out.
     curves : tuple of str
-        Class columns that are areas under precision/recall curves, which can be asked for.
+        Columns that are areas under precision/recall curves; these curves can be requested.
     empty : str
-        What a file without predictions gets: ``zero``; ``rejected``; or a ``base rate``, the score of a blind guess.
-    implementation : str
-        Module whose ``CONTEST`` computes it; only its name, for pages know tracks and must not load numpy.
+        Result of a file without predictions: ``zero``, ``rejected``, or ``base rate``, the score of a random guess.
+    modules : Modules
     intervals : bool
-        Whether its module hands over a sample of the images, from which scores get intervals.
+        Whether its scores have intervals.
     gives_candidates : bool
-        Whether participants get a file of everything that a submission may choose from, in shuffled order.
-    world : str
-        Module whose ``WORLD`` synthesizes it; without one it is made up from the columns.
+        Whether participants get a file with everything that a submission may choose from, in shuffled order.
     """
 
     name: str
@@ -226,58 +195,57 @@ class Track:
     form: Form
     metrics: tuple[Metric, ...]
     headline_explained: str
-    implementation: str
+    modules: Modules
     parameters: tuple[Parameter, ...] = ()
     class_word: str = "class"
-    class_columns: tuple[Heading, ...] = ()
+    class_columns: tuple[ReportColumn, ...] = ()
     tables: tuple[ReportTable, ...] = ()
-    explained_columns: tuple[Heading, ...] = ()
+    explained_columns: tuple[ReportColumn, ...] = ()
     explained_tables: tuple[ReportTable, ...] = ()
     curves: tuple[str, ...] = ()
     empty: Literal["zero", "rejected", "base rate"] = "zero"
     intervals: bool = False
     gives_candidates: bool = False
-    world: str = ""
 
     @property
     def truth_files(self) -> tuple[TruthFile, ...]:
-        """Every file that a truth folder may hold; a track may declare ``images.csv`` with more columns."""
+        """Every file that a truth folder may contain; a track may declare ``images.csv`` with more columns."""
         shared = (file for file in (IMAGES, USAGE, SALT) if file.name not in {mine.name for mine in self.truth})
         return (*self.truth, *shared)
 
     @property
     def headline(self) -> str:
-        """Name of the metric that a leaderboard sorts by: the first one."""
+        """Name of the first metric, by which leaderboards are sorted."""
         return self.metrics[0].name
 
     @property
     def board_metrics(self) -> tuple[Metric, ...]:
-        """Those that stand beside the headline on a board."""
+        """The metrics that leaderboards show in addition to the headline."""
         return tuple(metric for metric in self.metrics if metric.brief)
 
-    def missing(self, stands: Callable[[str], bool]) -> list[TruthFile]:
-        """Return the truth files that are required and neither there nor stood for; ``stands`` tells which are."""
+    def missing(self, is_present: Callable[[str], bool]) -> list[TruthFile]:
+        """Return the required truth files that are neither present nor replaced by others."""
         return [
             file
             for file in self.truth_files
-            if file.required and not stands(file.name) and not (file.or_else and all(map(stands, file.or_else)))
+            if file.required and not is_present(file.name) and not (file.or_else and all(map(is_present, file.or_else)))
         ]
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Complete ``given`` with the defaults.
+        """Return the values of all parameters: those given, and the defaults of the others.
 
         Raises
         ------
         InvalidParameters
-            An unknown name, or a value that is not allowed, alone or beside the others.
+            If a name is unknown, or if a value is not allowed, by itself or in combination with others.
         """
         unknown = set(given) - {parameter.name for parameter in self.parameters}
         if unknown:
             allowed = ", ".join(parameter.name for parameter in self.parameters) or "none"
-            raise InvalidParameters(f"{sorted(unknown)[0]}: no such parameter of {self.name}; there are {allowed}")
+            raise InvalidParameters(f"{sorted(unknown)[0]}: no such parameter of {self.name}; allowed are {allowed}")
         values = {p.name: p.parse(given[p.name]) if p.name in given else p.default for p in self.parameters}
         for p in self.parameters:
             if p.only_with and values[p.name] != p.default and values[p.only_with[0]] != p.only_with[1]:
                 needed = "=".join(p.only_with)
-                raise InvalidParameters(f"{p.name}={p.written(values[p.name])} is possible with {needed} only")
+                raise InvalidParameters(f"{p.name}={p.written(values[p.name])} is allowed only with {needed}")
         return values

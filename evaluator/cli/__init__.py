@@ -1,7 +1,7 @@
-"""The ``podium`` command: finds the verb, and turns what goes wrong into an exit code.
+"""The ``podium`` command line: runs a command, and converts exceptions to messages and exit codes.
 
-A verb is a module of this package with ``declare(parser)`` and ``run(arguments)``. It is imported when it is asked
-for: ``podium tracks`` answers without loading numpy.
+A command is a module of this package with ``declare(parser)`` and ``run(arguments)``. It is imported only when it is
+run, so ``podium tracks`` does not load numpy.
 """
 
 import os
@@ -18,70 +18,71 @@ from evaluator.cli.exits import Exit
 from evaluator.cli.usage import Parser, WrongUsage
 from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidSubmission, InvalidTruth, visible
 
-VERBS = {
-    "tracks": "the tracks: their files, parameters and columns",
-    "check": "every defect of a submission; no score",
-    "score": "score a submission against a truth",
-    "compare": "tell whether one submission is better than another, or only luckier",
-    "prepare": "compile a truth folder into one file that is quick to load",
+COMMANDS = {
+    "tracks": "list the tracks with their files, parameters and columns",
+    "check": "list every defect of a submission, without scoring it",
+    "score": "score a submission against the ground truth",
+    "compare": "test whether the difference between two submissions is statistically significant",
+    "prepare": "compile a truth folder to one file that loads quickly",
     "reveals": "count the images that are private in one prepared truth and public in another",
-    "convert": "turn a submission into its other shape",
-    "synthesize": "make a seeded truth folder with submissions of chosen quality",
+    "convert": "convert a submission to the other shape",
+    "synthesize": "generate a truth folder and submissions of chosen quality from a seed",
 }
 
 
-class Verb(Protocol):
-    """What a module of this package offers."""
+class Command(Protocol):
+    """The interface of a module that implements a command."""
 
     def declare(self, parser: Parser) -> None:
-        """Add the verb's arguments."""
+        """Add the arguments of the command."""
 
     def run(self, arguments: Namespace) -> int:
-        """Do it, print the answer, return the exit code."""
+        """Run the command, print its result and return the exit code."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; never raises.
+    """Run the command line and return its exit code; no exception is raised.
 
     Parameters
     ----------
-    argv : words after ``podium``; those of the process by default
+    argv : sequence of str, optional
+        The arguments after ``podium``; those of the process by default.
     """
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
-    except SystemExit as stop:  # argparse, after --help and --version
+    except SystemExit as stop:  # Raised by argparse after --help and --version.
         return int(stop.code or 0)
-    except BrokenPipeError:  # whoever read our answer had enough, as in `podium … | head`
+    except BrokenPipeError:  # The reader of the output has closed it, as in `podium … | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.READER_LEFT
+        return Exit.BROKEN_PIPE
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except Exception as error:
         if os.environ.get("PODIUM_DEBUG") == "1":
             traceback.print_exc()
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"podium: {visible(reason)} (PODIUM_DEBUG=1 shows where)", file=sys.stderr)
-        return Exit.OUR_FAULT
+        print(f"podium: {visible(reason)} (set PODIUM_DEBUG=1 for a traceback)", file=sys.stderr)
+        return Exit.INTERNAL_ERROR
     return code
 
 
 def _run(argv: Sequence[str]) -> int:
-    parser = _top()
+    parser = _command_parser()
     try:
-        words = parser.parse_args(argv)
-        verb = cast(Verb, import_module(f"{__name__}.{words.verb}"))
-        parser = Parser(prog=f"podium {words.verb}", description=VERBS[words.verb].capitalize() + ".")
-        verb.declare(parser)
-        return _answer(verb, parser.parse_args(words.rest))
+        chosen = parser.parse_args(argv)
+        command = cast(Command, import_module(f"{__name__}.{chosen.command}"))
+        parser = Parser(prog=f"podium {chosen.command}", description=COMMANDS[chosen.command].capitalize() + ".")
+        command.declare(parser)
+        return _run_command(command, parser.parse_args(chosen.rest))
     except (WrongUsage, InvalidParameters) as error:
         print(f"{parser.prog}: {visible(str(error))}\n{parser.format_usage()}", end="", file=sys.stderr)
         return Exit.WRONG_USAGE
 
 
-def _answer(verb: Verb, arguments: Namespace) -> int:
+def _run_command(command: Command, arguments: Namespace) -> int:
     try:
-        return verb.run(arguments)
+        return command.run(arguments)
     except InvalidSubmission as error:
         return print_submission_defects(error.findings, submission=arguments.submission, json=arguments.json)
     except InvalidTruth as error:
@@ -90,15 +91,17 @@ def _answer(verb: Verb, arguments: Namespace) -> int:
         return print_truth_defects(Findings.of(error.problem), json=arguments.json)
 
 
-def _top() -> Parser:
-    width = max(map(len, VERBS))
+def _command_parser() -> Parser:
+    width = max(map(len, COMMANDS))
     parser = Parser(
         prog="podium",
         description="Score submissions to computer-vision challenges with the exact metrics of the field.",
-        epilog="verbs:\n" + "\n".join(f"  {verb:<{width}}  {meaning}" for verb, meaning in VERBS.items()),
+        epilog="commands:\n" + "\n".join(f"  {name:<{width}}  {meaning}" for name, meaning in COMMANDS.items()),
     )
     parser.add_argument("--version", action="version", version=f"podium {__version__}")
-    parser.add_argument("verb", choices=VERBS, metavar="VERB", help="what to do; `podium VERB --help` tells more")
-    rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the verb")
-    rest.required = False  # else argparse asks for it by name when the verb is missing
+    parser.add_argument(
+        "command", choices=COMMANDS, metavar="COMMAND", help="the command to run; see `podium COMMAND --help`"
+    )
+    rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the command")
+    rest.required = False  # Otherwise argparse also names this argument if the command is missing.
     return parser

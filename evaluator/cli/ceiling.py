@@ -1,4 +1,4 @@
-"""The ceiling of a truth: its score as its own prediction, and how many objects cannot be reached."""
+"""The ceiling of a truth: the score of the truth as a submission, and the number of objects that cannot be found."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,15 +8,17 @@ from typing import Any
 from evaluator.catalog import TRACKS
 from evaluator.problems import Findings, InvalidSubmission, Problem
 from evaluator.report import ClassRow
+from evaluator.request import ScoringRequest
 from evaluator.scoring import ceiling, score
 
-CERTAIN = 1e-9
+TOLERANCE = 1e-9
 
 
 def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return ``score`` of the headline and ``unreachable``, None where the track does not count objects, by split.
+    """Return for each split the headline ``score``, and ``unreachable``, the number of objects that are not found.
 
-    Of a truth that is rejected as its own prediction the score is undefined in the split ``all``.
+    ``unreachable`` is None if the track does not count objects. If the truth is rejected as a submission, there is only
+    the split ``all``, with an undefined score.
     """
     optional = (
         {"require_all_images": False} if any(p.name == "require_all_images" for p in TRACKS[track].parameters) else {}
@@ -26,7 +28,7 @@ def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str
         best = Path(folder) / f"ceiling.{TRACKS[track].form.suffix}"
         ceiling(track, truth, best, parameters=chosen)
         try:
-            report = score(track, truth, best, parameters=chosen)
+            report = score(ScoringRequest(track, truth, best, parameters=chosen))
         except InvalidSubmission:
             return {"all": {"score": None, "unreachable": None}}
     return {
@@ -41,14 +43,14 @@ def _unreachable(rows: list[ClassRow]) -> float | None:
     return None
 
 
-def warn_of(found: Mapping[str, Mapping[str, Any]], warnings: Findings) -> None:
+def add_ceiling_warnings(found: Mapping[str, Mapping[str, Any]], warnings: Findings) -> None:
     """Add a warning for each split whose ceiling is below 1 or undefined."""
     for split, one in found.items():
         if one["score"] is None:
-            reason = "there is nothing to find, or it is rejected"
-            message = f"the truth as its own prediction has no score on split {split}: {reason}"
+            reason = "there are no objects to find, or it is rejected"
+            message = f"the truth as a submission has no score on split {split}: {reason}"
             warnings.add(Problem("truth_undefined", message))
-        elif one["score"] < 1 - CERTAIN:
-            lost = "" if one["unreachable"] is None else f"; {one['unreachable']:g} objects cannot be reached"
-            message = f"the truth as its own prediction scores {one['score']:.5f} on split {split}{lost}"
+        elif one["score"] < 1 - TOLERANCE:
+            lost = "" if one["unreachable"] is None else f"; {one['unreachable']:g} objects cannot be found"
+            message = f"the truth as a submission scores {one['score']:.5f} on split {split}{lost}"
             warnings.add(Problem("truth_ceiling", message))

@@ -1,4 +1,4 @@
-"""``podium check``: every defect of a submission."""
+"""``podium check`` lists every defect of a submission."""
 
 from argparse import Namespace
 
@@ -14,15 +14,21 @@ from evaluator.cli.usage import (
     existing_truth,
     parameters,
 )
+from evaluator.request import Resources
 from evaluator.scoring import check
 
 
 def declare(parser: Parser) -> None:
-    """Add the verb's arguments."""
+    """Add the arguments of the command."""
     add_track(parser)
-    parser.add_argument("--submission", required=True, type=existing_file, metavar="FILE", help="what to check")
     parser.add_argument(
-        "--truth", type=existing_truth, metavar="DIR", help="folder or prepared file that knows the images and labels"
+        "--submission", required=True, type=existing_file, metavar="FILE", help="the submission to check"
+    )
+    parser.add_argument(
+        "--truth",
+        type=existing_truth,
+        metavar="DIR",
+        help="truth folder or prepared truth, to check ids of images and labels too",
     )
     add_set(parser)
     add_threads(parser)
@@ -30,14 +36,13 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Check and print."""
+    """Check a submission and print its defects and notices."""
     with progress() as tell:
         findings = check(
             arguments.track,
             arguments.submission,
             truth=arguments.truth,
             parameters=parameters(arguments),
-            threads=arguments.threads,
-            progress=tell,
+            resources=Resources(threads=arguments.threads, progress=tell),
         )
-    return print_submission_defects(findings.for_holder(), submission=arguments.submission, json=arguments.json)
+    return print_submission_defects(findings.for_organizer(), submission=arguments.submission, json=arguments.json)

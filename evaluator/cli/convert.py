@@ -1,35 +1,38 @@
-"""``podium convert``: a submission in its other shape."""
+"""``podium convert`` converts a submission to the other shape."""
 
 import sys
 from argparse import Namespace
 
 from evaluator.cli.defects import print_submission_defects
 from evaluator.cli.exits import Exit
-from evaluator.cli.output import whole_file
+from evaluator.cli.output import atomic_file
 from evaluator.cli.usage import Parser, WrongUsage, add_track, existing_file, new_file
 from evaluator.files.conversion import convert
 from evaluator.problems import InvalidSubmission
 
 
 def declare(parser: Parser) -> None:
-    """Add the verb's arguments."""
+    """Add the arguments of the command."""
     add_track(parser)
     parser.add_argument(
-        "--to", required=True, choices=("kaggle", "long"), help="prediction strings, or one line a prediction"
+        "--to",
+        required=True,
+        choices=("kaggle", "long"),
+        help="kaggle: prediction strings; long: one row per prediction",
     )
-    parser.add_argument("source", type=existing_file, metavar="FILE", help="a submission of either shape")
-    parser.add_argument("out", nargs="?", type=new_file, metavar="OUT", help="where it goes (default: standard output)")
+    parser.add_argument("source", type=existing_file, metavar="FILE", help="a submission in either shape")
+    parser.add_argument("out", nargs="?", type=new_file, metavar="OUT", help="output file (default: standard output)")
 
 
 def run(arguments: Namespace) -> int:
-    """Convert; defects go to standard error, because standard output is the file."""
+    """Convert a submission; print defects to standard error, because standard output may be the converted file."""
     try:
         if arguments.out is None:
             convert(arguments.track, arguments.to, arguments.source, sys.stdout)
             return Exit.DONE
         if arguments.out.suffix == ".gz":
             raise WrongUsage(f"OUT is written uncompressed; name it {arguments.out.stem}")
-        with whole_file(arguments.out) as file:
+        with atomic_file(arguments.out) as file:
             convert(arguments.track, arguments.to, arguments.source, file)
     except InvalidSubmission as error:
         return print_submission_defects(error.findings, submission=arguments.source, json=None, stream=sys.stderr)

@@ -1,4 +1,4 @@
-"""Defects of a submission or a truth, as a compiler would list them."""
+"""Prints defects of submissions and faults of truths, one per line, in the format of compilers."""
 
 import sys
 from collections.abc import Sequence
@@ -6,70 +6,70 @@ from pathlib import Path
 from typing import TextIO
 
 from evaluator.cli.exits import Exit
-from evaluator.cli.output import Ink, write_json
+from evaluator.cli.output import TextStyle, write_json
 from evaluator.problems import Findings, Notice, Problem, visible
 
 
 def print_submission_defects(
     findings: Findings, *, submission: Path, json: Path | None, stream: TextIO | None = None
 ) -> int:
-    """Print what is wrong with a submission and return the exit code."""
+    """Print the defects and notices of a submission and return the exit code."""
     if write_json(findings.as_dict(), to=json):
         _print(findings, name=str(submission), stream=stream or sys.stdout)
         print_notices(findings.notices, stream=stream or sys.stdout)
-    return Exit.SUBMISSION_AT_FAULT if findings.total else Exit.DONE
+    return Exit.INVALID_SUBMISSION if findings.total else Exit.DONE
 
 
 def print_truth_defects(findings: Findings, *, json: Path | None) -> int:
-    """Print what is wrong with a truth and return the exit code."""
+    """Print the faults of a truth and return the exit code."""
     errors = [problem.as_dict() | {"file": problem.file} for problem in findings.errors]
     if write_json(findings.as_dict() | {"errors": errors}, to=json):
         _print(findings, name="truth", stream=sys.stdout)
-    return Exit.TRUTH_AT_FAULT
+    return Exit.INVALID_TRUTH
 
 
 def print_warnings(warnings: Findings, *, stream: TextIO | None = None) -> None:
-    """Print to standard error what is probably wrong with a truth that can be scored."""
+    """Print the warnings about a truth, by default to standard error."""
     stream = stream or sys.stderr
-    ink = Ink(stream)
+    style = TextStyle(stream)
     for code, count in warnings.counts.items():
         shown = [problem for problem in warnings.errors if problem.code == code]
         for problem in shown:
-            print(f"warning: {_line(problem, name='truth', ink=ink)}", file=stream)
+            print(f"warning: {_line(problem, name='truth', style=style)}", file=stream)
         if count > len(shown):
-            print(ink.faint(f"  … and {count - len(shown):,} more {code}"), file=stream)
+            print(style.faint(f"  … and {count - len(shown):,} more {code}"), file=stream)
 
 
 def print_notices(notices: Sequence[Notice], *, stream: TextIO) -> None:
-    """Print what was taken by the rules but may not have been meant."""
-    ink = Ink(stream)
+    """Print the notices of a submission."""
+    style = TextStyle(stream)
     for notice in notices:
-        print(ink.faint(f"notice: {notice.code}: {visible(notice.message)} ({notice.count:,} times)"), file=stream)
+        print(style.faint(f"notice: {notice.code}: {visible(notice.message)} ({notice.count:,} times)"), file=stream)
 
 
 def _print(findings: Findings, *, name: str, stream: TextIO) -> None:
-    ink, more = Ink(stream), "more than " * findings.more
+    style, more = TextStyle(stream), "more than " * findings.more
     for code, count in findings.counts.items():
         shown = [problem for problem in findings.errors if problem.code == code]
         for problem in shown:
-            print(_line(problem, name=name, ink=ink), file=stream)
+            print(_line(problem, name=name, style=style), file=stream)
         if count > len(shown):
-            print(ink.faint(f"  … and {count - len(shown):,} more {code}"), file=stream)
+            print(style.faint(f"  … and {count - len(shown):,} more {code}"), file=stream)
     total = findings.total
     if total:
         kinds = ", ".join(f"{count:,} {code}" for code, count in findings.counts.items())
-        print(ink.bold(f"{more}{total:,} {'defect' if total == 1 else 'defects'}: {kinds}"), file=stream)
+        print(style.bold(f"{more}{total:,} {'defect' if total == 1 else 'defects'}: {kinds}"), file=stream)
         if more:
-            print("reading stopped here; fix these and check again", file=stream)
+            print("reading stopped here; fix these defects and check again", file=stream)
     else:
         print(f"{name}: no defects", file=stream)
 
 
-def _line(problem: Problem, *, name: str, ink: Ink) -> str:
-    place = problem.file or name
+def _line(problem: Problem, *, name: str, style: TextStyle) -> str:
+    location = problem.file or name
     if problem.line is not None:
-        place = f"{place}:{problem.line}"
+        location = f"{location}:{problem.line}"
     found = {"column": problem.column, "token": problem.token, "image": problem.image}
     detail = ", ".join(f"{word} {value}" for word, value in found.items() if value is not None)
     text = visible(f"{problem.message} ({detail})" if detail else problem.message)
-    return f"{visible(place)}: {ink.red(problem.code)}: {text}"
+    return f"{visible(location)}: {style.red(problem.code)}: {text}"

@@ -1,15 +1,15 @@
-"""What the exit code of ``podium`` says."""
+"""The exit codes of ``podium``."""
 
 from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """Whose turn it is."""
+    """An exit code."""
 
     DONE = 0
-    OUR_FAULT = 1
-    SUBMISSION_AT_FAULT = 2
-    TRUTH_AT_FAULT = 3
+    INTERNAL_ERROR = 1
+    INVALID_SUBMISSION = 2
+    INVALID_TRUTH = 3
     WRONG_USAGE = 64
     INTERRUPTED = 130
-    READER_LEFT = 141
+    BROKEN_PIPE = 141

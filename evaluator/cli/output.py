@@ -1,4 +1,4 @@
-"""Answers to where they belong: JSON, files that appear whole, colour for terminals only."""
+"""Writes results: JSON, files that are replaced atomically, and text styles on terminals."""
 
 import json
 import os
@@ -10,16 +10,16 @@ from typing import Any, TextIO
 
 from evaluator.cli.usage import STDOUT
 
-DECIMALS = 5  # of a number in a table; --json has them all
+DECIMALS = 5  # Of a number in a table; --json has all digits.
 
 
 def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
-    """Write ``answer`` where --json says.
+    """Write ``answer`` as JSON to the destination of --json.
 
     Returns
     -------
     bool
-        Whether standard output is left for the text: not when the JSON went there.
+        Whether to print the result as text, which is the case unless the JSON was written to standard output.
     """
     if to is None:
         return True
@@ -27,14 +27,14 @@ def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
     if to == STDOUT:
         sys.stdout.write(text)
         return False
-    with whole_file(to) as file:
+    with atomic_file(to) as file:
         file.write(text)
     return True
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[TextIO]:
-    """Open a file that takes its name when it is complete; what is no file (a pipe, /dev/null) is written as it is."""
+def atomic_file(path: Path) -> Iterator[TextIO]:
+    """Open a file under a temporary name and rename it when it is complete; pipes and devices are written directly."""
     if path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", newline="\n") as file:
             yield file
@@ -48,24 +48,24 @@ def whole_file(path: Path) -> Iterator[TextIO]:
         partial.unlink(missing_ok=True)
 
 
-class Ink:
-    """Bold and colour where somebody looks; plain text on a pipe, with NO_COLOR, and on a dumb terminal."""
+class TextStyle:
+    """Bold and colored text on a terminal; plain text elsewhere, with NO_COLOR, and with TERM=dumb."""
 
     def __init__(self, stream: TextIO) -> None:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        self._on = stream.isatty() and not plain
+        self._enabled = stream.isatty() and not plain
 
     def bold(self, text: str) -> str:
-        """Return ``text`` for the one thing to see first."""
-        return self._inked("1", text)
+        """Return ``text`` in bold."""
+        return self._styled("1", text)
 
     def red(self, text: str) -> str:
-        """Return ``text`` for what is wrong."""
-        return self._inked("31", text)
+        """Return ``text`` in red."""
+        return self._styled("31", text)
 
     def faint(self, text: str) -> str:
-        """Return ``text`` for what may be overlooked."""
-        return self._inked("2", text)
+        """Return ``text`` in a faint color."""
+        return self._styled("2", text)
 
-    def _inked(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self._on else text
+    def _styled(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._enabled else text

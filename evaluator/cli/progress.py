@@ -1,4 +1,4 @@
-"""A bar on a terminal, and nothing anywhere else but word of what takes long only once."""
+"""Shows progress: a bar on a terminal; elsewhere only a message when the kernels are compiled."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -7,30 +7,30 @@ from importlib import import_module
 
 from evaluator.kernels import COMPILING
 
-Tell = Callable[[str, float], None]
+ProgressCallback = Callable[[str, float], None]
 
 
-def say_that_it_compiles(stage: str, fraction: float) -> None:
-    """Explain, as it begins, the one wait that no later run has."""
+def announce_compilation(stage: str, fraction: float) -> None:
+    """Print a message when compiling begins, which happens only once on a machine."""
     if stage == COMPILING and fraction == 0:
         print("compiling the kernels, once on this machine: about a minute", file=sys.stderr)
 
 
 @contextmanager
-def progress() -> Iterator[Tell]:
-    """Give a function that takes a stage and the fraction of it that is done."""
+def progress() -> Iterator[ProgressCallback]:
+    """Yield a function that takes a stage and the fraction of it that is done."""
     if not sys.stderr.isatty():
-        yield say_that_it_compiles
+        yield announce_compilation
         return
-    tqdm = import_module("tqdm").tqdm  # loaded where somebody looks
+    tqdm = import_module("tqdm").tqdm  # Loaded only if there is a terminal.
     form = "{desc:<13} {percentage:3.0f}% |{bar}| {elapsed}"
     with tqdm(total=1.0, desc="reading", leave=False, file=sys.stderr, bar_format=form) as bar:
 
-        def tell(stage: str, fraction: float) -> None:
-            say_that_it_compiles(stage, fraction)
+        def update(stage: str, fraction: float) -> None:
+            announce_compilation(stage, fraction)
             if stage != bar.desc:
                 bar.set_description_str(stage, refresh=False)
                 bar.reset()
             bar.update(fraction - bar.n)
 
-        yield tell
+        yield update

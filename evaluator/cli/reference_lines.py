@@ -1,4 +1,4 @@
-"""The lines that the official tools write (TensorFlow's Object Detection API), so that scripts made for them go on."""
+"""Writes scores in the format of the official tools (TensorFlow's Object Detection API), for existing scripts."""
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 from unicodedata import normalize
 
 from evaluator.catalog import DETECTION, RELATIONSHIPS
-from evaluator.cli.output import whole_file
+from evaluator.cli.output import atomic_file
 from evaluator.cli.usage import WrongUsage
 from evaluator.report import ClassRow, Report, SplitReport
 
@@ -39,25 +39,25 @@ TOOLS: Mapping[str, Callable[[SplitReport, str], Lines]] = {
 
 
 def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
-    """Refuse what the official tools never wrote, before anybody waits for a score.
+    """Raise an exception if the official tools have no such output, before the submission is scored.
 
     Raises
     ------
     WrongUsage
     """
     if track not in TOOLS:
-        raise WrongUsage(f"--tf-csv: no official tool wrote lines for {track}; it did for {', '.join(TOOLS)}")
+        raise WrongUsage(f"--tf-csv: there is no official tool for {track}; supported are {', '.join(TOOLS)}")
     if parameters.get("protocol", "tfod") != "tfod":
-        raise WrongUsage("--tf-csv writes the official tool's numbers; leave --set protocol out")
+        raise WrongUsage("--tf-csv writes the numbers of the official tool; remove --set protocol")
 
 
 def write_reference_lines(report: Report, *, to: Path) -> None:
-    """Write name and value of every number of split ``all``, as CSV without a header; an undefined one is ``nan``."""
+    """Write the names and values of all numbers of split ``all`` as CSV without a header; ``nan`` if undefined."""
     lines = TOOLS[report.track](report.splits["all"], f"{report.parameters['iou_threshold']}IOU")
-    with whole_file(to) as file:
+    with atomic_file(to) as file:
         csv.writer(file).writerows((name, "nan" if value is None else value) for name, value in lines)
 
 
 def _label(row: ClassRow) -> str:
-    """Return a label in the normal form that the tools write."""
+    """Return a label in the Unicode normal form that the tools use."""
     return normalize("NFKD", str(row["label"]))

@@ -1,4 +1,4 @@
-"""``podium reveals``: what one truth makes public that another keeps private."""
+"""``podium reveals`` counts the images that are private in one truth and public in another."""
 
 from argparse import Namespace
 
@@ -9,7 +9,7 @@ from evaluator.truth import Truth, newly_public
 
 
 def declare(parser: Parser) -> None:
-    """Add the verb's arguments."""
+    """Add the arguments of the command."""
     parser.add_argument(
         "earlier", type=existing_file, metavar="EARLIER", help="prepared truth whose images are private"
     )
@@ -18,8 +18,8 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Count and print."""
+    """Count the images and print their number."""
     count = newly_public(Truth.load(arguments.earlier), Truth.load(arguments.later))
     if write_json({"newly_public": count}, to=arguments.json):
-        print(f"private images that would be public: {count:,}")
+        print(f"private images that would become public: {count:,}")
     return Exit.DONE

@@ -1,4 +1,4 @@
-"""``podium score``: a submission against a truth."""
+"""``podium score`` scores a submission against the ground truth."""
 
 import csv
 from argparse import Namespace
@@ -6,48 +6,53 @@ from pathlib import Path
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.exits import Exit
-from evaluator.cli.output import whole_file, write_json
+from evaluator.cli.output import atomic_file, write_json
 from evaluator.cli.progress import progress
 from evaluator.cli.reference_lines import check_reference_lines, write_reference_lines
 from evaluator.cli.report_files import write_curves, write_matches
 from evaluator.cli.scoreboard import print_report
 from evaluator.cli.usage import (
     Parser,
-    add_halves,
     add_json,
     add_set,
+    add_split_options,
     add_threads,
     add_track,
+    check_seed_is_used,
     existing_file,
     existing_truth,
     new_file,
     parameters,
     positive,
-    refuse_idle_seed,
-    split,
+    scoring_request,
 )
 from evaluator.report import Report
+from evaluator.request import Bootstrap, ReportOptions
 from evaluator.scoring import score
 
 
 def declare(parser: Parser) -> None:
-    """Add the verb's arguments."""
+    """Add the arguments of the command."""
     add_track(parser)
-    parser.add_argument("--truth", required=True, type=existing_truth, metavar="DIR", help="folder or prepared file")
-    parser.add_argument("--submission", required=True, type=existing_file, metavar="FILE", help="what to score")
+    parser.add_argument(
+        "--truth", required=True, type=existing_truth, metavar="DIR", help="truth folder or prepared truth"
+    )
+    parser.add_argument(
+        "--submission", required=True, type=existing_file, metavar="FILE", help="the submission to score"
+    )
     add_set(parser)
-    add_halves(parser)
+    add_split_options(parser)
     parser.add_argument(
         "--bootstrap",
         type=positive,
         metavar="N",
-        help="95%% intervals from N replicates of the images, such as 1000",
+        help="95%% intervals from N bootstrap replicates, such as 1000",
     )
     add_json(parser)
     add_threads(parser)
     parser.add_argument("--classes", type=new_file, metavar="FILE.csv", help="write the numbers of every class")
     parser.add_argument(
-        "--explain", action="store_true", help="also tell where the score was lost: kinds of errors, slices, ablation"
+        "--explain", action="store_true", help="also explain the score: kinds of errors, slices, ablation"
     )
     parser.add_argument(
         "--curves", type=new_file, metavar="FILE.json", help="write the precision/recall curve of every class"
@@ -56,33 +61,25 @@ def declare(parser: Parser) -> None:
         "--matches",
         type=new_file,
         metavar="FILE.csv",
-        help="explain, and write what became of each prediction and of each missed object",
+        help="explain the score, and write the outcome of each prediction and each missed object",
     )
     parser.add_argument(
-        "--tf-csv", type=new_file, metavar="FILE.csv", help="write the lines that the official tool would write"
+        "--tf-csv", type=new_file, metavar="FILE.csv", help="write the numbers in the format of the official tool"
     )
 
 
 def run(arguments: Namespace) -> int:
-    """Score and print."""
-    refuse_idle_seed(arguments, "split", "bootstrap")
+    """Score a submission, write the requested files and print the report."""
+    check_seed_is_used(arguments, "split", "bootstrap")
     if arguments.tf_csv:
         check_reference_lines(arguments.track, parameters(arguments))
+    options = ReportOptions(
+        curves=arguments.curves is not None,
+        explanation=arguments.explain or arguments.matches is not None,
+        bootstrap=Bootstrap(arguments.bootstrap, arguments.seed or 0) if arguments.bootstrap else None,
+    )
     with progress() as tell:
-        report = score(
-            arguments.track,
-            arguments.truth,
-            arguments.submission,
-            parameters=parameters(arguments),
-            usage=arguments.usage,
-            split=split(arguments),
-            threads=arguments.threads,
-            progress=tell,
-            bootstrap=arguments.bootstrap or 0,
-            seed=arguments.seed or 0,
-            curves=arguments.curves is not None,
-            explain=arguments.explain or arguments.matches is not None,
-        ).for_holder()
+        report = score(scoring_request(arguments, arguments.submission, options, tell)).for_organizer()
     if arguments.classes:
         write_classes(report, to=arguments.classes)
     if arguments.curves:
@@ -97,8 +94,8 @@ def run(arguments: Namespace) -> int:
 
 
 def write_classes(report: Report, *, to: Path) -> None:
-    """Write one line per split and class; numbers in full, an undefined one empty."""
-    with whole_file(to) as file:
+    """Write one row per split and class, with all digits; undefined numbers are empty."""
+    with atomic_file(to) as file:
         declared = ["split", "label", "name", *(column.name for column in TRACKS[report.track].class_columns)]
         rows = [{"split": name, **row} for name, part in report.splits.items() for row in part.classes]
         table = csv.DictWriter(file, dict.fromkeys([*declared, *(rows[0] if rows else ())]), lineterminator="\n")

@@ -1,53 +1,53 @@
-"""A report for people: headline first, one column a split."""
+"""Prints a report as text: the headline first, one column for each split."""
 
 import sys
 from collections.abc import Sequence
 
 from evaluator.catalog import TRACKS
 from evaluator.cli.defects import print_notices
-from evaluator.cli.output import DECIMALS, Ink
+from evaluator.cli.output import DECIMALS, TextStyle
 from evaluator.digits import outward, written
 from evaluator.problems import visible
-from evaluator.report import READABLE, SMALL, STREAMED, ClassRow, Report, SplitReport
+from evaluator.report import ClassRow, ReferenceNeeded, Report, SplitReport
 
 ROWS_SHOWN = 12
 
 
 def print_report(report: Report) -> None:
     """Print the scores of a report, its notices and its signature."""
-    ink = Ink(sys.stdout)
+    style = TextStyle(sys.stdout)
     splits = _distinct(report)
     headline = TRACKS[report.track].headline
     rows = [(name, [_score(part, name) for part in splits.values()]) for name in _names(report, headline)]
     for first in TRACKS[report.track].class_columns[:1]:
         rows.append(("classes", [_classes(part, first.name) for part in splits.values()]))
-    wide = max(len(name) for name, _ in rows)
+    width = max(len(name) for name, _ in rows)
     column = max(len(cell) for cell in [*splits, *(cell for _, cells in rows for cell in cells)])
     if len(splits) > 1:
-        print(ink.faint(" " * wide + "".join(f"  {name:>{column}}" for name in splits)))
+        print(style.faint(" " * width + "".join(f"  {name:>{column}}" for name in splits)))
     for name, cells in rows:
-        text = f"{name:<{wide}}" + "".join(f"  {cell:>{column}}" for cell in cells)
-        print(ink.bold(text) if name == headline else text)
+        text = f"{name:<{width}}" + "".join(f"  {cell:>{column}}" for cell in cells)
+        print(style.bold(text) if name == headline else text)
     for name, table in splits["all"].tables.items():
-        print(f"\n{ink.bold(name)}")
+        print(f"\n{style.bold(name)}")
         _print_table(table)
     print()
     if replicates := report.splits["all"].replicates:
-        print(f"[low, high]: 95 % intervals, from {len(replicates[headline]):,} bootstrap replicates of the images")
+        print(f"[low, high]: 95% intervals from {len(replicates[headline]):,} bootstrap replicates of the images")
     print_notices(report.notices, stream=sys.stdout)
-    print(ink.faint(report.signature))
-    if report.way not in (STREAMED, READABLE, f"{READABLE}: {SMALL}"):
-        print(ink.faint(f"scored the slower way, with the same result ({report.way})"))
+    print(style.faint(report.signature))
+    if report.reference not in (None, ReferenceNeeded.NO_FAST_PATH, ReferenceNeeded.SMALL_FILE):
+        print(style.faint(f"scored by the {report.way}; the result is the same"))
 
 
 def _print_table(table: Sequence[ClassRow]) -> None:
-    """Print the first rows of a table, numbers to the right."""
+    """Print the first rows of a table, with numbers aligned to the right."""
     shown = [[*(table[0] if table else ())], *([_cell(cell) for cell in row.values()] for row in table[:ROWS_SHOWN])]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     numeric = [not isinstance(cell, str) for cell in (table[0].values() if table else ())]
     for row in shown:
         cells = [
-            f"{cell:{'>' if right else '<'}{wide}}" for cell, wide, right in zip(row, widths, numeric, strict=True)
+            f"{cell:{'>' if right else '<'}{width}}" for cell, width, right in zip(row, widths, numeric, strict=True)
         ]
         print("  " + "  ".join(cells).rstrip())
     if len(table) > ROWS_SHOWN:
@@ -65,7 +65,7 @@ def _cell(value: str | float | None) -> str:
 
 
 def _distinct(report: Report) -> dict[str, SplitReport]:
-    """Return the splits worth a column: without private images, `all` and `public` are the same."""
+    """Return the splits that get a column; without private images, `all` and `public` are equal."""
     return dict(report.splits) if "private" in report.splits else {"all": report.splits["all"]}
 
 

@@ -1,4 +1,4 @@
-"""``podium synthesize``: a seeded truth folder with submissions."""
+"""``podium synthesize`` generates a truth folder and submissions from a seed."""
 
 from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
@@ -10,30 +10,34 @@ from evaluator.synthesis import QUALITIES, OccupiedFolder, synthesize
 
 
 def declare(parser: Parser) -> None:
-    """Add the verb's arguments."""
+    """Add the arguments of the command."""
     add_track(parser)
     parser.add_argument(
-        "--out", required=True, type=Path, metavar="DIR", help="new or empty folder, or an earlier synthesis to replace"
+        "--out",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="new or empty folder, or the output of an earlier synthesis to replace",
     )
     parser.add_argument("--images", type=positive, default=1_000, metavar="N", help="number of images (default 1000)")
     parser.add_argument(
         "--boxes-per-image", type=positive, default=7, metavar="N", help="mean number of objects or pairs (default 7)"
     )
-    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="names the truth (default 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the truth (default 0)")
     parser.add_argument(
         "--quality",
         action="append",
         type=quality,
         metavar="Q",
-        help=f"0 to 1: write a submission as good as this; may be repeated (default {' '.join(map(str, QUALITIES))})",
+        help=f"quality of a submission, from 0 to 1; may be repeated (default {' '.join(map(str, QUALITIES))})",
     )
     parser.add_argument(
-        "--submission-seed", type=seed, default=0, metavar="S", help="another one of equal quality (default 0)"
+        "--submission-seed", type=seed, default=0, metavar="S", help="seed of the submissions (default 0)"
     )
 
 
 def quality(text: str) -> float:
-    """Return a quality; files are named by its hundredths."""
+    """Return a quality, which has at most two decimals because file names contain it."""
     number = fraction(text)
     if number != round(number, 2):
         raise ArgumentTypeError(f"{text!r} has more than two decimals")
@@ -41,7 +45,7 @@ def quality(text: str) -> float:
 
 
 def run(arguments: Namespace) -> int:
-    """Make the folder and name what is in it."""
+    """Generate the folder and print the names of its files."""
     try:
         with progress() as tell:
             made = synthesize(

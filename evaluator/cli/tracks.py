@@ -1,4 +1,4 @@
-"""``podium tracks``: what each track takes and returns."""
+"""``podium tracks`` lists the tracks with their files, parameters and columns."""
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from evaluator.cli.usage import Parser, add_json
 
 
 def declare(parser: Parser) -> None:
-    """Add the verb's arguments."""
+    """Add the arguments of the command."""
     add_json(parser)
 
 
@@ -45,7 +45,7 @@ def described(track: Track) -> dict[str, Any]:
 def _text(track: Track) -> Iterator[str]:
     yield track.name
     yield f"  {track.title}. {track.summary}"
-    yield "  Metrics, the first one is the headline:"
+    yield "  Metrics (the first one is the headline):"
     yield from _table((metric.name, metric.meaning) for metric in track.metrics)
     if track.parameters:
         yield "  Parameters (--set NAME=VALUE):"
@@ -60,7 +60,7 @@ def _text(track: Track) -> Iterator[str]:
 
 
 def _shown(parameter: Parameter) -> str:
-    """Return a default as --set takes it."""
+    """Return the default of a parameter in the format of --set."""
     value = parameter.default
     return str(value).lower() if isinstance(value, bool) else parameter.written(value)
 

@@ -1,4 +1,4 @@
-"""How arguments are written: the ones that several verbs share, and what each may be."""
+"""Command line arguments that several commands share, and the types of arguments."""
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeVar
 
 from evaluator.catalog import TRACKS
 from evaluator.problems import PodiumError
+from evaluator.request import Progress, ReportOptions, Resources, ScoringRequest, TruthOptions
 
 Number = TypeVar("Number", int, float)
 STDOUT = Path("-")
@@ -15,11 +16,11 @@ SEEDS = 2**32
 
 
 class WrongUsage(PodiumError):
-    """The command line cannot be obeyed as it is written."""
+    """The command line is invalid."""
 
 
 class Parser(ArgumentParser):
-    """A parser that raises instead of leaving with argparse's own exit code."""
+    """A parser that raises an exception on errors, because argparse would exit with a code of its own."""
 
     def __init__(self, *, prog: str, description: str, epilog: str | None = None) -> None:
         super().__init__(
@@ -36,33 +37,33 @@ class Parser(ArgumentParser):
 
 
 def existing_truth(text: str) -> Path:
-    """Return a truth folder or a prepared file that is there."""
-    return _readable(Path(text), wanted="no such folder or file")
+    """Return the path of an existing truth folder or prepared truth."""
+    return _readable(Path(text), expected="no such folder or file")
 
 
 def existing_file(text: str) -> Path:
-    """Return a file that is there."""
+    """Return the path of an existing file."""
     if text == "-":
-        raise ArgumentTypeError("standard input is not read; name a file")
-    path = _readable(Path(text), wanted="no such file")
+        raise ArgumentTypeError("standard input is not supported; give the name of a file")
+    path = _readable(Path(text), expected="no such file")
     if not path.is_file():
         raise ArgumentTypeError(f"not a file: {path}")
     return path
 
 
 def existing_folder(text: str) -> Path:
-    """Return a folder that is there."""
-    path = _readable(Path(text), wanted="no such folder")
+    """Return the path of an existing folder."""
+    path = _readable(Path(text), expected="no such folder")
     if not path.is_dir():
         raise ArgumentTypeError(f"not a folder: {path}")
     return path
 
 
 def new_file(text: str) -> Path:
-    """Return a path where a file can be written, so that nobody waits for a result that has no place."""
+    """Return the path of a file to write; its folder must exist, so that this is known before anything is computed."""
     path = Path(text)
     if path.is_dir():
-        raise ArgumentTypeError(f"is a folder: {path}")
+        raise ArgumentTypeError(f"this is a folder: {path}")
     if not path.parent.is_dir():
         raise ArgumentTypeError(f"no such folder: {path.parent}")
     return path
@@ -77,7 +78,7 @@ def fraction(text: str) -> float:
 
 
 def positive(text: str) -> int:
-    """Return a whole number from 1."""
+    """Return a positive integer."""
     number = _converted(int, text, "a whole number from 1")
     if number < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number from 1")
@@ -85,7 +86,7 @@ def positive(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """Return a whole number that fits 32 bits."""
+    """Return a seed: an integer from 0 to 2**32 - 1."""
     number = _converted(int, text, f"a whole number from 0 to {SEEDS - 1}")
     if not 0 <= number < SEEDS:
         raise ArgumentTypeError(f"{text!r} is not a whole number from 0 to {SEEDS - 1}")
@@ -105,7 +106,7 @@ def add_json(parser: Parser) -> None:
         const=STDOUT,
         type=new_file,
         metavar="FILE",
-        help="the answer as one JSON object: to FILE, or instead of the text",
+        help="write the result as one JSON object: to FILE, or to standard output instead of text",
     )
 
 
@@ -116,7 +117,7 @@ def add_set(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter of the track; may be repeated (`podium tracks` lists them)",
+        help="set a parameter of the track; may be repeated (`podium tracks` lists the parameters)",
     )
 
 
@@ -128,29 +129,29 @@ def add_threads(parser: Parser) -> None:
         type=positive,
         default=cores,
         metavar="N",
-        help="cores to use (default all); the answer is the same",
+        help="number of threads (default: number of cores); the result does not depend on it",
     )
 
 
-def add_halves(parser: Parser) -> None:
-    """Add the two ways to say which images are public, and the seed that goes with drawing them."""
-    halves = parser.add_mutually_exclusive_group()
-    halves.add_argument(
+def add_split_options(parser: Parser) -> None:
+    """Add --usage and --split, which determine the public images, and --seed."""
+    public = parser.add_mutually_exclusive_group()
+    public.add_argument(
         "--usage", type=existing_file, metavar="FILE", help="CSV of ImageID,Usage: Public, Private or Ignored"
     )
-    halves.add_argument(
-        "--split", type=fraction, metavar="P", help="draw the public share P of the images, the rest is private"
+    public.add_argument(
+        "--split", type=fraction, metavar="P", help="make a random share P of the images public and the others private"
     )
     parser.add_argument(
         "--seed",
         type=seed,
         metavar="S",
-        help="of what is drawn (default 0); not of --split where the truth has a salt.txt",
+        help="random seed (default 0); --split ignores it if the truth has a salt.txt",
     )
 
 
 def parameters(arguments: Namespace) -> dict[str, Any]:
-    """Return what --set says, each value of its parameter's type; the track's defaults are not filled in.
+    """Return the parameters of --set with values of the right type; defaults are not added.
 
     Raises
     ------
@@ -166,32 +167,48 @@ def parameters(arguments: Namespace) -> dict[str, Any]:
     return {name: resolved[name] for name in given}
 
 
-def split(arguments: Namespace) -> tuple[float, int] | None:
-    """Return the public share and its seed, where --split was given."""
-    return None if arguments.split is None else (arguments.split, arguments.seed or 0)
+def truth_options(arguments: Namespace) -> TruthOptions:
+    """Return how the truth is opened, from --usage, --split and --seed."""
+    split = None if arguments.split is None else (arguments.split, arguments.seed or 0)
+    return TruthOptions(usage=arguments.usage, split=split)
 
 
-def refuse_idle_seed(arguments: Namespace, *draws: str) -> None:
-    """Refuse a seed where nothing is drawn.
+def scoring_request(
+    arguments: Namespace, submission: Path, report: ReportOptions, progress: Progress
+) -> ScoringRequest:
+    """Return the request to score a submission as the arguments say."""
+    return ScoringRequest(
+        arguments.track,
+        arguments.truth,
+        submission,
+        parameters=parameters(arguments),
+        opening=truth_options(arguments),
+        report=report,
+        resources=Resources(threads=arguments.threads, progress=progress),
+    )
+
+
+def check_seed_is_used(arguments: Namespace, *options: str) -> None:
+    """Raise an exception if there is a seed and none of the options that use one.
 
     Raises
     ------
     WrongUsage
     """
-    if arguments.seed is not None and all(getattr(arguments, name) is None for name in draws):
-        raise WrongUsage(f"--seed goes with {' or '.join(f'--{name}' for name in draws)}")
+    if arguments.seed is not None and all(getattr(arguments, name) is None for name in options):
+        raise WrongUsage(f"--seed needs {' or '.join(f'--{name}' for name in options)}")
 
 
-def _readable(path: Path, *, wanted: str) -> Path:
+def _readable(path: Path, *, expected: str) -> Path:
     if not path.exists():
-        raise ArgumentTypeError(f"{wanted}: {path}")
+        raise ArgumentTypeError(f"{expected}: {path}")
     if not os.access(path, os.R_OK):
-        raise ArgumentTypeError(f"may not be read: {path}")
+        raise ArgumentTypeError(f"no permission to read: {path}")
     return path
 
 
-def _converted(kind: Callable[[str], Number], text: str, wanted: str) -> Number:
+def _converted(kind: Callable[[str], Number], text: str, expected: str) -> Number:
     try:
         return kind(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not {wanted}") from None
+        raise ArgumentTypeError(f"{text!r} is not {expected}") from None

@@ -1,1 +1,1 @@
-"""Everything a truth or submission file is read with."""
+"""Reads the files of truths and of submissions."""

@@ -1,4 +1,4 @@
-"""A submission's bytes in blocks of whole lines, for kernels; many threads may take from one file."""
+"""Reads a submission in blocks of whole lines, for kernels; several threads can read one file."""
 
 import io
 from collections.abc import Generator
@@ -9,18 +9,23 @@ from types import TracebackType
 from evaluator.catalog import Limits
 from evaluator.files.lines import CHUNK_BYTES, GZIP_MAGIC, UTF8_BOM, chunks
 from evaluator.problems import Findings, Stop
+from evaluator.report import ReferenceNeeded
 
-SLACK_BYTES = 128  # kernels look at 64 bytes at a time and may look past the end of a line
+SLACK_BYTES = 128  # Kernels read 64 bytes at a time, also beyond the end of a line.
 BLANKS = b" \t\r\n"
 LOOK_BACK_BYTES = 4096
 
 
-class Unreadable(Exception):
-    """The file is not one that can be read block by block; the readable way tells what it is."""
+class Declined(Exception):
+    """The fast path cannot score a file, for a reason; it stops all threads that read the file."""
+
+    def __init__(self, reason: ReferenceNeeded) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Blocks:
-    """A file, plain or gzipped, from its header on.
+    """A file, plain or gzipped, that is read in blocks.
 
     Parameters
     ----------
@@ -30,12 +35,12 @@ class Blocks:
     Attributes
     ----------
     fraction : float
-        How much of the file has been read.
+        Fraction of the file that has been read.
 
     Raises
     ------
-    Unreadable
-        Where there is no header line, or later on what is left of a gzip file is damaged or a line too long.
+    Declined
+        If there is no header line, and later if a gzip file is damaged or a line is too long.
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
@@ -51,15 +56,15 @@ class Blocks:
         self.closed = False
 
     def __enter__(self) -> "Blocks":
-        """Give the file, to be closed by ``with``."""
+        """Return the file, which the ``with`` statement closes."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Close it."""
+        """Close the file."""
         self.close()
 
     def close(self) -> None:
-        """Stop; whoever asks for more gets nothing."""
+        """Close the file; further calls of :meth:`take` return 0."""
         with self.lock:
             self.closed = True
             self.file.close()
@@ -70,23 +75,24 @@ class Blocks:
         self.fraction = fraction
 
     def header(self) -> str:
-        """Return the first line; asked for once, before anything is taken."""
+        """Return the first line; called once, before :meth:`take`."""
         buffer, size = bytearray(CHUNK_BYTES), 0
         with memoryview(buffer) as view:
             while buffer.find(b"\n", 0, size) < 0 and (count := self._read(view[size:])):
                 size += count
         line, newline, self.rest = bytes(buffer[:size]).removeprefix(UTF8_BOM).partition(b"\n")
         if not newline and size == CHUNK_BYTES:
-            raise Unreadable("the header has no end")
+            raise Declined(ReferenceNeeded.ENDLESS_HEADER)
         try:
             return line.removesuffix(b"\r").decode()
         except UnicodeDecodeError:
-            raise Unreadable("the header is not UTF-8") from None
+            raise Declined(ReferenceNeeded.UNDECODABLE_HEADER) from None
 
     def take(self, buffer: bytearray) -> int:
-        """Fill ``buffer`` with the next lines, the last one ended by a line feed; return where they end, 0 for no more.
+        """Fill ``buffer`` with the next lines and return the index of their end; 0 at the end of the file.
 
-        The buffer grows where a line needs it. Blank lines at the very end of the file are left out.
+        The last line always ends with a line feed. The buffer grows if a line is longer. Blank lines at the end of the
+        file are left out.
         """
         with self.lock:
             if self.closed:
@@ -101,14 +107,14 @@ class Blocks:
                     self.rest = b""
                     return _end_of_last_line(buffer, size)
                 if buffer.find(b"\n", 0, size + count) > self.limits.line_bytes:
-                    raise Unreadable("a line is too long")
+                    raise Declined(ReferenceNeeded.LONG_LINE)
                 size += count
                 end = _end_of_lines(buffer, size)
                 if end:
                     self.rest = bytes(memoryview(buffer)[end:size])
                     return end
                 if size > self.limits.line_bytes:
-                    raise Unreadable("a line is too long")
+                    raise Declined(ReferenceNeeded.LONG_LINE)
                 _reserve(buffer, 2 * size + CHUNK_BYTES)
 
     def _read(self, view: memoryview) -> int:
@@ -118,11 +124,11 @@ class Blocks:
         try:
             return self.inflated.read_into(view)
         except Stop:
-            raise Unreadable("the gzip file is damaged or too large") from None
+            raise Declined(ReferenceNeeded.DAMAGED_GZIP) from None
 
 
 class _Inflated:
-    """Decompressed chunks as a file that can be read into a buffer."""
+    """Decompressed chunks, read into a buffer like a file."""
 
     def __init__(self, parts: Generator[bytes, None, None]) -> None:
         self.parts = parts
@@ -146,9 +152,9 @@ def _reserve(buffer: bytearray, size: int) -> None:
 
 
 def _end_of_lines(buffer: bytearray, size: int) -> int:
-    """Return where the last line that is complete and not blank ends, 0 where there is none.
+    """Return the end of the last complete line that is not blank, or 0 if there is none.
 
-    So blank lines wait until it is known whether anything follows them.
+    Blank lines after it are returned with the next block, because it is not known yet whether other lines follow.
     """
     newline = buffer.rfind(b"\n", 0, size)
     start = max(newline - LOOK_BACK_BYTES, 0)
@@ -159,7 +165,7 @@ def _end_of_lines(buffer: bytearray, size: int) -> int:
 
 
 def _end_of_last_line(buffer: bytearray, size: int) -> int:
-    """Cut off blank lines at the end of the file and end the last line."""
+    """Return the end of the last line that is not blank; end it with a line feed."""
     start = max(size - LOOK_BACK_BYTES, 0)
     written = len(buffer[start:size].rstrip(BLANKS))
     if not written and not start:

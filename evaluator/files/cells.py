@@ -1,17 +1,17 @@
-"""A line as cells, by RFC 4180, one row a line; a cell as tokens, or as a message quotes it."""
+"""Splits a line into cells by RFC 4180, with one row per line, and a cell into tokens; quotes texts for messages."""
 
 import re
 from collections.abc import Iterator
 
-MOST_CELLS = 20_000  # of a line with quotes; what follows is not looked at, for the line is wrong anyway
+MAX_CELLS = 20_000  # Of a line with quotes. A longer line has a defect anyway, so the rest of it is not read.
 QUOTED = re.compile(r'(?:[^"]++|"")*+')
 
 
 def split_cells(line: str) -> list[str] | None:
-    """Return the cells of a line, or None where its quotes do not add up.
+    """Return the cells of a line, or None if its quotes do not match.
 
-    A cell is quoted as a whole or not at all; ``""`` inside quotes is one quote. Of more than :data:`MOST_CELLS` cells
-    only some need be returned.
+    A cell is quoted as a whole or not at all; ``""`` inside quotes is one quote. If there are more than
+    :data:`MAX_CELLS` cells, only some of them are returned.
 
     >>> split_cells('a,"b, c",')
     ['a', 'b, c', '']
@@ -22,7 +22,7 @@ def split_cells(line: str) -> list[str] | None:
         return line.split(",")
     cells: list[str] = []
     at = 0
-    while len(cells) <= MOST_CELLS:
+    while len(cells) <= MAX_CELLS:
         if line.startswith('"', at):
             end = _closing_quote(line, at + 1)
             if end == len(line):
@@ -30,7 +30,7 @@ def split_cells(line: str) -> list[str] | None:
             cells.append(line[at + 1 : end].replace('""', '"'))
             end += 1
         else:
-            end = line.find(",", at) % (len(line) + 1)  # -1, no comma left, becomes the line's end
+            end = line.find(",", at) % (len(line) + 1)  # -1, which means no further comma, becomes the end of the line.
             cells.append(line[at:end])
             if '"' in cells[-1]:
                 return None
@@ -43,13 +43,13 @@ def split_cells(line: str) -> list[str] | None:
 
 
 def _closing_quote(line: str, at: int) -> int:
-    """Return where the quoted text from ``at`` ends; the line's end where it does not."""
+    """Return the index of the quote that closes the text from ``at``; the length of the line if there is none."""
     found = QUOTED.match(line, at)
     return found.end() if found else at
 
 
 def shortened(text: str, width: int = 60) -> str:
-    """Return ``text`` quoted for a message, cut in the middle where it is long.
+    """Return ``text`` quoted for a message; the middle of a long text is left out.
 
     >>> shortened("0,5")
     "'0,5'"
@@ -69,7 +69,7 @@ def tokens_of(string: str) -> list[str]:
 
 
 def pieces_of(string: str, characters: int) -> Iterator[str]:
-    """Yield a prediction string in pieces of so many characters or a little more, separated where tokens are.
+    """Yield a prediction string in pieces of at least ``characters`` characters, split between tokens.
 
     >>> list(pieces_of("ab cd e", 1))
     ['ab', 'cd', 'e']
@@ -83,7 +83,7 @@ def pieces_of(string: str, characters: int) -> Iterator[str]:
 
 
 def shortened_id(image: str) -> str:
-    """Return an image id as a defect shows it.
+    """Return an image id as it is shown with a defect: its first 256 characters.
 
     >>> shortened_id("a" * 300) == "a" * 256
     True

@@ -1,4 +1,4 @@
-"""A JSON file as plain values; what is wrong is told with its path, as in ``$[3].boxes[0]``."""
+"""Reads a submission in JSON. The location of a defect is its path, such as ``$[3].boxes[0]``."""
 
 import gc
 import json
@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.cells import shortened
-from evaluator.files.lines import chunks, opened
+from evaluator.files.lines import chunks, text_parts
 from evaluator.files.source import Source
 from evaluator.problems import MOST_DEFECTS, Problem, Stop
 
 TOP = "$"
 SHOWN_CHARACTERS = 256
-WORDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number", float: "a number"}
+TYPE_NAMES = {dict: "an object", list: "a list", str: "a text", int: "a whole number", float: "a number"}
 
 
 class Document:
-    """A submission in JSON; collects its defects by path.
+    """A submission in JSON.
 
     Parameters
     ----------
@@ -31,62 +31,62 @@ class Document:
     Attributes
     ----------
     value : Any
-        What the file holds.
+        The content of the file.
 
     Raises
     ------
     Stop
-        Where it is no JSON; why is in the findings.
+        If the file is not JSON; the findings then contain the reason.
     """
 
     def __init__(self, source: Source) -> None:
         self.findings = source.findings
         try:
-            self.value, repeated = parsed(_text(source))
+            self.value, repeated = parse_json(_text(source))
         except RecursionError:
             self._stop("bad_json", "lists or objects are nested too deeply")
         except ValueError as error:
-            what, line = str(error).split(": line")[0], getattr(error, "lineno", None)
-            place = f" at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-            self._stop("bad_json", f"this is not JSON{place}: {what}", line)
+            reason, line = str(error).split(": line")[0], getattr(error, "lineno", None)
+            position = f" at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+            self._stop("bad_json", f"this is not JSON{position}: {reason}", line)
         for path in repeated:
-            self.wrong(path, "this key stands twice in its object")
+            self.add_defect(path, "this key occurs twice in its object")
 
     def _stop(self, code: str, message: str, line: int | None = None) -> NoReturn:
         self.findings.add(Problem(code, message, line=line))
         raise Stop(code)
 
-    def wrong(self, path: str, message: str, *, code: str = "bad_json", image: str | None = None) -> None:
-        """Note a defect."""
+    def add_defect(self, path: str, message: str, *, code: str = "bad_json", image: str | None = None) -> None:
+        """Add a defect."""
         problem = None
         if self.findings.shows(code):
             problem = Problem(code, storable(message), column=storable(path), image=image and storable(image))
         self.findings.count(code, problem)
 
     def expect(self, value: Any, kind: type, path: str) -> bool:
-        """Tell whether a value is of a kind; note a defect where it is not. True and false are no numbers."""
+        """Return whether a value is of a type, and add a defect if it is not. Booleans are not numbers."""
         if type(value) is kind:
             return True
-        self.wrong(path, f"{_quoted(value)} is not {WORDS[kind]}")
+        self.add_defect(path, f"{_quoted(value)} is not {TYPE_NAMES[kind]}")
         return False
 
     def expect_number(self, value: Any, path: str) -> None:
-        """Note a defect where a value is no finite number."""
+        """Add a defect if a value is not a finite number."""
         if type(value) not in (int, float):
-            self.wrong(path, f"{_quoted(value)} is not a number")
+            self.add_defect(path, f"{_quoted(value)} is not a number")
         elif not -sys.float_info.max <= value <= sys.float_info.max:
-            self.wrong(path, f"{_quoted(value)} is not finite", code="not_finite")
+            self.add_defect(path, f"{_quoted(value)} is not finite", code="not_finite")
 
     def fields(self, value: Any, kinds: dict[str, type], path: str) -> bool:
-        """Tell whether a value is an object with exactly these keys; note every defect where it is not."""
+        """Return whether a value is an object with exactly these keys and types; add a defect for each difference."""
         if not self.expect(value, dict, path):
             return False
         if len(value) == len(kinds) and all(type(value.get(name)) is kind for name, kind in kinds.items()):
             return True
         for name in (name for name in kinds if name not in value):
-            self.wrong(f"{path}.{name}", "this key is missing")
+            self.add_defect(f"{path}.{name}", "this key is missing")
         for name in (name for name in value if name not in kinds):
-            self.wrong(f"{path}.{name[:60]}", f"unknown key; allowed are {', '.join(kinds)}")
+            self.add_defect(f"{path}.{name[:60]}", f"unknown key; allowed are {', '.join(kinds)}")
         for name, kind in kinds.items():
             if name in value:
                 self.expect(value[name], kind, f"{path}.{name}")
@@ -94,7 +94,7 @@ class Document:
 
 
 def storable(text: str) -> str:
-    r"""Return a text that a database can keep: JSON can spell NUL and half characters, and ids without end.
+    r"""Return a text as a database can store it: without NUL and surrogates, and with at most 256 characters.
 
     >>> storable("a\0\ud800")
     'a\ufffd?'
@@ -103,7 +103,7 @@ def storable(text: str) -> str:
 
 
 def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
-    """Return lists of numbers as an array of shape (N, width), or None where something else stands among them.
+    """Return lists of numbers as an array of shape (N, width), or None if any element is something else.
 
     >>> matrix([[1, 2.5]], 2)
     array([[1. , 2.5]])
@@ -123,13 +123,13 @@ def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
 
 
 Repeated = dict[int, tuple[dict[str, Any], str]]
-"""Objects with a repeated key and that key, by the id of the object; kept, so that no two objects have one id."""
+"""Objects with a repeated key, and that key, by ``id`` of the object; they are kept alive, so the ids are unique."""
 
 
-def parsed(text: str) -> tuple[Any, Iterator[str]]:
-    """Return a JSON value, and the paths of keys that stand twice in their object, in file order.
+def parse_json(text: str) -> tuple[Any, Iterator[str]]:
+    """Return a JSON value, and the paths of keys that occur twice in their object, in file order.
 
-    A repeated key inside a value that a repeated key replaces has no path: only the outer key is reported.
+    If the value of the first occurrence itself has repeated keys, only the outer key is reported.
 
     Raises
     ------
@@ -137,29 +137,29 @@ def parsed(text: str) -> tuple[Any, Iterator[str]]:
 
     Examples
     --------
-    >>> value, repeated = parsed('[{"a": 1, "a": 2}]')
+    >>> value, repeated = parse_json('[{"a": 1, "a": 2}]')
     >>> value, list(repeated)
     ([{'a': 2}], ['$[0].a'])
     """
     repeated: Repeated = {}
 
-    def gathered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            if len(repeated) > MOST_DEFECTS:  # the last one is always kept: no other object can have replaced it
+            if len(repeated) > MOST_DEFECTS:  # The newest one is always kept: nothing can have replaced it yet.
                 repeated.popitem()
             repeated[id(found)] = found, twice
         return found
 
-    with _no_collection():
-        value = json.loads(text, object_pairs_hook=gathered)
+    with _without_garbage_collection():
+        value = json.loads(text, object_pairs_hook=object_of)
     return value, _paths(value, repeated)
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """Switch the garbage collector off: nothing of a growing document is garbage, and looking for it takes longest."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Switch off the garbage collector, which would take most of the time and find nothing while a document grows."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -170,7 +170,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    left = len(repeated)  # some may be in no part of the value: another key replaced them
+    left = len(repeated)  # Some are in no part of the value, because a repeated key replaced it.
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]
     while left and waiting:
@@ -187,7 +187,7 @@ def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
 
 
 def _path(steps: Sequence[str | int]) -> str:
-    """Return a path, as far as it is shown.
+    """Return a path as text; a long one is cut off.
 
     >>> _path([TOP, "a", 0])
     '$.a[0]'
@@ -201,10 +201,10 @@ def _path(steps: Sequence[str | int]) -> str:
 
 
 def _text(source: Source) -> str:
-    """Return the whole file as text, within the limits."""
+    """Return the text of the whole file, which must be within the limits."""
     data, limit = bytearray(), source.limits.json_bytes
     parts = chunks(source.path, source.limits, source.findings, source.progress)
-    for part in opened(parts, source.findings, "JSON"):
+    for part in text_parts(parts, source.findings, "JSON"):
         data += part
         if len(data) > limit:
             source.findings.add(Problem("too_large", f"a JSON file may have {limit:,} bytes"))
@@ -223,5 +223,5 @@ def _text(source: Source) -> str:
 
 def _quoted(value: Any) -> str:
     if isinstance(value, dict | list):
-        return WORDS[type(value)]
+        return TYPE_NAMES[type(value)]
     return shortened(value) if isinstance(value, str) else json.dumps(value)[:60]

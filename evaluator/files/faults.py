@@ -1,4 +1,4 @@
-"""Faults and warnings of a truth; all of them are collected and reported together."""
+"""Collects the faults and warnings of a truth, so that all of them are reported together."""
 
 import sys
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from evaluator.problems import Findings, InvalidTruth, Problem
 
 @dataclass(slots=True)
 class Faults:
-    """Collects the faults of a folder, and the warnings: what can be scored but was probably not intended.
+    """The faults of a truth folder, and its warnings about what can be scored but was probably not intended.
 
-    All of them are counted, since an organizer's file is not hostile.
+    Their number is not limited, because organizers are trusted.
     """
 
     found: Findings = field(default_factory=lambda: Findings(most=sys.maxsize))
@@ -18,19 +18,19 @@ class Faults:
     checked: set[tuple[str, str, str]] = field(default_factory=set)
 
     def add(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        """Note one fault."""
+        """Add a fault."""
         self.found.add(Problem(code, message, line=line, column=column, file=file))
 
     def warn(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        """Note one warning; the truth stays usable."""
+        """Add a warning; the truth can be used all the same."""
         self.warned.add(Problem(code, message, line=line, column=column, file=file))
 
     def check(self) -> None:
-        """Raise InvalidTruth where anything was noted."""
+        """Raise InvalidTruth if there is a fault."""
         if self.found.total:
             raise self.error
 
     @property
     def error(self) -> InvalidTruth:
-        """Everything that was noted."""
+        """The exception with all faults."""
         return InvalidTruth(self.found)

@@ -1,4 +1,4 @@
-"""A truth folder: which files are there, what they hold, and how it is named."""
+"""Reads a truth folder and computes its sha256."""
 
 import csv
 import gzip
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evaluator import salt
 from evaluator.catalog import Track
 from evaluator.files.cells import shortened
-from evaluator.files.documents import parsed
+from evaluator.files.documents import parse_json
 from evaluator.files.faults import Faults
 from evaluator.files.regular import NotRegular, read_regular
 
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 
 class TruthFolder:
-    """A truth folder: fixed file names, each plain or gzipped, read whole.
+    """A truth folder: files with fixed names, each plain or gzipped, which are read into memory.
 
     Parameters
     ----------
     path : Path
     track : Track
-        Which files and columns belong to it.
+        Declares its files and columns.
     replaced : mapping of file name to bytes
-        Contents that replace those of the folder: of ``usage.csv``, of ``salt.txt``.
+        Contents that replace files of the folder: ``usage.csv``, ``salt.txt``.
     hidden : bool
-        Whether participants of a contest must not learn the truth: then its compiler also refuses what they are given
-        to read, such as ids, where that reveals answers.
+        Whether the truth must stay secret from participants. Its compiler then also reports a fault if the data that
+        participants can read, such as ids, reveals answers.
 
     Attributes
     ----------
     salt : bytes
-        The 16 bytes that ``salt.txt`` stands for; empty without it.
+        The 16 bytes that ``salt.txt`` encodes; empty without that file.
 
     Raises
     ------
     InvalidTruth
-        ``truth_missing_file``, with every file that is missing, or ``truth_bad_value`` for a damaged one.
+        With ``truth_missing_file`` for every file that is missing, and ``truth_bad_value`` for a damaged file.
     """
 
     def __init__(
@@ -61,30 +61,32 @@ class TruthFolder:
             self.faults.check()
         self.contents: dict[str, bytes] = {}
         for declared in track.truth_files:
-            self._take(path, declared.name)
-        for lacking in track.missing(lambda name: name in self):
-            message = f"{lacking.name} is missing from the truth folder"
-            self.faults.add("truth_missing_file", lacking.name, message)
+            self._load(path, declared.name)
+        for missing in track.missing(lambda name: name in self):
+            message = f"{missing.name} is missing from the truth folder"
+            self.faults.add("truth_missing_file", missing.name, message)
         self.contents.update(replaced)
         self.salt = self._salt()
         self.faults.check()
 
-    def _take(self, folder: Path, name: str) -> None:
-        """Keep what a file holds, or every file of a folder."""
+    def _load(self, folder: Path, name: str) -> None:
+        """Load the content of a file, or of every file in a folder."""
         if not name.endswith("/"):
             content = self._content(folder, name)
             if content is not None:
                 self.contents[name] = content
         elif (folder / name).is_symlink():
-            self.faults.add("truth_unsafe_path", name, "is a link; put the folder itself into the truth folder")
+            self.faults.add(
+                "truth_unsafe_path", name, "is a symbolic link; put the folder itself into the truth folder"
+            )
         elif (folder / name).is_dir():
             for inner in {path.name.removesuffix(".gz") for path in (folder / name).iterdir() if not path.is_dir()}:
-                self._take(folder, name + inner)
+                self._load(folder, name + inner)
 
     def _content(self, folder: Path, name: str) -> bytes | None:
         plain, zipped = self._read(folder, name), self._read(folder, f"{name}.gz")
         if plain is not None and zipped is not None:
-            self.faults.add("truth_bad_value", name, f"both {name} and {name}.gz are there; keep one")
+            self.faults.add("truth_bad_value", name, f"there are both {name} and {name}.gz; keep one of them")
         try:
             if plain is not None:
                 return gzip.decompress(plain) if plain[:2] == b"\x1f\x8b" else plain
@@ -94,7 +96,7 @@ class TruthFolder:
             return b""
 
     def _read(self, folder: Path, name: str) -> bytes | None:
-        """Return what an ordinary file holds; None where there is none. A link is a fault."""
+        """Return the content of a regular file, or None if there is no such file. A symbolic link is a fault."""
         try:
             return read_regular(folder, name)
         except NotRegular as error:
@@ -114,16 +116,16 @@ class TruthFolder:
 
     @property
     def sha256(self) -> str:
-        """Name of the truth: over the sorted (file name, sha256 of the decompressed bytes)."""
+        """The sha256 that identifies the truth: that of the sorted lines of file names and sha256 of their contents."""
         lines = (f"{name} {sha256(content).hexdigest()}\n" for name, content in sorted(self.contents.items()))
         return sha256("".join(lines).encode()).hexdigest()
 
     def __contains__(self, name: str) -> bool:
-        """Tell whether a file is there, or a folder with any file."""
+        """Return whether there is a file of this name, or a folder that contains a file."""
         return name in self.contents or (name.endswith("/") and any(each.startswith(name) for each in self.contents))
 
     def text(self, name: str) -> str:
-        """Read a file as text.
+        """Return the text of a file.
 
         Raises
         ------
@@ -137,13 +139,15 @@ class TruthFolder:
             raise self.faults.error from None
 
     def table(self, name: str) -> "TruthTable":
-        """Read a CSV file with a header; columns are found by name in any letter case, others are ignored."""
+        """Read a CSV file with a header; column names are not case-sensitive, and other columns are ignored."""
         declared = next(file for file in self.track.truth_files if file.name == name)
-        table: TruthTable = import_module("evaluator.files.tables").read_table(self.text(name), declared, self.faults)
+        table: TruthTable = import_module("evaluator.files.tables").read_truth_table(
+            self.text(name), declared, self.faults
+        )
         return table
 
     def names(self, name: str) -> dict[str, str]:
-        """Read a headerless ``label,display name`` file; without a display name, the label stands for it."""
+        """Read a file of ``label,display name`` rows without a header; the display name is optional."""
         found: dict[str, str] = {}
         for line, row in enumerate(csv.reader(io.StringIO(self.text(name), newline="")), 1):
             label = row[0].strip() if row else ""
@@ -163,18 +167,18 @@ class TruthFolder:
         """
         text = self.text(name)
         try:
-            value, repeated = parsed(text)
+            value, repeated = parse_json(text)
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", None)
             self.faults.add("truth_bad_value", name, f"not JSON: {error}", line=line)
             raise self.faults.error from None
         for path in repeated:
-            self.faults.add("truth_bad_value", name, f"{path} stands twice in its object", column=path)
+            self.faults.add("truth_bad_value", name, f"{path} occurs twice in its object", column=path)
         return value
 
 
 def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return each value's code, shape (N,), -1 where it has none.
+    """Return the code of each value, shape (N,); -1 for values without one.
 
     >>> coded(["b", "x"], {"a": 0, "b": 1})
     array([ 1, -1])

@@ -1,19 +1,20 @@
-"""Bytes of a submission as numbered lines: gzip, encoding and line ends, within limits."""
+"""Reads the bytes of a submission as numbered lines: handles gzip, the encoding and line ends, within limits."""
 
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 
 from evaluator.catalog import Limits
+from evaluator.files.source import ReadProgress
 from evaluator.problems import Findings, Problem, Stop
 
 CHUNK_BYTES = 1 << 20
-BATCH_BYTES = 1 << 16  # what is read in vain once enough defects are known
-FED_BYTES = 1 << 16  # zlib copies what follows a gzip member, and there may be thousands of members in a chunk
-RATIO_COUNTS_FROM_BYTES = 1 << 20  # a short file of repeated words compresses well and harms nobody
-RECOGNISED_BYTES = 64
+BATCH_BYTES = 1 << 16  # Small, because reading stops between batches if there are too many defects.
+FED_BYTES = 1 << 16  # Small, because zlib copies all bytes after a gzip member, and a chunk may have thousands.
+RATIO_COUNTS_FROM_BYTES = 1 << 20  # A short file of repeated words may compress well, and does no harm.
+SIGNATURE_BYTES = 64
 GZIP_MAGIC = b"\x1f\x8b"
-FOREIGN_MAGIC = {
+FOREIGN_SIGNATURES = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"PK\x05\x06": "an empty zip archive",
     b"\x89PNG": "a PNG image",
@@ -37,14 +38,13 @@ FOREIGN_MAGIC = {
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
-Progress = Callable[[float], None]
-Line = str | Problem  # what stands there, or why that is no text
-Lines = Iterable[Line] | int  # a number: so many blank lines
+Line = str | Problem  # The text, or the defect of a line that is not text.
+Lines = Iterable[Line] | int  # A number stands for that many blank lines.
 BLANKS = b" \t\n"
 
 
-def chunks(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Generator[bytes, None, None]:
-    """Yield the decompressed bytes of a file, about :data:`CHUNK_BYTES` at a time.
+def chunks(path: Path, limits: Limits, findings: Findings, progress: ReadProgress) -> Generator[bytes, None, None]:
+    """Yield the decompressed bytes of a file in chunks of about :data:`CHUNK_BYTES`.
 
     Raises
     ------
@@ -61,11 +61,11 @@ def chunks(path: Path, limits: Limits, findings: Findings, progress: Progress) -
             progress(min(file.tell() / size, 1.0))
             return data
 
-        yield from _gathered(_decompressed(read, file.tell, limits, findings)) if zipped else iter(read, b"")
+        yield from _joined(_decompressed(read, file.tell, limits, findings)) if zipped else iter(read, b"")
 
 
-def _gathered(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the same bytes in parts of :data:`CHUNK_BYTES` or more, but for the last one."""
+def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the same bytes in parts of at least :data:`CHUNK_BYTES`; only the last part may be shorter."""
     held: list[bytes] = []
     size = 0
     try:
@@ -76,7 +76,7 @@ def _gathered(parts: Iterator[bytes]) -> Iterator[bytes]:
                 yield b"".join(held)
                 held, size = [], 0
     except Stop:
-        yield b"".join(held)  # what precedes the damage is checked too
+        yield b"".join(held)  # The bytes before the damage are checked too.
         raise
     if held:
         yield b"".join(held)
@@ -87,27 +87,27 @@ def _decompressed(
 ) -> Iterator[bytes]:
     fed = _fed(read)
     stream, total, members = zlib.decompressobj(wbits=31), 0, 0
-    pending, begun, full = next(fed, b""), False, False
+    pending, in_member, full = next(fed, b""), False, False
     while pending or full:
         try:
             data = stream.decompress(pending, CHUNK_BYTES)
         except zlib.error as error:
             raise _stop(findings, "bad_gzip", f"the gzip file is damaged ({error}); compress it again") from None
-        begun, full = not stream.eof, len(data) == CHUNK_BYTES and not stream.eof
+        in_member, full = not stream.eof, len(data) == CHUNK_BYTES and not stream.eof
         total += len(data)
-        _bound(total, tell(), limits, findings)
+        _check_size(total, tell(), limits, findings)
         if data:
             yield data
         pending = stream.unconsumed_tail
-        if stream.eof:  # another member may follow; zeros are padding
+        if stream.eof:  # Another member may follow. Zeros are padding.
             members += 1
-            _bound_members(members, total, limits, findings)
+            _check_members(members, total, limits, findings)
             pending = stream.unused_data.lstrip(b"\0") or next(filter(None, (part.lstrip(b"\0") for part in fed)), b"")
             stream = zlib.decompressobj(wbits=31)
         elif not full:
             pending = pending or next(fed, b"")
-    if begun:
-        raise _stop(findings, "bad_gzip", "the gzip file ends in the middle; it was cut off, upload it again")
+    if in_member:
+        raise _stop(findings, "bad_gzip", "the gzip file is incomplete; upload it again")
 
 
 def _fed(read: Callable[[], bytes]) -> Iterator[bytes]:
@@ -117,17 +117,23 @@ def _fed(read: Callable[[], bytes]) -> Iterator[bytes]:
             yield data[start : start + FED_BYTES]
 
 
-def _bound(total: int, compressed: int, limits: Limits, findings: Findings) -> None:
+def _check_size(total: int, compressed: int, limits: Limits, findings: Findings) -> None:
     if total > limits.decompressed_bytes:
-        raise _stop(findings, "too_large", f"decompressed it is over {limits.decompressed_bytes:,} bytes")
+        raise _stop(findings, "too_large", f"the decompressed file is over {limits.decompressed_bytes:,} bytes")
     if total > RATIO_COUNTS_FROM_BYTES and total > compressed * limits.decompressed_ratio:
-        raise _stop(findings, "too_large", f"it decompresses to more than {limits.decompressed_ratio} times its size")
+        raise _stop(
+            findings,
+            "too_large",
+            f"the decompressed file is over {limits.decompressed_ratio} times as large as the file",
+        )
 
 
-def _bound_members(members: int, total: int, limits: Limits, findings: Findings) -> None:
+def _check_members(members: int, total: int, limits: Limits, findings: Findings) -> None:
     if members > limits.gzip_members and total < members * limits.gzip_member_bytes:
-        what = f"over {limits.gzip_members:,} members of less than {limits.gzip_member_bytes:,} bytes on average"
-        raise _stop(findings, "bad_gzip", f"the gzip file has {what}; compress it in one piece")
+        members_found = (
+            f"over {limits.gzip_members:,} members of less than {limits.gzip_member_bytes:,} bytes on average"
+        )
+        raise _stop(findings, "bad_gzip", f"the gzip file has {members_found}; compress it in one piece")
 
 
 def _stop(findings: Findings, code: str, message: str, line: int | None = None) -> Stop:
@@ -135,36 +141,37 @@ def _stop(findings: Findings, code: str, message: str, line: int | None = None) 
     return Stop(code)
 
 
-def batches(path: Path, limits: Limits, findings: Findings, progress: Progress) -> Iterator[tuple[int, Lines]]:
-    r"""Yield (number of the first line, lines) without line ends.
+def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgress) -> Iterator[tuple[int, Lines]]:
+    r"""Yield the lines of a file in batches, each with the number of its first line.
 
-    Where a batch ends changes no line and no defect. Lines end with ``\n``, ``\r\n`` or ``\r``. A line that cannot be
-    text is its defect (``encoding``, ``bad_byte``). A UTF-8 byte order mark is dropped.
+    Lines end with ``\n``, ``\r\n`` or ``\r``; they are returned without it. A line that is not text is replaced by its
+    defect (``encoding`` or ``bad_byte``). A UTF-8 byte order mark is removed. The lines and their defects do not depend
+    on the size of a batch.
 
     Raises
     ------
     Stop
-        After a defect that makes the rest unreadable; it is in the findings.
+        After a defect that makes the rest of the file unreadable; the findings contain it.
     """
     number = 1
-    begun: list[bytes] = []  # parts of the line whose end is not known yet
-    for part in _with_line_feeds(opened(chunks(path, limits, findings, progress), findings, "CSV")):
+    unfinished: list[bytes] = []  # The parts of a line whose end has not been read yet.
+    for part in _with_line_feeds(text_parts(chunks(path, limits, findings, progress), findings, "CSV")):
         complete, end, rest = part.rpartition(b"\n")
         if end:
-            for piece in _pieces(b"".join([*begun, complete])):
+            for piece in _pieces(b"".join([*unfinished, complete])):
                 yield from _text(number, piece, limits, findings)
                 number += piece.count(b"\n") + 1
-            begun = []
-        begun.append(rest)
-        if sum(map(len, begun)) > limits.line_bytes:
+            unfinished = []
+        unfinished.append(rest)
+        if sum(map(len, unfinished)) > limits.line_bytes:
             raise _too_long(findings, limits, number)
-    if any(begun):
-        yield from _text(number, b"".join(begun), limits, findings)
+    if any(unfinished):
+        yield from _text(number, b"".join(unfinished), limits, findings)
 
 
 def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:
-    r"""Yield the parts with every line end as ``\n``."""
-    held = b""  # a \r whose \n may be in the next part
+    r"""Yield the parts with each line end replaced by ``\n``."""
+    held = b""  # A \r whose \n may be in the next part.
     for part in parts:
         data = held + part
         held = b"\r" if data.endswith(b"\r") else b""
@@ -174,7 +181,7 @@ def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _pieces(lines: bytes) -> Iterator[bytes]:
-    """Yield whole lines, :data:`BATCH_BYTES` or a little more at a time."""
+    """Yield whole lines in pieces of about :data:`BATCH_BYTES`."""
     start, stop = 0, lines.find(b"\n", BATCH_BYTES)
     while stop >= 0:
         yield lines[start:stop]
@@ -182,22 +189,22 @@ def _pieces(lines: bytes) -> Iterator[bytes]:
     yield lines[start:]
 
 
-def opened(parts: Iterator[bytes], findings: Findings, wanted: str) -> Iterator[bytes]:
-    """Yield the parts behind the byte order mark, once the first bytes have been looked at: other formats are named.
+def text_parts(parts: Iterator[bytes], findings: Findings, expected: str) -> Iterator[bytes]:
+    """Yield the parts without a byte order mark, after checking that the first bytes are not those of another format.
 
     Raises
     ------
     Stop
-        After ``not_csv`` (where JSON is ``wanted``: ``bad_json``) or ``encoding``.
+        After ``not_csv`` (``bad_json`` if JSON is ``expected``) or ``encoding``.
     """
     data = b""
-    while len(data) < RECOGNISED_BYTES and (part := next(parts, b"")):
+    while len(data) < SIGNATURE_BYTES and (part := next(parts, b"")):
         data += part
-    for magic, name in FOREIGN_MAGIC.items():
+    for magic, name in FOREIGN_SIGNATURES.items():
         if data.startswith(magic):
-            code = "bad_json" if wanted == "JSON" else "not_csv"
-            raise _stop(findings, code, f"this is {name}, not a {wanted} file")
-    first = data[:RECOGNISED_BYTES]
+            code = "bad_json" if expected == "JSON" else "not_csv"
+            raise _stop(findings, code, f"this is {name}, not a {expected} file")
+    first = data[:SIGNATURE_BYTES]
     if data.startswith(UTF16_BOMS) or (len(data) > 1 and any(first[::2]) != any(first[1::2])):
         raise _stop(findings, "encoding", "the file is UTF-16; save it as UTF-8", 1)
     yield data.removeprefix(UTF8_BOM)
@@ -205,19 +212,19 @@ def opened(parts: Iterator[bytes], findings: Findings, wanted: str) -> Iterator[
 
 
 def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines up to one that is too long."""
+    """Yield the lines; stop at a line that is too long."""
     if len(piece) <= limits.line_bytes:
         yield from _without_blank_lines(number, piece)
         return
     lines = piece.split(b"\n")
-    long = next((place for place, line in enumerate(lines) if len(line) > limits.line_bytes), None)
+    long = next((index for index, line in enumerate(lines) if len(line) > limits.line_bytes), None)
     yield number, _decoded(number, b"\n".join(lines[:long])) if long != 0 else []
     if long is not None:
         raise _too_long(findings, limits, number + long)
 
 
 def _without_blank_lines(number: int, piece: bytes) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines, those that are blank at either end as a number."""
+    """Yield the lines; blank lines at the beginning and at the end are yielded as a number."""
     written = piece.lstrip(BLANKS)
     if not written:
         yield number, piece.count(b"\n") + 1
@@ -238,13 +245,13 @@ def _decoded(number: int, piece: bytes) -> Iterable[Line]:
         try:
             return [*piece.decode("utf-8").split("\n")]
         except UnicodeDecodeError:
-            pass  # find the line below
+            pass  # The lines are decoded one by one below, to find those that fail.
     return (_decoded_line(each, line) for each, line in enumerate(piece.split(b"\n"), number))
 
 
 def _decoded_line(number: int, line: bytes) -> Line:
     if b"\0" in line:
-        return Problem("bad_byte", "a NUL byte; the file is damaged or not text", line=number)
+        return Problem("bad_byte", "this line contains a NUL byte; the file is damaged or not text", line=number)
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Masks as texts: base64 of zlib of COCO's compressed run lengths, checked before anything else sees them."""
+"""Decodes and checks masks: texts in base64 of zlib data of COCO's compressed run lengths."""
 
 import base64
 import binascii
@@ -15,23 +15,23 @@ from evaluator.catalog import Limits
 from evaluator.metrics.masks import MAX_CHARACTERS, Runs, areas_of, boxes_of, covered_by, runs_of, with_empty_runs
 
 MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64, (4,)), ("size", np.int64, (2,))])
-"""A mask: its compressed run lengths, pixels inside, tight box (XMin, XMax, YMin, YMax), height and width."""
+"""A mask: its compressed run lengths, its area in pixels, its tight box (XMin, XMax, YMin, YMax), height and width."""
 
-MOST_INFLATED = 200
+MAX_INFLATION = 200
 SHORT_BYTES = 2**16
-GROUP_BYTES = 2**20  # of run lengths that are decoded at once
-BYTES_A_RUN = 16  # that the library needs to write a mask
-RATIO_COUNTS_FROM_BYTES = 2**24  # a small file of wide rectangles compresses well
+GROUP_BYTES = 2**20  # Size of the run lengths that are decoded together.
+BYTES_PER_RUN = 16  # What the library allocates to encode a mask.
+RATIO_COUNTS_FROM_BYTES = 2**24  # A small file of wide rectangles may compress well.
 KINDS = bytes(ord("." if 48 <= code < 80 else "~" if 80 <= code < 112 else "!") for code in range(256))
-"""Characters that end a length, that are followed by another one of it, and that are none."""
-NO_KINDS = (b"!", b"~" * MAX_CHARACTERS)
-NO_BASE64 = "this is not base64"
-NO_ZLIB = "this is not zlib data, or it was cut off"
-NO_LENGTHS = "these are not COCO's compressed run lengths"
+"""Kind of each byte: "." ends a length, "~" is followed by another character of the length, "!" is invalid."""
+INVALID_KINDS = (b"!", b"~" * MAX_CHARACTERS)
+NOT_BASE64 = "this is not base64"
+NOT_ZLIB = "this is not zlib data, or it is incomplete"
+NOT_RUN_LENGTHS = "these are not COCO's compressed run lengths"
 
 
-def mask_fault(message: str) -> tuple[str, str]:
-    """Return (code, message) of what is wrong with a mask."""
+def mask_defect(message: str) -> tuple[str, str]:
+    """Return the code and the message of a defect of a mask."""
     return "bad_mask", message
 
 
@@ -41,40 +41,40 @@ class MaskReader:
 
     Attributes
     ----------
-    most : int
-        Bytes of run lengths, decompressed, that all masks may have together.
+    limit : int
+        Maximum size of the decompressed run lengths of all masks together, in bytes.
     read : int
-        Bytes of those that have been read.
+        Size of those that have been read.
     """
 
-    most: int = sys.maxsize
+    limit: int = sys.maxsize
     read: int = 0
 
     @classmethod
     def within(cls, limits: Limits, file_bytes: int) -> "MaskReader":
-        """Return the reader of a submitted file: its masks are compressed once more inside it."""
+        """Return the reader of a submitted file; its limits also apply to its masks, which are compressed again."""
         ratio = max(limits.decompressed_ratio * file_bytes, RATIO_COUNTS_FROM_BYTES)
         return cls(min(limits.decompressed_bytes, ratio))
 
     @property
     def too_large(self) -> bool:
-        """Whether the limit has been passed; what follows is not read."""
-        return self.read > self.most
+        """Whether the limit is exceeded; further masks are not read."""
+        return self.read > self.limit
 
     def masks(
         self, texts: Sequence[str], heights: NDArray[np.int64], widths: NDArray[np.int64]
     ) -> tuple[NDArray[np.void], dict[int, tuple[str, str]]]:
-        """Return masks, of use only where there is no fault, and by its place code and message of each that is none.
+        """Return masks, and code and message of the defects by index; the masks must not be used if there is a defect.
 
         Parameters
         ----------
         texts : sequence of N str
         heights, widths : int64 arrays of shape (N,)
-            From 1 to :data:`evaluator.files.numbers.MOST_PIXELS_A_SIDE`.
+            From 1 to :data:`evaluator.files.numbers.MAX_SIDE`.
 
         Returns
         -------
-        array of shape (N,) of :data:`MASK`, and a dict of place to (code, message)
+        array of shape (N,) of :data:`MASK`, and a dict of index to (code, message)
 
         Examples
         --------
@@ -86,53 +86,53 @@ class MaskReader:
         """
         masks = np.zeros(len(texts), MASK)
         masks["size"] = np.stack([heights, widths], axis=1)
-        faults: dict[int, tuple[str, str]] = {}
+        defects: dict[int, tuple[str, str]] = {}
         group: list[int] = []
         size = 0
-        for place, (text, pixels) in enumerate(zip(texts, (heights * widths).tolist(), strict=True)):
+        for index, (text, pixels) in enumerate(zip(texts, (heights * widths).tolist(), strict=True)):
             try:
-                masks["compressed"][place] = compressed = _unpacked(text, pixels)
+                masks["compressed"][index] = compressed = _unpacked(text, pixels)
             except ValueError as error:
-                faults[place] = mask_fault(str(error))
+                defects[index] = mask_defect(str(error))
                 continue
             self.read += len(compressed)
             if self.too_large:
-                faults[place] = "too_large", f"the masks up to here decompress to more than {self.most:,} bytes"
+                defects[index] = "too_large", f"the masks up to here decompress to more than {self.limit:,} bytes"
                 break
-            group.append(place)
+            group.append(index)
             size += len(compressed)
             if size > GROUP_BYTES:
-                _measure(masks, group, faults)
+                _measure(masks, group, defects)
                 group, size = [], 0
-        _measure(masks, group, faults)
-        return masks, faults
+        _measure(masks, group, defects)
+        return masks, defects
 
 
-def _measure(masks: NDArray[np.void], group: Sequence[int], faults: dict[int, tuple[str, str]]) -> None:
-    """Complete some masks, or note what is wrong with them."""
-    places = np.array(group, np.int64)
-    heights, widths = masks["size"][places].T
-    compressed = masks["compressed"][places].tolist()
-    if _is_no_lengths(b"".join(compressed)):
-        bad = [place for place, text in zip(group, compressed, strict=True) if _is_no_lengths(text)]
-        faults |= dict.fromkeys(bad, mask_fault(NO_LENGTHS))
-        _measure(masks, [place for place in group if place not in faults], faults)
+def _measure(masks: NDArray[np.void], group: Sequence[int], defects: dict[int, tuple[str, str]]) -> None:
+    """Compute area and box of a group of masks, or add their defects."""
+    indices = np.array(group, np.int64)
+    heights, widths = masks["size"][indices].T
+    compressed = masks["compressed"][indices].tolist()
+    if _has_invalid_lengths(b"".join(compressed)):
+        bad = [index for index, text in zip(group, compressed, strict=True) if _has_invalid_lengths(text)]
+        defects |= dict.fromkeys(bad, mask_defect(NOT_RUN_LENGTHS))
+        _measure(masks, [index for index in group if index not in defects], defects)
         return
     runs = runs_of(compressed)
     for row in np.flatnonzero(covered_by(runs) != heights * widths).tolist():
-        faults[group[row]] = mask_fault(f"its runs do not cover {widths[row]} x {heights[row]} pixels")
-    if not faults:
-        masks["area"][places], masks["box"][places] = areas_of(runs), boxes_of(runs, heights, widths)
-        _rewrite(masks, places, runs)
+        defects[group[row]] = mask_defect(f"its runs do not cover {widths[row]} x {heights[row]} pixels")
+    if not defects:
+        masks["area"][indices], masks["box"][indices] = areas_of(runs), boxes_of(runs, heights, widths)
+        _rewrite(masks, indices, runs)
 
 
-def _is_no_lengths(text: bytes) -> bool:
+def _has_invalid_lengths(text: bytes) -> bool:
     kinds = text.translate(KINDS)
-    return any(wrong in kinds for wrong in NO_KINDS)
+    return any(wrong in kinds for wrong in INVALID_KINDS)
 
 
 def _unpacked(text: str, pixels: int) -> bytes:
-    """Return the compressed run lengths of a text; the last one is complete.
+    """Return the compressed run lengths of a text; the last length is complete.
 
     Raises
     ------
@@ -141,28 +141,32 @@ def _unpacked(text: str, pixels: int) -> bytes:
     try:
         packed = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise ValueError(NO_BASE64) from None
-    most = min(6 * (pixels + 2), max(MOST_INFLATED * len(packed), SHORT_BYTES))  # more is no mask, or a bomb
+        raise ValueError(NOT_BASE64) from None
+    limit = min(
+        6 * (pixels + 2), max(MAX_INFLATION * len(packed), SHORT_BYTES)
+    )  # A mask cannot be longer; a zip bomb can.
     stream = zlib.decompressobj()
     try:
-        compressed = stream.decompress(packed, most)
+        compressed = stream.decompress(packed, limit)
     except zlib.error:
-        raise ValueError(NO_ZLIB) from None
+        raise ValueError(NOT_ZLIB) from None
     if not stream.eof or stream.unused_data:
-        raise ValueError(NO_ZLIB)
-    if compressed[-1:] > b"O":  # so that lengths end where masks do
-        raise ValueError(NO_LENGTHS)
+        raise ValueError(NOT_ZLIB)
+    if compressed[-1:] > b"O":  # So that no length continues in the next mask when masks are joined.
+        raise ValueError(NOT_RUN_LENGTHS)
     return compressed
 
 
-def _rewrite(masks: NDArray[np.void], places: NDArray[np.int64], runs: Runs) -> None:
-    """Write masks with empty runs without them: the RLE library would stop at two of them."""
+def _rewrite(masks: NDArray[np.void], indices: NDArray[np.int64], runs: Runs) -> None:
+    """Remove empty runs from masks, because the RLE library stops at two empty runs at one position."""
     for row in with_empty_runs(runs).tolist():
         lengths = runs.lengths[runs.starts[row] : runs.starts[row] + runs.pairs[row]].ravel()
         inside = np.flatnonzero(lengths) % 2
         begins = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
         counts = np.add.reduceat(lengths[lengths > 0], begins).tolist()
-        size = masks["size"][places[row]].tolist()
-        np.empty(max(BYTES_A_RUN * len(counts), GROUP_BYTES), np.uint8)  # the library does not check for want of memory
+        size = masks["size"][indices[row]].tolist()
+        np.empty(
+            max(BYTES_PER_RUN * len(counts), GROUP_BYTES), np.uint8
+        )  # Raises MemoryError here, because the library does not check its allocations.
         found = coco.frPyObjects({"size": size, "counts": [0] * int(inside[0]) + counts}, *size)
-        masks["compressed"][places[row]] = found["counts"]
+        masks["compressed"][indices[row]] = found["counts"]

@@ -1,4 +1,4 @@
-"""Decimal text as float64: correctly rounded, finite, ASCII."""
+"""Parses decimal texts as float64: correctly rounded, finite, ASCII only."""
 
 import re
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from evaluator.files.cells import shortened
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 SIZE = re.compile(r"[1-9][0-9]{0,4}")
-MOST_PIXELS_A_SIDE = 2**14
-PARSED_AT_ONCE = 64  # where one of them is wrong, each is looked at alone
+MAX_SIDE = 2**14
+PARSED_TOGETHER = 64  # If one of them is invalid, each is checked on its own.
 NUMBER_CHARACTERS = b"0123456789.eE+- "
 NOT_FINITE_WORDS = frozenset({"nan", "inf", "infinity"})
 
 
 def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
-    """Return the numbers of ``texts``, or None where one of them is not a finite decimal.
+    """Return the numbers in ``texts``, or None if one of them is not a finite decimal.
 
-    Each is the float64 nearest to its decimal text, as Python's ``float()`` gives it.
-    What ``float()`` takes beyond that (underscores, other scripts' digits, nan, inf) is excluded by its characters.
+    Each is the float64 nearest to the decimal text, as Python's ``float()`` returns it. Other texts that ``float()``
+    accepts (with underscores or digits of other scripts, nan, inf) are excluded by their characters.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
 
     Returns
     -------
-    float64 array of shape (N,), or None; :func:`faulty` then finds them.
+    float64 array of shape (N,), or None; :func:`invalid_indices` then finds the invalid texts.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
     """
     if max(map(len, texts), default=0) > limits.number_characters:
         return None
-    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):  # something else is left
+    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):  # A character that no number has is left.
         return None
     try:
         numbers = np.fromiter(map(float, texts), np.float64, len(texts))
@@ -50,28 +50,28 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
     return numbers if np.isfinite(numbers).all() else None
 
 
-def size_fault(text: str) -> tuple[str, str] | None:
-    """Return (code, message) where ``text`` is no whole number of pixels that a side of an image may have.
+def size_defect(text: str) -> tuple[str, str] | None:
+    """Return the code and the message of a defect if ``text`` is not a valid side of an image in pixels, else None.
 
-    >>> size_fault("640") is None
+    >>> size_defect("640") is None
     True
     """
     if not text:
         return "missing_value", "a size is missing"
-    if SIZE.fullmatch(text) and int(text) <= MOST_PIXELS_A_SIDE:
+    if SIZE.fullmatch(text) and int(text) <= MAX_SIDE:
         return None
-    return "not_a_number", f"{shortened(text)} is not a size; allowed are whole numbers from 1 to {MOST_PIXELS_A_SIDE}"
+    return "not_a_number", f"{shortened(text)} is not a size; expected a whole number from 1 to {MAX_SIDE}"
 
 
-def faulty(texts: Sequence[str], limits: Limits) -> list[int]:
+def invalid_indices(texts: Sequence[str], limits: Limits) -> list[int]:
     """Return the indices of the texts that are not finite decimals, ascending.
 
-    >>> faulty(["0.5", "nan", "0.5", "0,5"], Limits())
+    >>> invalid_indices(["0.5", "nan", "0.5", "0,5"], Limits())
     [1, 3]
     """
     wrong: list[int] = []
-    for start in range(0, len(texts), PARSED_AT_ONCE):
-        part = texts[start : start + PARSED_AT_ONCE]
+    for start in range(0, len(texts), PARSED_TOGETHER):
+        part = texts[start : start + PARSED_TOGETHER]
         if parse(part, limits) is None:
             wrong += [index for index, text in enumerate(part, start) if not _is_number(text, limits)]
     return wrong
@@ -81,11 +81,11 @@ def _is_number(text: str, limits: Limits) -> bool:
     return len(text) <= limits.number_characters and bool(NUMBER.fullmatch(text)) and not isinf(float(text))
 
 
-def fault(text: str, limits: Limits) -> tuple[str, str]:
-    """Return (code, message) of a text that is not a finite decimal.
+def number_defect(text: str, limits: Limits) -> tuple[str, str]:
+    """Return the code and the message of the defect of a text that is not a finite decimal.
 
-    >>> fault("nan", Limits())
-    ('not_finite', "'nan' is not finite; allowed is a decimal number such as 0.25")
+    >>> number_defect("nan", Limits())
+    ('not_finite', "'nan' is not finite; expected a decimal number such as 0.25")
     """
     if not text:
         return "missing_value", "a number is missing"
@@ -97,5 +97,5 @@ def fault(text: str, limits: Limits) -> tuple[str, str]:
     if NUMBER.fullmatch(text):
         return "not_finite", f"{shortened(text)} is too large for a float64"
     if text.lstrip("+-").lower() in NOT_FINITE_WORDS:
-        return "not_finite", f"{shortened(text)} is not finite; allowed is a decimal number such as 0.25"
-    return "not_a_number", f"{shortened(text)} is not a number; allowed is a decimal number such as 0.25"
+        return "not_finite", f"{shortened(text)} is not finite; expected a decimal number such as 0.25"
+    return "not_a_number", f"{shortened(text)} is not a number; expected a decimal number such as 0.25"

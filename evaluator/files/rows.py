@@ -1,4 +1,4 @@
-"""A submission's lines as rows: the header tells the shape, each row has as many cells and tokens as it must."""
+"""Reads the lines of a submission as rows, in the shape that its header declares, and checks cells and tokens."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from evaluator.catalog import Column, Form, Limits
-from evaluator.files.cells import MOST_CELLS, pieces_of, shortened, shortened_id, split_cells, tokens_of
-from evaluator.files.lines import Line, Lines, Progress, batches
-from evaluator.files.portions import LONG_CHARACTERS, PORTION_TEXTS, ROW_TEXTS, Portion, Row, pieced
+from evaluator.files.cells import MAX_CELLS, pieces_of, shortened, shortened_id, split_cells, tokens_of
+from evaluator.files.lines import Line, Lines, batches
+from evaluator.files.portions import LONG_CHARACTERS, PORTION_TEXTS, ROW_TEXTS, Portion, Row, split_row
+from evaluator.files.source import ReadProgress
 from evaluator.problems import MOST_DEFECTS, SHOWN_PER_CODE, Findings, Problem, Stop
 
 BLANKS = " \t"
@@ -19,9 +20,37 @@ STRING_COLUMN = "PredictionString"
 
 @dataclass(slots=True)
 class RowReader:
-    """Reads one file; holds what has been seen so far.
+    """Reads the rows of one file, in portions.
 
-    Defects wait in the portion: who takes it adds them to the findings, in order with those of its cells.
+    The defects of lines are in the portion. The caller adds them to the findings, together with the defects of values
+    and in file order.
+
+    Attributes
+    ----------
+    form : Form
+    limits : Limits
+    findings : Findings
+    layout : sequence of Column
+        The columns of a prediction, in the order of the declaration.
+    positions : list of int
+        Position in the file of each column.
+    in_order : callable
+        Returns the cells of a line in the order of the declaration.
+    kaggle : bool
+        Whether the file has prediction strings.
+    max_lines, lines, predictions : int
+        Maximum number of lines; number of lines and of predictions so far.
+    image_ids : set
+        Ids of the images so far; digests of long ids.
+    first_blank : int
+        Number of the first of the blank lines just before the current line; 0 if there are none.
+    started : bool
+        Whether a line that is not blank has been read.
+    portion : Portion
+        The portion that is being filled.
+    defect_counts : dict of code to int
+    pieces : iterator of Row
+        Pieces of a long line that follow the portion.
     """
 
     form: Form
@@ -31,32 +60,32 @@ class RowReader:
     positions: list[int] = field(default_factory=list)
     in_order: Callable[[list[str]], Sequence[str]] = tuple
     kaggle: bool = False
-    most_lines: int = 0
+    max_lines: int = 0
     lines: int = 0
     predictions: int = 0
-    seen: set[str | bytes] = field(default_factory=set)
-    blank_from: int = 0
-    begun: bool = False
+    image_ids: set[str | bytes] = field(default_factory=set)
+    first_blank: int = 0
+    started: bool = False
     portion: Portion = field(default_factory=Portion)
-    told: dict[str, int] = field(default_factory=dict)
+    defect_counts: dict[str, int] = field(default_factory=dict)
     pieces: Iterator[Row] = field(default_factory=lambda: iter(()))
 
     def __post_init__(self) -> None:
-        """Allow as many lines as predictions, until the header tells the shape."""
-        self.most_lines = self.limits.boxes
+        """Set the limit of lines that holds until the header has been read."""
+        self.max_lines = self.limits.boxes
 
     @property
     def image_column(self) -> Column:
-        """The column that names the image, in the file's shape."""
+        """The column with the id of the image, in the shape of the file."""
         return self.form.of_image[0] if self.kaggle else self.form.columns[0]
 
-    def portions(self, path: Path, progress: Progress) -> Iterator[Portion]:
-        """Yield the file, some lines at a time.
+    def portions(self, path: Path, progress: ReadProgress) -> Iterator[Portion]:
+        """Yield the rows of the file in portions.
 
         Raises
         ------
         Stop
-            Where the rest is not read; the reason is in the last portion or in the findings.
+            If the rest of the file is not read; the last portion or the findings contain the reason.
         """
         if self.form.kind == "rows":
             self._lay_out([column.name.lower() for column in self.form.columns])
@@ -65,43 +94,45 @@ class RowReader:
             for first, lines in batches(path, self.limits, last, progress):
                 yield from self._portions_of(first, lines)
         except Stop:
-            yield self._handed_over()
+            yield self._finished_portion()
             for problem in last.errors:
                 self.findings.add(problem)
             raise
-        yield self._handed_over()
-        if not self.begun and not self.findings.total:
+        yield self._finished_portion()
+        if not self.started and not self.findings.total:
             first_line = "the header" if self.form.kind == "table" else ",".join(self.form.long_header)
             self.findings.add(Problem("empty", f"the file is empty; the first line must be {first_line}"))
 
     def _portions_of(self, first: int, lines: Lines) -> Iterator[Portion]:
-        """Yield what is complete; the rest of the lines waits."""
+        """Read lines, and yield the portions that are complete."""
         if isinstance(lines, int):
             self._skip(first, lines)
             return
         for number, line in enumerate(lines, first):
             self._read_line(number, line)
             if self.portion.texts > PORTION_TEXTS:
-                yield self._handed_over()
+                yield self._finished_portion()
                 for row in self.pieces:
                     yield Portion([row])
 
-    def _handed_over(self) -> Portion:
-        """Return what is complete; the findings know its defects before this is called again."""
+    def _finished_portion(self) -> Portion:
+        """Return the current portion and begin a new one; add its defects to the findings before the next call."""
         portion, self.portion = self.portion, Portion()
         return portion
 
-    def _wrong(self, code: str, message: str, line: int, column: str | None = None, image: str | None = None) -> None:
-        shown = self._shows(code)
+    def _add_defect(
+        self, code: str, message: str, line: int, column: str | None = None, image: str | None = None
+    ) -> None:
+        shown = self._is_shown(code)
         image = image and shortened_id(image)
-        self._add(line, code, Problem(code, message, line=line, column=column, image=image) if shown else None)
+        self._append(line, code, Problem(code, message, line=line, column=column, image=image) if shown else None)
 
-    def _shows(self, code: str) -> bool:
-        self.told[code] = self.told.get(code, 0) + 1
-        return self.told[code] <= SHOWN_PER_CODE
+    def _is_shown(self, code: str) -> bool:
+        self.defect_counts[code] = self.defect_counts.get(code, 0) + 1
+        return self.defect_counts[code] <= SHOWN_PER_CODE
 
-    def _add(self, line: int, code: str, problem: Problem | None) -> None:
-        """Note a defect; stop at more than are counted."""
+    def _append(self, line: int, code: str, problem: Problem | None) -> None:
+        """Append a defect to the portion; stop at one more than are counted."""
         self.portion.defects.append((line, code, problem))
         if len(self.portion.defects) > self.findings.room:
             raise Stop("more defects than are counted")
@@ -110,39 +141,39 @@ class RowReader:
         if isinstance(line, str) and not line.strip(BLANKS):
             self._skip(number, 1)
             return
-        if self.blank_from:
-            self._tell_blanks(number)
-        if not self.begun:
-            self.begun = True
+        if self.first_blank:
+            self._add_blank_line_defects(number)
+        if not self.started:
+            self.started = True
             if self.form.kind == "table":
                 self._read_first(number, line)
                 return
         self._count_line(number)
         if isinstance(line, Problem):
-            self._add(number, line.code, line)
+            self._append(number, line.code, line)
         else:
             self.read_row(number, line)
 
     def _skip(self, number: int, count: int) -> None:
-        """Note where blank lines begin: those at the end are no defect, unless there are more than any row limit."""
-        self.blank_from = self.blank_from or number
-        if number + count - self.blank_from > max(self.limits.boxes, MOST_DEFECTS):
-            self._too_many(number)
+        """Skip blank lines. At the end of a file they are not defects, unless there are more than any limit of rows."""
+        self.first_blank = self.first_blank or number
+        if number + count - self.first_blank > max(self.limits.boxes, MOST_DEFECTS):
+            self._stop_at_limit(number)
 
-    def _tell_blanks(self, stop: int) -> None:
-        for number in range(self.blank_from, stop):
+    def _add_blank_line_defects(self, stop: int) -> None:
+        for number in range(self.first_blank, stop):
             self._count_line(number)
-            self._wrong("bad_row", "a blank line between rows; remove it", number)
-        self.blank_from = 0
+            self._add_defect("bad_row", "there is a blank line between rows; remove it", number)
+        self.first_blank = 0
 
     def _read_first(self, number: int, line: Line) -> None:
         if isinstance(line, Problem):
-            self._add(number, line.code, line)
+            self._append(number, line.code, line)
             raise Stop("unreadable header")
         self.read_header(number, line)
 
     def read_header(self, number: int, line: str) -> None:
-        """Find out the shape and where its columns stand; columns are found by name in any letter case."""
+        """Determine the shape of the file and the positions of its columns. Names of columns are not case-sensitive."""
         cells = [cell.strip(BLANKS) for cell in split_cells(line) or []]
         given = [cell.lower() for cell in cells]
         self.kaggle = bool(self.form.tokens) and STRING_COLUMN.lower() in given
@@ -150,102 +181,104 @@ class RowReader:
         wanted = [name.lower() for name in expected]
         if not set(given) & set(wanted):
             shapes = " or ".join(shape.header for shape in self.form.shapes)
-            message = f"the first line must be {shapes}; it is {shortened(line)}"
-            self._wrong("bad_header", message, number, self.form.long_header[0])
+            message = f"the first line must be {shapes}; found {shortened(line)}"
+            self._add_defect("bad_header", message, number, self.form.long_header[0])
             raise Stop("bad_header")
         for name, low in zip(expected, wanted, strict=True):
             if given.count(low) != 1:
-                what = "is missing" if low not in given else "stands there more than once"
+                what = "is missing" if low not in given else "occurs more than once"
                 message = f"column {name} {what}; the header must be {','.join(expected)}"
-                self._wrong("bad_header", message, number, name)
+                self._add_defect("bad_header", message, number, name)
         for cell, low in zip(cells, given, strict=True):
             if low not in wanted:
                 message = f"column {shortened(cell)} is unknown; the header must be {','.join(expected)}"
-                self._wrong("bad_header", message, number, shortened_id(cell))
-        if "bad_header" in self.told:
+                self._add_defect("bad_header", message, number, shortened_id(cell))
+        if "bad_header" in self.defect_counts:
             raise Stop("bad_header")
         self._lay_out(given)
 
     def _lay_out(self, given: list[str]) -> None:
-        """Find where each column of the declaration stands among the given ones."""
+        """Set the positions of the declared columns among the given ones, and what depends on the shape."""
         expected = self.form.kaggle_header if self.kaggle else self.form.long_header
         self.positions = [given.index(name.lower()) for name in expected]
         self.in_order = itemgetter(*self.positions)
         self.layout = self.form.tokens if self.kaggle else self.form.predicted
-        self.most_lines = self.limits.images if self.kaggle or self.form.one_each else self.limits.boxes
+        self.max_lines = self.limits.images if self.kaggle or self.form.one_each else self.limits.boxes
 
     def read_row(self, number: int, line: str) -> None:
-        """Put the row of a line into the portion, or its defect."""
+        """Add the row of a line, or its defect, to the portion."""
         cells = split_cells(line)
         if cells is None:
-            message = "quotes do not match, or a quoted cell holds a line break; quote a whole cell on one line"
-            self._wrong("bad_quote", message, number)
+            message = (
+                "quotes do not match, or a quoted cell contains a line break; put quotes around whole cells on one line"
+            )
+            self._add_defect("bad_quote", message, number)
             return
         if len(cells) != len(self.positions):
-            found = f"more than {MOST_CELLS:,}" if len(cells) > MOST_CELLS else f"{len(cells)}"
-            message = f"{found} cells; every line must have {len(self.positions)}"
-            self._wrong("bad_width", message, number)
+            found = f"more than {MAX_CELLS:,}" if len(cells) > MAX_CELLS else f"{len(cells)}"
+            message = f"{found} cells; expected {len(self.positions)}"
+            self._add_defect("bad_width", message, number)
             return
         ordered = self.in_order(cells)
         width = len(self.form.of_image)
-        image, beside = ordered[0], ordered[1:width]
+        image, image_cells = ordered[0], ordered[1:width]
         if self.image_column.kind == "file":
             image = image.rpartition("/")[2]
         if self.kaggle:
-            self._read_string(Row(number, image, beside, ()), ordered[-1])
+            self._read_string(Row(number, image, image_cells, ()), ordered[-1])
             return
-        texts = self.read_cells(ordered[width:]) if " " in line or "\t" in line else ordered[width:]
-        self._name(number, image)
+        texts = self.without_blanks(ordered[width:]) if " " in line or "\t" in line else ordered[width:]
+        self._add_image(number, image)
         self._count(number, 1)
-        self.portion.rows.append(Row(number, image, beside, texts))
+        self.portion.rows.append(Row(number, image, image_cells, texts))
         self.portion.texts += len(texts)
 
-    def read_cells(self, cells: Sequence[str]) -> list[str]:
-        """Return the cells of a long row; numbers without the blanks around them."""
+    def without_blanks(self, cells: Sequence[str]) -> list[str]:
+        """Return the cells of a row, numbers without the blanks around them."""
         return [
             cell.strip(BLANKS) if column.kind == "number" else cell
             for cell, column in zip(cells, self.layout, strict=True)
         ]
 
     def _read_string(self, row: Row, string: str) -> None:
-        """Put a row with its tokens into the portion; a long string waits in pieces."""
+        """Add a row with its tokens to the portion; a long string becomes pieces that follow the portion."""
         long, width = len(string) > LONG_CHARACTERS, len(self.layout)
         tokens = [] if long else tokens_of(string)
         count = sum(len(tokens_of(piece)) for piece in pieces_of(string, LONG_CHARACTERS)) if long else len(tokens)
         if count % width:
             names = " ".join(column.name for column in self.layout)
-            message = f"{count} tokens, which is no multiple of {width}: ({names}) for each prediction"
-            self._wrong("bad_tokens", message, row.line, STRING_COLUMN, row.image)
-        self._name(row.line, row.image)
+            message = f"{count} tokens; expected a multiple of {width}: ({names}) for each prediction"
+            self._add_defect("bad_tokens", message, row.line, STRING_COLUMN, row.image)
+        self._add_image(row.line, row.image)
         if count % width:
             return
         self._count(row.line, count // width)
         if long:
-            self.pieces = pieced(row, string, width)
+            self.pieces = split_row(row, string, width)
             self.portion.texts += PORTION_TEXTS
         else:
-            self.portion.rows.append(Row(row.line, row.image, row.beside, tokens))
+            self.portion.rows.append(Row(row.line, row.image, row.image_cells, tokens))
         self.portion.texts += count + ROW_TEXTS
 
-    def _name(self, number: int, image: str) -> None:
-        """Note that an image has a row, and whether it had one before where it may have only one."""
+    def _add_image(self, number: int, image: str) -> None:
+        """Add the image of a row, and a defect if it may have only one row and this is another one."""
         key = image if len(image) <= self.limits.text_characters else blake2b(image.encode()).digest()
-        if (self.kaggle or self.form.one_each) and key in self.seen:
-            message = f"image {shortened(image)} has a row already; it may have one"
-            self._wrong("duplicate_image", message, number, self.image_column.name, image)
-        self.seen.add(key)
+        if (self.kaggle or self.form.one_each) and key in self.image_ids:
+            message = f"image {shortened(image)} has an earlier row; it may have only one"
+            self._add_defect("duplicate_image", message, number, self.image_column.name, image)
+        self.image_ids.add(key)
 
     def _count_line(self, number: int) -> None:
         self.lines += 1
-        if self.lines > self.most_lines:
-            self._too_many(number)
+        if self.lines > self.max_lines:
+            self._stop_at_limit(number)
 
     def _count(self, number: int, predictions: int) -> None:
         self.predictions += predictions
-        if self.predictions > self.limits.boxes or len(self.seen) > self.limits.images:
-            self._too_many(number)
+        if self.predictions > self.limits.boxes or len(self.image_ids) > self.limits.images:
+            self._stop_at_limit(number)
 
-    def _too_many(self, number: int) -> NoReturn:
+    def _stop_at_limit(self, number: int) -> NoReturn:
         message = f"more than {self.limits.boxes:,} predictions or {self.limits.images:,} images; every line counts"
         self.portion.defects.append((number, "too_many_rows", Problem("too_many_rows", message, line=number)))
         self.findings.more = True

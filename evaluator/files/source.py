@@ -1,4 +1,4 @@
-"""A submission on its way in."""
+"""A submitted file while it is read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,16 +7,19 @@ from pathlib import Path
 from evaluator.catalog import Limits
 from evaluator.problems import Findings
 
+ReadProgress = Callable[[float], None]
+"""Takes the fraction of a file that has been read."""
 
-def unheard(fraction: float) -> None:
-    """Report progress to nobody."""
+
+def ignore_progress(fraction: float) -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, what it may hold, where its defects go, and who hears what fraction of it has been read."""
+    """A submitted file, its limits, the findings that its defects are added to, and a callback for progress."""
 
     path: Path
     limits: Limits = field(default_factory=Limits)
     findings: Findings = field(default_factory=Findings)
-    progress: Callable[[float], None] = unheard
+    progress: ReadProgress = ignore_progress

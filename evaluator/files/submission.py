@@ -1,4 +1,4 @@
-"""A submission's rows as typed columns, whichever of the two shapes it has; every defect with its place."""
+"""Reads a submission in CSV as typed columns, whichever shape it has; each defect has its line and column."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evaluator.catalog import Column, Form
 from evaluator.files import numbers
 from evaluator.files.cells import shortened, shortened_id
-from evaluator.files.masks import MASK, MaskReader, mask_fault
+from evaluator.files.masks import MASK, MaskReader, mask_defect
 from evaluator.files.notices import notice_unknown_images
 from evaluator.files.portions import Defect, Portion, Row
 from evaluator.files.rows import BLANKS, STRING_COLUMN, RowReader
@@ -23,9 +23,9 @@ from evaluator.problems import SHOWN_PER_CODE, Findings, Problem, Stop
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The ids or labels a truth knows.
+    """The known ids or labels with their codes.
 
-    ``closed``: anything else is a defect. Otherwise it gets the code -1.
+    If it is ``closed``, any other text is a defect. Otherwise other texts have the code -1.
     """
 
     index: Mapping[str, int]
@@ -36,21 +36,20 @@ CODES = np.dtype(np.int32)
 TYPES = {"number": np.dtype(np.float64), "mask": MASK}
 Vocabularies = Mapping[str, Vocabulary]
 Sizes = Mapping[str, NDArray[np.int64]]
-"""``width`` and ``height`` of the truth's images, shape (images,), 0 where nothing is known of it."""
+"""``width`` and ``height`` of the images of the truth, shape (images,); 0 if unknown."""
 
 
 @dataclass(slots=True)
-class Table:
-    """The predictions of a file, one array a column, in file order.
+class SubmissionTable:
+    """The predictions of a file, one array for each column, in file order.
 
     Attributes
     ----------
     columns : dict of name to array of shape (N,)
-        int32 codes for images (``image``), labels and relations, -1 where the truth does not know them; float64 for
-        numbers; :data:`evaluator.files.masks.MASK` for masks. Predictions of images that the truth does not know are
-        left out.
+        int32 codes for images (``image``), labels and relations, -1 if unknown; float64 for numbers;
+        :data:`evaluator.files.masks.MASK` for masks. Predictions of unknown images are left out.
     named : set of int
-        Codes of the images that the file names, with predictions or without.
+        Codes of the images that have a row, with or without predictions.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -65,47 +64,47 @@ class Table:
         return self.columns[name].astype(np.int64)
 
 
-Explain = Callable[[int], tuple[str, str]]
-"""Takes the index of a value that is wrong; returns code and message."""
+Describe = Callable[[int], tuple[str, str]]
+"""Takes the index of an invalid value and returns the code and the message of its defect."""
 
 
 @dataclass(frozen=True, slots=True)
-class Faults:
-    """The wrong values of one column of a batch.
+class InvalidValues:
+    """The invalid values of one column of a batch.
 
     Attributes
     ----------
     column : Column
     rows : int64 array of shape (N,)
-        Of the batch.
+        Row of each in the batch.
     tokens : int64 array of shape (N,)
-        Places in their prediction strings, from 1; 0 where there is none.
+        Position in the prediction string, from 1; 0 if there is no such string.
     values : int64 array of shape (N,)
-        What ``explain`` takes.
-    explain : callable
+        Index of each, the argument of ``describe``.
+    describe : callable
     """
 
     column: Column
     rows: NDArray[np.int64]
     tokens: NDArray[np.int64]
     values: NDArray[np.int64]
-    explain: Explain
+    describe: Describe
 
 
 @dataclass(slots=True)
 class Batch:
-    """Some rows on their way to columns; collects their defects and hands them on in file order."""
+    """Converts the rows of one portion to columns, and adds the defects of the portion to the findings in order."""
 
     reader: RowReader
     vocabularies: Vocabularies
     sizes: Sizes
     masks: MaskReader
     portion: Portion
-    faults: list[Faults] = field(default_factory=list)
+    invalid: list[InvalidValues] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Row]:
-        """The sound rows."""
+        """The rows without defects."""
         return self.portion.rows
 
     @property
@@ -119,7 +118,7 @@ class Batch:
         Raises
         ------
         Stop
-            Where the findings hold as many defects as are counted.
+            If the findings have as many defects as are counted.
         """
         layout = self.reader.layout
         images = self._codes([row.image for row in self.rows], self.reader.image_column, step=0)
@@ -130,30 +129,30 @@ class Batch:
         for step, column in enumerate(layout, 1):
             part = texts[step - 1 :: len(layout)]
             if column.kind == "mask":
-                masks, faults = self.masks.masks(part, columns["height"], columns["width"])
-                self._add(list(faults), faults.__getitem__, column, step=step)
+                masks, defects = self.masks.masks(part, columns["height"], columns["width"])
+                self._add(list(defects), defects.__getitem__, column, step=step)
                 columns[column.name] = masks
             elif column.kind != "unread":
                 read = self._numbers if column.kind == "number" else self._codes
                 columns[column.name] = read(part, column, step=step)
-        self._tell()
+        self._report_defects()
         if self.masks.too_large:
             raise Stop("too_large")
         return images, columns
 
     def _sizes(self, images: NDArray[np.int32]) -> dict[str, NDArray[np.int64]]:
-        """Return the width and height of each prediction's image, shape (N,); note sizes that are not the truth's."""
+        """Return width and height of the image of each prediction, shape (N,); add sizes that differ from the truth."""
         sizes: dict[str, NDArray[np.int64]] = {}
-        for place, column in enumerate(self.reader.form.of_image[1:]):
-            texts = [row.beside[place].strip(BLANKS) for row in self.rows]
-            faults = {index: fault for index, text in enumerate(texts) if (fault := numbers.size_fault(text))}
-            self._add(list(faults), faults.__getitem__, column, step=0)
-            read = np.array([1 if index in faults else int(text) for index, text in enumerate(texts)], np.int64)
+        for position, column in enumerate(self.reader.form.of_image[1:]):
+            texts = [row.image_cells[position].strip(BLANKS) for row in self.rows]
+            defects = {index: defect for index, text in enumerate(texts) if (defect := numbers.size_defect(text))}
+            self._add(list(defects), defects.__getitem__, column, step=0)
+            read = np.array([1 if index in defects else int(text) for index, text in enumerate(texts)], np.int64)
             truth = np.zeros_like(read)
             if self.sizes:
                 truth[images >= 0] = self.sizes[column.kind][images[images >= 0]]
             others = np.flatnonzero((truth > 0) & (truth != read)).tolist()
-            self._add(others, _of_another_size(truth, column.kind), column, step=0)
+            self._add(others, _describe_other_size(truth, column.kind), column, step=0)
             sizes[column.kind] = np.repeat(read, self.counts)
         return sizes
 
@@ -162,66 +161,71 @@ class Batch:
         values = numbers.parse(texts, limits)
         if values is not None:
             return values
-        self._add(numbers.faulty(texts, limits), lambda index: numbers.fault(texts[index], limits), column, step=step)
+        self._add(
+            numbers.invalid_indices(texts, limits),
+            lambda index: numbers.number_defect(texts[index], limits),
+            column,
+            step=step,
+        )
         return np.zeros(len(texts))
 
     def _codes(self, texts: list[str], column: Column, *, step: int) -> NDArray[np.int32]:
         vocabulary = self.vocabularies.get("image" if column.kind == "file" else column.kind)
         known = vocabulary.index if vocabulary else {}
         codes = np.fromiter(map(known.get, texts, repeat(-1)), np.int32, len(texts))
-        closed, most = vocabulary is not None and vocabulary.closed, self.reader.limits.text_characters
-        wrong = np.flatnonzero(codes < 0).tolist()
+        closed, max_length = vocabulary is not None and vocabulary.closed, self.reader.limits.text_characters
+        invalid = np.flatnonzero(codes < 0).tolist()
         if not closed:
-            wrong = [index for index in wrong if not 0 < len(texts[index]) <= most]
-        self._add(wrong, lambda index: self._text_fault(texts[index], column), column, step=step)
+            invalid = [index for index in invalid if not 0 < len(texts[index]) <= max_length]
+        self._add(invalid, lambda index: self._text_defect(texts[index], column), column, step=step)
         return codes
 
-    def _text_fault(self, text: str, column: Column) -> tuple[str, str]:
-        most = self.reader.limits.text_characters
+    def _text_defect(self, text: str, column: Column) -> tuple[str, str]:
+        max_length = self.reader.limits.text_characters
         if not text:
             return "missing_value", f"{column.name} is empty"
-        if len(text) > most:
-            return "field_too_long", f"{shortened(text)} has {len(text)} characters; at most {most} are allowed"
+        if len(text) > max_length:
+            return "field_too_long", f"{shortened(text)} has {len(text)} characters; at most {max_length} are allowed"
         code = "unknown_image" if column.kind in ("image", "file") else "unknown_label"
         return code, f"{shortened(text)} is not in this challenge's list of {column.kind}s"
 
-    def _add(self, wrong: Sequence[int], explain: Explain, column: Column, *, step: int) -> None:
-        """Add the defects of a column, by the index of the value; ``step`` is its place in a prediction, 0: image."""
-        values = np.array(wrong, np.int64)
-        if step == 0:  # a later piece of a line says nothing new of its image
-            values = values[np.array([self.rows[row].before == 0 for row in wrong], bool)]
-            self.faults.append(Faults(column, values, np.zeros_like(values), values, explain))
+    def _add(self, invalid: Sequence[int], describe: Describe, column: Column, *, step: int) -> None:
+        """Add the invalid values of a column by index; ``step`` is its position in a prediction, 0 for the image."""
+        values = np.array(invalid, np.int64)
+        if step == 0:  # The first piece of a line has reported the defects of its image.
+            values = values[np.array([self.rows[row].tokens_before == 0 for row in invalid], bool)]
+            self.invalid.append(InvalidValues(column, values, np.zeros_like(values), values, describe))
             return
         ends, width = np.cumsum(self.counts), len(self.reader.layout)
         rows, tokens = np.searchsorted(ends, values, side="right"), np.zeros_like(values)
         if self.reader.kaggle:
-            before = np.array([row.before for row in self.rows], np.int64) - (ends - self.counts) * width
+            before = np.array([row.tokens_before for row in self.rows], np.int64) - (ends - self.counts) * width
             tokens = before[rows] + values * width + step
-        self.faults.append(Faults(column, rows, tokens, values, explain))
+        self.invalid.append(InvalidValues(column, rows, tokens, values, describe))
 
-    def _tell(self) -> None:
-        """Hand the defects of lines and of values to the findings, as far as they are counted."""
+    def _report_defects(self) -> None:
+        """Add the defects of lines and of values to the findings, up to the number that is counted."""
         findings = self.reader.findings
-        for _, code, problem in sorted([*self.portion.defects, *self._of_values(findings)], key=itemgetter(0)):
+        for _, code, problem in sorted([*self.portion.defects, *self._value_defects(findings)], key=itemgetter(0)):
             findings.count(code, problem)
 
-    def _of_values(self, findings: Findings) -> Iterator[Defect]:
-        """Yield the defects of values in file order, one more than are counted at most."""
-        if not any(len(each.values) for each in self.faults):
+    def _value_defects(self, findings: Findings) -> Iterator[Defect]:
+        """Yield the defects of values in file order, at most one more than are counted."""
+        if not any(len(each.values) for each in self.invalid):
             return
-        which = np.repeat(np.arange(len(self.faults)), [len(each.values) for each in self.faults])
+        which = np.repeat(np.arange(len(self.invalid)), [len(each.values) for each in self.invalid])
         rows, tokens, values = (
-            np.concatenate([getattr(each, name) for each in self.faults]) for name in ("rows", "tokens", "values")
+            np.concatenate([getattr(each, name) for each in self.invalid]) for name in ("rows", "tokens", "values")
         )
         first = np.lexsort((tokens, rows))[: findings.room + 1]
-        told = Counter(findings.counts)
+        counts = Counter(findings.counts)
         for each, at, token, value in zip(
             *(part[first].tolist() for part in (which, rows, tokens, values)), strict=True
         ):
-            code, message = self.faults[each].explain(value)
-            told[code] += 1
-            shown = told[code] <= SHOWN_PER_CODE
-            line, name = self.rows[at].line, self.faults[each].column.name
+            code, message = self.invalid[each].describe(value)
+            counts[code] += 1
+            shown = counts[code] <= SHOWN_PER_CODE
+            line, name = self.rows[at].line, self.invalid[each].column.name
             yield line, code, self._problem(code, message, at, token, name) if shown else None
 
     def _problem(self, code: str, message: str, at: int, token: int, column: str) -> Problem:
@@ -230,27 +234,29 @@ class Batch:
         return Problem(code, text, line=row.line, column=name, image=shortened_id(row.image), token=token or None)
 
 
-def _of_another_size(truth: NDArray[np.int64], side: str) -> Explain:
-    return lambda row: mask_fault(f"masks of this image must have a {side} of {truth[row]} pixels")
+def _describe_other_size(truth: NDArray[np.int64], side: str) -> Describe:
+    return lambda row: mask_defect(f"masks of this image must have a {side} of {truth[row]} pixels")
 
 
-def read_table(source: Source, form: Form, vocabularies: Vocabularies, sizes: Sizes | None = None) -> Table:
-    """Read a CSV submission of any shape of its form.
+def read_submission(
+    source: Source, form: Form, vocabularies: Vocabularies, sizes: Sizes | None = None
+) -> SubmissionTable:
+    """Read a submission in CSV.
 
     Parameters
     ----------
     source : Source
-        Its findings receive every defect, and the notice ``unknown_image``.
+        Every defect, and the notice ``unknown_image``, is added to its findings.
     form : Form
-        What its columns are called.
+        Declares the columns.
     vocabularies : mapping of ``image``, ``label``, ``relation`` to Vocabulary
-        What is known; of the others only the form is checked.
+        Known ids and labels; without one, only the format of such a column is checked.
     sizes : Sizes, optional
-        What masks must fit to.
+        Sizes that the masks must have.
 
     Returns
     -------
-    Table; of use only where the findings hold no defect.
+    Table; it must not be used if the findings contain a defect.
     """
     findings = source.findings
     reader = RowReader(form, source.limits, findings)
@@ -262,18 +268,18 @@ def read_table(source: Source, form: Form, vocabularies: Vocabularies, sizes: Si
         for portion in reader.portions(source.path, source.progress):
             images, part = Batch(reader, vocabularies, sizes or {}, masks, portion).columns()
             named.update(images.tolist())
-            unknown_rows += sum(not portion.rows[row].before for row in np.flatnonzero(images < 0).tolist())
+            unknown_rows += sum(not portion.rows[row].tokens_before for row in np.flatnonzero(images < 0).tolist())
             if findings.total:
-                parts.clear()  # it will not be scored; only its defects are wanted
+                parts.clear()  # A file with a defect is not scored.
             elif portion.rows:
                 kept = part["image"] >= 0
                 parts.append(part if kept.all() else {name: values[kept] for name, values in part.items()})
     except Stop:
-        pass  # why is in the findings
+        pass  # The findings contain the reason.
     findings.errors.sort(key=lambda problem: problem.line or 0)
     if "image" in vocabularies and not vocabularies["image"].closed:
         notice_unknown_images(findings, unknown_rows)
-    return Table(_joined(parts, form), named - {-1})
+    return SubmissionTable(_joined(parts, form), named - {-1})
 
 
 def _joined(parts: list[dict[str, NDArray[Any]]], form: Form) -> dict[str, NDArray[Any]]:

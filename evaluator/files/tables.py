@@ -1,4 +1,4 @@
-"""One CSV file of a truth folder as columns of text and numbers. It takes pandas: imported where one is read."""
+"""Reads a CSV file of a truth folder as columns of texts and numbers. Imports pandas, so it is imported when needed."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from evaluator.problems import SHOWN_PER_CODE, Findings, Problem
 
 @dataclass(slots=True)
 class TruthTable:
-    """One CSV file of a truth folder; rows are numbered as an editor shows them."""
+    """A CSV file of a truth folder."""
 
     file: str
     frame: pd.DataFrame
@@ -35,7 +35,7 @@ class TruthTable:
         return values
 
     def numbers(self, *columns: str) -> NDArray[np.float64]:
-        """Return number columns side by side, shape (N, len(columns)); what is no finite decimal is a fault."""
+        """Return columns of numbers, shape (N, len(columns)); a text that is not a finite decimal is a fault."""
         return np.stack([self._numbers(column) for column in columns], axis=1)
 
     def _numbers(self, column: str) -> NDArray[np.float64]:
@@ -44,26 +44,26 @@ class TruthTable:
         if values is not None:
             return values
         wrong = np.zeros(len(texts), bool)
-        wrong[numbers.faulty(texts, Limits())] = True
+        wrong[numbers.invalid_indices(texts, Limits())] = True
         self.mark(column, wrong, "truth_bad_value", "is not a finite decimal number")
-        # NaN compares with nothing, so that one fault is not told as two
+        # NaN, because every comparison with it is false, so that an invalid number is reported only once.
         return np.array([np.nan if bad else float(text) for text, bad in zip(texts, wrong, strict=True)])
 
     def integers(self, column: str) -> NDArray[np.int64]:
-        """Return a number column cut to whole numbers, shape (N,)."""
+        """Return a column of numbers truncated to integers, shape (N,)."""
         values = self._numbers(column)
         self.mark(column, np.abs(values) > 2**31, "truth_bad_value", "is out of range")
         return np.trunc(np.nan_to_num(values)).astype(np.int64)
 
     def mark(self, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
-        """Note a fault for each row where ``wrong`` is true; the same check of a column twice is one."""
-        self._note(self.faults.found, column, wrong, code, what)
+        """Add a fault for each row where ``wrong`` is true; a repeated check of a column has no effect."""
+        self._add(self.faults.found, column, wrong, code, what)
 
     def warn(self, column: str, suspect: NDArray[np.bool_], code: str, what: str) -> None:
-        """Note a warning for each row where ``suspect`` is true."""
-        self._note(self.faults.warned, column, suspect, code, what)
+        """Add a warning for each row where ``suspect`` is true."""
+        self._add(self.faults.warned, column, suspect, code, what)
 
-    def _note(self, findings: Findings, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
+    def _add(self, findings: Findings, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
         if (self.file, column, what) in self.faults.checked:
             return
         self.faults.checked.add((self.file, column, what))
@@ -74,25 +74,25 @@ class TruthTable:
         findings.add_unseen(code, len(rows[SHOWN_PER_CODE:]))
 
 
-def read_table(text: str, declared: TruthFile, faults: Faults) -> TruthTable:
-    """Read a CSV file with a header; columns are found by name in any letter case, others are ignored.
+def read_truth_table(text: str, declared: TruthFile, faults: Faults) -> TruthTable:
+    """Read a CSV file with a header; column names are not case-sensitive, and other columns are ignored.
 
     Raises
     ------
     InvalidTruth
-        Where the file has no such columns or rows of another width.
+        If a column is missing, or if a row has too many cells.
     """
     name = declared.name
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            # Quotes and line ends are pandas' to judge; every cell stays the text it is.
+            # pandas handles quotes and line ends only; every cell stays a text.
             frame = pd.read_csv(io.StringIO(text), dtype=str, na_filter=False, skip_blank_lines=False, index_col=False)
     except pd.errors.EmptyDataError:
-        faults.add("truth_bad_header", name, f"the file is empty; it must hold {','.join(declared.columns)}")
+        faults.add("truth_bad_header", name, f"the file is empty; expected the columns {','.join(declared.columns)}")
         raise faults.error from None
     except (pd.errors.ParserError, pd.errors.ParserWarning):
-        faults.add("truth_bad_value", name, "more cells than the header has columns", line=_widest_line(text))
+        faults.add("truth_bad_value", name, "a row has more cells than the header", line=_widest_line(text))
         raise faults.error from None
     frame = _named(frame, text, declared, faults)
     filled = np.flatnonzero((frame != "").any(axis=1).to_numpy())
@@ -104,8 +104,8 @@ def _named(frame: pd.DataFrame, text: str, declared: TruthFile, faults: Faults) 
     given = [cell.strip().lower() for cell in next(csv.reader(io.StringIO(text, newline="")))]
     wrong = [column for column in columns if given.count(column.lower()) != 1]
     for column in wrong:
-        what = "stands there more than once" if column.lower() in given else "is missing"
-        message = f"column {column} {what}; the header must hold {','.join(columns)}"
+        what = "occurs more than once" if column.lower() in given else "is missing"
+        message = f"column {column} {what}; the header must have {','.join(columns)}"
         faults.add("truth_bad_header", declared.name, message, line=1, column=column)
     if wrong:
         raise faults.error
@@ -114,7 +114,7 @@ def _named(frame: pd.DataFrame, text: str, declared: TruthFile, faults: Faults) 
 
 
 def _widest_line(text: str) -> int | None:
-    """Return the first line with more cells than the header."""
+    """Return the number of the first line with more cells than the header."""
     rows = csv.reader(io.StringIO(text, newline=""))
     width = len(next(rows))
     return next((rows.line_num for row in rows if len(row) > width), None)

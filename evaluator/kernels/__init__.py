@@ -1,4 +1,4 @@
-"""Machine code, made by numba, for what takes most of the time of a scoring.
+"""Functions that numba compiles to machine code, for the parts of scoring that take most of the time.
 
 Every kernel gives the same result, to the last bit, as a reference implementation in numpy. Kernels do not check array
 bounds: callers must keep to the documented shapes. ``python -m evaluator.kernels`` compiles all of them at set-up;
@@ -23,16 +23,16 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     progress : callable
         Called with the stage COMPILING and the fraction done. Not called if there is nothing to compile.
     """
-    jit = import_module("evaluator.kernels.jit")  # loads numba
+    jit = import_module("evaluator.kernels.jit")  # This loads numba, which takes time.
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # without a writable folder, this process alone has the machine code
+    with suppress(OSError):  # Without a writable folder, only this process has the machine code.
         (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 
 def load(progress: Callable[[str, float], None]) -> None:
-    """Load all machine code, and compile what the cache does not hold; progress as for :func:`compile_once`."""
+    """Load all machine code, and compile what is not in the cache; ``progress`` is as for :func:`compile_once`."""
     found = walk_packages([str(FOLDER)], f"{__name__}.")
     names = [module.name for module in found if not module.name.endswith("__main__")]
     for number, name in enumerate(names):

@@ -34,16 +34,16 @@ def _area(hits, precisions, points, positives):
     """Return the area under the curve, summed from the highest confidence down; makes precisions non-increasing."""
     for point in range(points - 2, -1, -1):
         precisions[point] = max(precisions[point], precisions[point + 1])
-    area, reached = 0.0, 0.0
+    area, previous_recall = 0.0, 0.0
     for point in range(points):
         recall = hits[point] / positives
-        area += (recall - reached) * precisions[point]
-        reached = recall
+        area += (recall - previous_recall) * precisions[point]
+        previous_recall = recall
     return area
 
 
 @kernel(types.uint64[::1], types.uint64[::1], types.float64, types.float64[::1], types.float64[::1])
-def average_precision(one, other, positives, hits, precisions):
+def average_precision(keys, other_keys, positives, hits, precisions):
     """Return the area under the interpolated precision/recall curve of two sorted arrays of keys, taken together.
 
     The sums are those of :func:`evaluator.metrics.average_precision.average_precision`, in the same order: all keys of
@@ -52,24 +52,24 @@ def average_precision(one, other, positives, hits, precisions):
 
     Parameters
     ----------
-    one, other : uint64 arrays, ascending, as :func:`scatter` writes them
+    keys, other_keys : uint64 arrays, ascending, as :func:`scatter` writes them
     positives : float64, above 0
     hits, precisions : float64 arrays, as long as both together
         Scratch memory.
     """
-    first, second = len(one) - 1, len(other) - 1
+    first, second = len(keys) - 1, len(other_keys) - 1
     true, false, points = 0, 0, 0
     while first >= 0 or second >= 0:
-        from_one = second < 0 or (first >= 0 and one[first] >= other[second])
-        confidence = (one[first] if from_one else other[second]) >> _1
+        from_first = second < 0 or (first >= 0 and keys[first] >= other_keys[second])
+        confidence = (keys[first] if from_first else other_keys[second]) >> _1
         before = true
-        while first >= 0 and one[first] >> _1 == confidence:
-            true += np.int64(_1 - (one[first] & _1))
-            false += np.int64(one[first] & _1)
+        while first >= 0 and keys[first] >> _1 == confidence:
+            true += np.int64(_1 - (keys[first] & _1))
+            false += np.int64(keys[first] & _1)
             first -= 1
-        while second >= 0 and other[second] >> _1 == confidence:
-            true += np.int64(_1 - (other[second] & _1))
-            false += np.int64(other[second] & _1)
+        while second >= 0 and other_keys[second] >> _1 == confidence:
+            true += np.int64(_1 - (other_keys[second] & _1))
+            false += np.int64(other_keys[second] & _1)
             second -= 1
         if true > before:
             hits[points] = true

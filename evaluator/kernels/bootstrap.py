@@ -1,4 +1,6 @@
-"""Weighted sums and areas for a block of bootstrap replicates; reference: ``evaluator.metrics.bootstrap``.
+"""Weighted sums and areas under curves for a block of bootstrap replicates.
+
+The reference implementation is ``evaluator.metrics.bootstrap``.
 
 The weights of an image in all replicates of a block are contiguous, so an entry of a curve costs one cache line and a
 few vector additions. Counts are whole numbers, stored as float64, which represents them exactly.
@@ -10,9 +12,10 @@ from numba import types
 from evaluator.draws import LANES
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-ROWS_PER_SUM = 257  # the sum of 257 weights of at most 255 fits in 16 bits
-# Rows of the state of a curve, one column for each replicate: weight of the remaining full and partial true positives
-# and false positives, highest precision and area so far, and weight of the true positives of the current step.
+ROWS_PER_SUM = 257  # The sum of 257 weights of at most 255 fits in 16 bits.
+# The rows of the state of a curve; it has one column for each replicate. The first three are the weights of the
+# remaining full true positives, partial ones and false positives. Then come the highest precision so far, the area so
+# far, and the weights of the full and partial true positives of the current step.
 FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)
 STATES = 7
 SMALLEST = np.finfo(np.float64).tiny
@@ -48,7 +51,7 @@ def _sums(weights, rows, ends, counts, found):
 
 @inlined
 def _add_run(state, partial_weight, envelope):
-    """Add the area of one run of true positives, and subtract the run from what remains of the curve."""
+    """Add the area of one run of true positives, and subtract the run from the remaining true positives."""
     for lane in range(LANES):
         true = state[FULL, lane] + partial_weight * state[PARTIAL, lane]
         entries = true + state[FALSE, lane]
@@ -73,7 +76,7 @@ def _add_run(state, partial_weight, envelope):
     types.float64[:, ::1],
 )
 def _areas(weights, rows, ends, firsts, partial_weight, envelope, counts, state, found):
-    """Compute the area of each curve: a first pass sums up its entries, a second adds areas from low confidence up."""
+    """Compute the area of each curve: first sum up its entries, then add areas from the lowest confidence up."""
     begin = 0
     for curve in range(len(firsts) - 1):
         state[:] = 0.0

@@ -37,14 +37,14 @@ def _cache_folder() -> Path:
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / stamp
     beside = FOLDER / "__pycache__" / stamp
-    with suppress(OSError):  # the folder may be read-only and already filled
+    with suppress(OSError):  # The folder can be read-only and already filled.
         beside.mkdir(parents=True, exist_ok=True)
     if (beside / FILLED).exists() or os.access(beside, os.W_OK):
         return beside
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "podium" / stamp
 
 
-FILLED = "filled"  # name of the file that marks a cache folder in which every kernel has been compiled
+FILLED = "filled"  # The name of a file that marks a cache folder with the machine code of all kernels.
 CACHE_FOLDER = _cache_folder()
 
 
@@ -68,7 +68,7 @@ class _Cache(caching.Cache):
     _impl_class = _Implementation
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(OSError):  # without a writable folder, this process alone has the machine code
+        with suppress(OSError):  # Without a writable folder, only this process has the machine code.
             super().save_overload(sig, data)
 
 
@@ -93,17 +93,19 @@ def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function for these argument types only, or load it from the cache; it runs without the GIL.
+    """Return a decorator that compiles a function for these argument types, or loads it from the cache.
+
+    The function runs without the GIL.
 
     Division by zero gives infinity or NaN as in numpy. Floating-point operations are not reordered, so results equal
     those of the reference implementation to the last bit.
     """
 
-    def pinned(function: Callable[..., Any]) -> Callable[..., Any]:
+    def compiled_for_signature(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled = njit(nogil=True, error_model="numpy", _nrt=False)(function)
         compiled._cache = _Cache(function)
         compiled.compile(signature)
         compiled.disable_compile()
         return cast("Callable[..., Any]", compiled)
 
-    return pinned
+    return compiled_for_signature

@@ -1,6 +1,7 @@
-"""How many pixels masks have in common, from their compressed run lengths; the twin is ``pycocotools``.
+"""Number of pixels that masks have in common, computed from their compressed run lengths.
 
-The cost of a pair depends on the mask that has fewer runs, so it is small beside what reading the other one takes.
+The reference implementation is ``pycocotools``. The cost of a pair grows with the number of runs of the mask that has
+fewer, so it is small beside the cost of reading the other one.
 """
 
 import numpy as np
@@ -8,14 +9,15 @@ from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-TEXT, PLACES = read_only(types.uint8), read_only(types.int64)
-EDGE, INSIDE = range(2)  # where a run ends, and how many pixels are inside up to there
+TEXT, OFFSETS = read_only(types.uint8), read_only(types.int64)
+EDGE, INSIDE = range(2)  # Columns of runs: the pixel at which a run ends, and how many pixels are inside up to there.
 
 
 @inlined
 def _decode(text, begin, end, runs, first):
-    """Write the runs of one mask from ``first`` on; return the place after the last one."""
-    at, run, before, last, edge, inside = begin, first, np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    """Write the runs of one mask from index ``first`` on; return the index after the last one."""
+    at, run, edge, inside = begin, first, np.int64(0), np.int64(0)
+    length_before_last, last_length = np.int64(0), np.int64(0)
     while at < end:
         length, shift, code = np.int64(0), 0, np.int64(32)
         while code & 32 and at < end:
@@ -26,8 +28,8 @@ def _decode(text, begin, end, runs, first):
         if code & 16:
             length -= np.int64(1) << shift
         if run - first > 2:
-            length += before
-        before, last = last, length
+            length += length_before_last
+        length_before_last, last_length = last_length, length
         edge += length
         inside += length * ((run - first) & 1)
         runs[run, EDGE], runs[run, INSIDE] = edge, inside
@@ -36,16 +38,16 @@ def _decode(text, begin, end, runs, first):
 
 
 @inlined
-def _run_at(runs, low, stop, point):
-    """Return the first run from ``low`` on that reaches a point: in ever longer steps, then by halves."""
+def _run_at(runs, low, stop, pixel):
+    """Return the first run from ``low`` on that ends at or after a pixel, by galloping and then binary search."""
     step = 1
-    while low + step < stop and runs[low + step - 1, EDGE] < point:
+    while low + step < stop and runs[low + step - 1, EDGE] < pixel:
         low += step
         step *= 2
     high = min(low + step, stop) - 1
     while low < high:
         middle = (low + high) // 2
-        if runs[middle, EDGE] < point:
+        if runs[middle, EDGE] < pixel:
             low = middle + 1
         else:
             high = middle
@@ -53,55 +55,62 @@ def _run_at(runs, low, stop, point):
 
 
 @inlined
-def _common(few, few_first, few_stop, many, first, stop):
-    """Return how many pixels two masks have in common; each run inside the first one is looked up in the other."""
+def _common(shorter, shorter_first, shorter_stop, longer, first, stop):
+    """Return how many pixels two masks have in common.
+
+    Each run inside the mask with fewer runs is looked up in the other mask, whose runs are ``longer[first:stop]``.
+    """
     common, at = np.int64(0), first
-    for run in range(few_first + 1, few_stop, 2):
+    for run in range(shorter_first + 1, shorter_stop, 2):
         for side in range(2):
-            point = few[run - 1 + side, EDGE]
-            at = _run_at(many, at, stop, point)
-            beyond = (many[at, EDGE] - point) * ((at - first) & 1)
-            common += (many[at, INSIDE] - beyond) * (2 * side - 1)
+            pixel = shorter[run - 1 + side, EDGE]
+            at = _run_at(longer, at, stop, pixel)
+            beyond = (longer[at, EDGE] - pixel) * ((at - first) & 1)
+            common += (longer[at, INSIDE] - beyond) * (2 * side - 1)
     return common
 
 
 @kernel(
     TEXT,
-    PLACES,
+    OFFSETS,
     TEXT,
-    PLACES,
+    OFFSETS,
     read_only(types.int64, 2),
     types.int64[:, ::1],
     types.int64[:, ::1],
     types.int64[::1],
     types.float32[::1],
 )
-def intersections(ours, our_ends, theirs, their_ends, ranges, our_runs, their_runs, their_stops, common):
-    """Find how many pixels each mask has in common with each of its partners.
+def intersections(texts, ends, other_texts, other_ends, ranges, runs, other_runs, other_stops, common):
+    """Compute how many pixels each mask has in common with each of its partners among the other masks.
 
     Parameters
     ----------
-    ours, theirs : uint8 arrays
-        Compressed run lengths, one mask after another; ``our_ends`` and ``their_ends`` say where each ends.
+    texts, other_texts : uint8 arrays
+        Compressed run lengths, one mask after another.
+    ends, other_ends : int64 arrays of shapes (N,) and (M,)
+        End of each mask in them.
     ranges : int64 array of shape (N, 2)
-        The first partner of each of ours, and the one after its last.
-    our_runs, their_runs : int64 arrays of shapes (bytes of our longest, 2) and (bytes of theirs, 2)
-        For the runs. ``their_stops``, one for each of theirs: where they end.
+        First partner of each mask, and the one after the last.
+    runs, other_runs : int64 arrays of shapes (bytes of the longest mask, 2) and (bytes of all other masks, 2)
+        Scratch memory for the runs.
+    other_stops : int64 array of shape (M,)
+        Scratch memory for the end of the runs of each other mask.
     common : float32 array of shape (pairs,)
-        Receives the counts, partner by partner.
+        Receives the counts, mask by mask and partner by partner.
     """
     begin = np.int64(0)
-    for its in range(len(their_ends)):
-        their_stops[its] = _decode(theirs, begin, their_ends[its], their_runs, begin)
-        begin = their_ends[its]
+    for other in range(len(other_ends)):
+        other_stops[other] = _decode(other_texts, begin, other_ends[other], other_runs, begin)
+        begin = other_ends[other]
     begin, pair = np.int64(0), 0
-    for mine in range(len(our_ends)):
-        stop = _decode(ours, begin, our_ends[mine], our_runs, np.int64(0))
-        begin = our_ends[mine]
-        for its in range(ranges[mine, 0], ranges[mine, 1]):
-            first = their_ends[its - 1] if its else np.int64(0)
-            if stop < their_stops[its] - first:
-                common[pair] = _common(our_runs, np.int64(0), stop, their_runs, first, their_stops[its])
+    for mask in range(len(ends)):
+        stop = _decode(texts, begin, ends[mask], runs, np.int64(0))
+        begin = ends[mask]
+        for other in range(ranges[mask, 0], ranges[mask, 1]):
+            first = other_ends[other - 1] if other else np.int64(0)
+            if stop < other_stops[other] - first:
+                common[pair] = _common(runs, np.int64(0), stop, other_runs, first, other_stops[other])
             else:
-                common[pair] = _common(their_runs, first, their_stops[its], our_runs, np.int64(0), stop)
+                common[pair] = _common(other_runs, first, other_stops[other], runs, np.int64(0), stop)
             pair += 1

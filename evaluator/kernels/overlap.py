@@ -10,61 +10,61 @@ from evaluator.kernels.jit import inlined
 
 
 @inlined
-def best_box(boxes, first, stop, corners):
+def best_box(boxes, first, stop, coordinates):
     """Return (index of the box with the highest IoU, that IoU), the first of equals; (-1, 0) if none overlaps."""
-    x_min, x_max, y_min, y_max = corners
+    x_min, x_max, y_min, y_max = coordinates
     area = (y_max - y_min) * (x_max - x_min)
-    best, most = np.int64(-1), 0.0
+    best, highest = np.int64(-1), 0.0
     for box in range(first, stop):
         width = min(x_max, boxes[box, 1]) - max(x_min, boxes[box, 0])
         height = min(y_max, boxes[box, 3]) - max(y_min, boxes[box, 2])
         common = height * width
-        its_area = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
-        overlap = common / (area + its_area - common)
+        box_area = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
+        overlap = common / (area + box_area - common)
         # One condition without a branch: the CPU cannot predict which box is better.
-        better = (width > 0.0) & (height > 0.0) & (most < overlap) & (overlap < np.inf)
-        best, most = (np.int64(box), overlap) if better else (best, most)
-    return best, most
+        better = (width > 0.0) & (height > 0.0) & (highest < overlap) & (overlap < np.inf)
+        best, highest = (np.int64(box), overlap) if better else (best, highest)
+    return best, highest
 
 
 @inlined
-def best_group(groups, first, stop, corners):
+def best_group(groups, first, stop, coordinates):
     """Return (index of the group-of box with the highest IoA, that IoA), the first of equals; (-1, 0) if none overlaps.
 
     IoA is the share of the detection's area that lies inside the group-of box.
     """
-    x_min, x_max, y_min, y_max = corners
+    x_min, x_max, y_min, y_max = coordinates
     area = (y_max - y_min) * (x_max - x_min)
-    best, most = np.int64(-1), 0.0
+    best, highest = np.int64(-1), 0.0
     for group in range(first, stop):
         width = min(x_max, groups[group, 1]) - max(x_min, groups[group, 0])
         height = min(y_max, groups[group, 3]) - max(y_min, groups[group, 2])
         if width > 0.0 and height > 0.0:
             share = height * width / area
-            if most < share < np.inf:
-                best, most = np.int64(group), share
-    return best, most
+            if highest < share < np.inf:
+                best, highest = np.int64(group), share
+    return best, highest
 
 
 @inlined
-def is_before(confidence, overlap, corners, candidate):
+def precedes(confidence, overlap, coordinates, candidate):
     """Return whether a detection precedes the best candidate so far of the same object.
 
-    The order is: higher confidence, then higher overlap, then smaller corners. Equal detections are interchangeable, so
-    it does not matter which of them comes first.
+    The order is: higher confidence, then higher overlap, then smaller coordinates. Equal detections are
+    interchangeable, so it does not matter which of them comes first.
 
     Parameters
     ----------
     confidence, overlap : float64
-    corners : tuple of float64
+    coordinates : tuple of float64
     candidate : float64 array
-        Confidence, overlap and corners of the best candidate so far; confidence -1 if there is none.
+        Confidence, overlap and coordinates of the best candidate so far; confidence -1 if there is none.
     """
     if confidence != candidate[0]:
         return confidence > candidate[0]
     if overlap != candidate[1]:
         return overlap > candidate[1]
-    for corner in range(len(corners)):
-        if corners[corner] != candidate[2 + corner]:
-            return corners[corner] < candidate[2 + corner]
+    for coordinate in range(len(coordinates)):
+        if coordinates[coordinate] != candidate[2 + coordinate]:
+            return coordinates[coordinate] < candidate[2 + coordinate]
     return False

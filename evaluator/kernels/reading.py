@@ -1,4 +1,4 @@
-"""Counts, statuses and the first cell of a line: shared by all kernels that read a submission.
+"""What all kernels that read a submission share: counts, statuses, and reading the image of a line.
 
 The kernels read *plain* syntax only: no quotes, no blank lines, no control characters, every image in one row of the
 Kaggle shape. A kernel that finds anything else stops, and the reference implementation reads the file.
@@ -9,8 +9,8 @@ from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA
 
-IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # usage of an image
-UNCLAIMED = -1.0  # the confidence of an object's best candidate where it has none
+IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # The usage of an image.
+UNCLAIMED = -1.0  # The confidence in best_candidates of an object that has no candidate.
 
 # Positions in State.counts.
 (
@@ -25,17 +25,17 @@ UNCLAIMED = -1.0  # the confidence of an object's best candidate where it has no
     BEYOND_ONE,
 ) = range(9)
 
-# Status of a reading kernel: done, or why the reference implementation is needed.
+# The status that a reading kernel returns: done, or why the reference implementation is needed.
 DONE, NOT_PLAIN, NEGATIVE_CONFIDENCE = 0, 1, 2
 
 
 @inlined
-def count_unusual(counts, confidence, corners):
-    """Count inverted boxes, corners outside the image and confidences above 1; return whether the box has an area.
+def count_unusual(counts, confidence, coordinates):
+    """Count inverted boxes, coordinates outside the image and confidences above 1; return whether the box has an area.
 
     Such predictions follow the rules but are probably not intended; the participant gets a notice with their number.
     """
-    x_min, x_max, y_min, y_max = corners
+    x_min, x_max, y_min, y_max = coordinates
     low, high = min(min(x_min, x_max), min(y_min, y_max)), max(max(x_min, x_max), max(y_min, y_max))
     has_area = x_min < x_max and y_min < y_max
     if low < 0.0 or high > 1.0 or confidence > 1.0 or not has_area:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,29 +13,29 @@ Area = Callable[[NDArray[np.float64], NDArray[np.float64], float], float]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A precision/recall curve, one point for each distinct confidence, surest first; arrays of shape (T,)."""
+    """A precision/recall curve, one point for each distinct confidence, the highest first; arrays of shape (T,)."""
 
     confidences: NDArray[np.float64]
     recalls: NDArray[np.float64]
     precisions: NDArray[np.float64]
 
 
-def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float64], truths: float) -> Curve:
+def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float64], positives: float) -> Curve:
     """Return precision and recall at every threshold.
 
     Parameters
     ----------
     confidences : float64 array of shape (N,), any order
     weights : float64 array of shape (N,)
-        What an entry adds to the true positives: 1 for a hit, the group-of weight for a group found, 0 for a false
-        positive. Only entries of weight 0 are false positives.
-    truths : float
+        What an entry adds to the true positives: 1 for a hit, the group-of weight for a group that is found, 0 for a
+        false positive. Only entries of weight 0 are false positives.
+    positives : float
         Weight of all objects, found or not; above 0.
 
     Notes
     -----
-    All entries of one confidence enter together, so the curve does not depend on the order of equals. (The official
-    code lets an unstable sort decide.)
+    All entries of one confidence are one point, so the curve does not depend on their order. (In the official code an
+    unstable sort decides.)
 
     Examples
     --------
@@ -43,29 +44,29 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     """
     order = np.argsort(-confidences, kind="stable")
     confidences, weights = confidences[order], weights[order]
-    # Counts are exact. Adding a fraction again and again depends on the order of rows and can exceed the truths.
-    parts = [weight * np.cumsum(weights == weight) for weight in np.unique(weights[weights > 0])]
-    true, false = np.sum(parts, axis=0) if parts else np.zeros(len(weights)), np.cumsum(weights <= 0)
+    # Counts are exact. Sums of fractions would depend on the order of the entries and could exceed the positives.
+    by_weight = [weight * np.cumsum(weights == weight) for weight in np.unique(weights[weights > 0])]
+    true, false = np.sum(by_weight, axis=0) if by_weight else np.zeros(len(weights)), np.cumsum(weights <= 0)
     last = np.r_[confidences[1:] != confidences[:-1], True][: len(confidences)]
     true, false = true[last], false[last]
-    return Curve(confidences[last], true / truths, true / (true + false))
+    return Curve(confidences[last], true / positives, true / (true + false))
 
 
-def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.float64], truths: float) -> float:
+def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.float64], positives: float) -> float:
     """Return the area under the interpolated precision/recall curve.
 
     Parameters
     ----------
-    confidences, weights, truths
+    confidences, weights, positives
         As for :func:`precision_recall`.
 
     Returns
     -------
-    float in [0, 1]; 0 without entries; NaN where ``truths`` is 0 (undefined, not zero).
+    float in [0, 1]; 0 without entries; NaN without positives (undefined, not zero).
 
     Notes
     -----
-    Precision is made non-increasing from the right; every point counts, as in PASCAL VOC since 2010. Not the 11
+    Precision is made non-increasing from the right, and every point counts, as in PASCAL VOC since 2010; not the 11
     points of VOC 2007, not the 101 points of COCO.
 
     Examples
@@ -75,62 +76,64 @@ def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.floa
     >>> average_precision(np.array([]), np.array([]), 0)
     nan
     """
-    if truths <= 0:
+    if positives <= 0:
         return float("nan")
     if len(confidences) == 0:
         return 0.0
-    curve = precision_recall(confidences, weights, truths)
+    curve = precision_recall(confidences, weights, positives)
     envelope = np.maximum.accumulate(curve.precisions[::-1])[::-1]
-    steps = np.diff(curve.recalls, prepend=0.0)
-    # Added one after another, surest first: an order that any implementation can repeat to the last bit.
-    return float(np.cumsum(steps * envelope)[-1])
+    widths = np.diff(curve.recalls, prepend=0.0)
+    # Added one after another from the highest confidence down: kernels add in the same order, to the same last bit.
+    return float(np.cumsum(widths * envelope)[-1])
 
 
-def stepwise_average_precision(confidences: NDArray[np.float64], weights: NDArray[np.float64], truths: float) -> float:
-    """Return the area under the precision/recall curve as it is: a step at each threshold, no envelope.
+def stepwise_average_precision(
+    confidences: NDArray[np.float64], weights: NDArray[np.float64], positives: float
+) -> float:
+    """Return the area under the precision/recall curve without interpolation: one step at each threshold.
 
     Parameters
     ----------
-    confidences, weights, truths
+    confidences, weights, positives
         As for :func:`precision_recall`.
 
     Returns
     -------
-    float in [0, 1]; 0 without entries; NaN where ``truths`` is 0.
+    float in [0, 1]; 0 without entries; NaN without positives.
 
     Notes
     -----
-    What image-level classification uses; not the interpolated area of detection. Source: Open Images V4, 5.1.
+    Image-level classification uses it; not the interpolated area of detection. Source: Open Images V4, 5.1.
 
     Examples
     --------
     >>> stepwise_average_precision(np.array([0.9, 0.8, 0.7]), np.array([0.0, 1.0, 1.0]), 2)
     0.5833333333333333
     """
-    if truths <= 0:
+    if positives <= 0:
         return float("nan")
     if len(confidences) == 0:
         return 0.0
-    curve = precision_recall(confidences, weights, truths)
+    curve = precision_recall(confidences, weights, positives)
     return float(np.cumsum(np.diff(curve.recalls, prepend=0.0) * curve.precisions)[-1])
 
 
 def average_precisions(
-    curves: NDArray[np.int64],
+    curves: NDArray[np.integer[Any]],
     confidences: NDArray[np.float64],
     weights: NDArray[np.float64],
-    truths: NDArray[np.float64],
+    positives: NDArray[np.float64],
     area: Area = average_precision,
 ) -> NDArray[np.float64]:
     """Return the area under each of C curves, NaN where it is undefined.
 
     Parameters
     ----------
-    curves : int64 array of shape (N,)
-        Curve of each entry; entries of a curve from C are left out.
+    curves : int array of shape (N,)
+        Curve of each entry; entries of other curves than the C first ones are ignored.
     confidences, weights : float64 arrays of shape (N,)
         As for :func:`precision_recall`.
-    truths : float64 array of shape (C,)
+    positives : float64 array of shape (C,)
     area : callable
         :func:`average_precision` or :func:`stepwise_average_precision`.
 
@@ -142,16 +145,16 @@ def average_precisions(
     return np.array(
         [
             area(confidences[members], weights[members], total)
-            for members, total in zip(members_of(curves, len(truths)), truths.tolist(), strict=True)
+            for members, total in zip(indices_by_group(curves, len(positives)), positives.tolist(), strict=True)
         ],
         np.float64,
     )
 
 
-def members_of(groups: NDArray[np.int64], count: int) -> Iterator[NDArray[np.int64]]:
-    """Yield which elements belong to each of ``count`` groups, in order.
+def indices_by_group(groups: NDArray[np.integer[Any]], count: int) -> Iterator[NDArray[np.int64]]:
+    """Yield the indices of the elements of each of ``count`` groups, ascending.
 
-    >>> list(members_of(np.array([1, 0, 1]), 2))
+    >>> list(indices_by_group(np.array([1, 0, 1]), 2))
     [array([1]), array([0, 2])]
     """
     order = np.argsort(groups, kind="stable")
@@ -160,7 +163,7 @@ def members_of(groups: NDArray[np.int64], count: int) -> Iterator[NDArray[np.int
 
 
 def mean_defined(values: NDArray[np.float64]) -> float:
-    """Return the mean of the values that are defined; NaN where none is.
+    """Return the mean of the values that are not NaN; NaN if there is none.
 
     >>> mean_defined(np.array([0.5, np.nan, 1.0]))
     0.75

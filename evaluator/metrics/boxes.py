@@ -1,6 +1,6 @@
-"""Overlaps of boxes, pair by pair.
+"""Overlaps of boxes.
 
-A box is (XMin, XMax, YMin, YMax), the order of the Open Images files, in any unit: fractions or pixels.
+A box is (XMin, XMax, YMin, YMax), as in the Open Images files, in any unit: fractions or pixels.
 """
 
 from typing import TypeVar
@@ -8,14 +8,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-BOXES_AT_ONCE = 16_384  # so that they stay near the processor
+BOXES_AT_ONCE = 16_384  # so few that they fit into the cache of the CPU
 
 Boxes = NDArray[np.float64]
 Float = TypeVar("Float", np.float32, np.float64)
 
 
 def areas(boxes: NDArray[Float]) -> NDArray[Float]:
-    """Return width × height of each box, shape (N,), in the precision of the input; no +1.
+    """Return width × height of each box, shape (N,), in the precision of the input.
 
     >>> areas(np.array([[0.0, 2.0, 0.0, 3.0]]))
     array([6.])
@@ -23,19 +23,19 @@ def areas(boxes: NDArray[Float]) -> NDArray[Float]:
     return np.asarray((boxes[:, 3] - boxes[:, 2]) * (boxes[:, 1] - boxes[:, 0]))
 
 
-def intersections(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:
-    """Return the common area of each pair, shape (N,); 0 where the boxes are apart."""
-    widths = np.minimum(ours[:, 1], theirs[:, 1]) - np.maximum(ours[:, 0], theirs[:, 0])
-    heights = np.minimum(ours[:, 3], theirs[:, 3]) - np.maximum(ours[:, 2], theirs[:, 2])
+def intersections(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
+    """Return the common area of each pair, shape (N,); 0 if the boxes do not overlap."""
+    widths = np.minimum(boxes[:, 1], others[:, 1]) - np.maximum(boxes[:, 0], others[:, 0])
+    heights = np.minimum(boxes[:, 3], others[:, 3]) - np.maximum(boxes[:, 2], others[:, 2])
     return np.asarray(np.maximum(heights, 0.0) * np.maximum(widths, 0.0))
 
 
-def intersection_over_union(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:
+def intersection_over_union(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
     """Return the IoU of each pair.
 
     Parameters
     ----------
-    ours, theirs : float64 arrays of shape (N, 4)
+    boxes, others : float64 arrays of shape (N, 4)
 
     Returns
     -------
@@ -43,68 +43,69 @@ def intersection_over_union(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:
 
     Notes
     -----
-    Areas without the +1 of PASCAL VOC's pixels: coordinates are fractions. Source: Open Images V4, 5.2.1.
+    A box has no additional pixel as in PASCAL VOC, because coordinates are fractions. Source: Open Images V4, 5.2.1.
 
     Examples
     --------
     >>> intersection_over_union(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 1.0, 0.0, 0.5]]))
     array([0.5])
     """
-    with np.errstate(all="ignore"):  # coordinates may be anything finite; what overflows overlaps nothing
-        common = intersections(ours, theirs)
-        return _share(common, areas(ours) + areas(theirs) - common)
+    with np.errstate(all="ignore"):  # coordinates can be any finite number; areas that overflow give an overlap of 0
+        common = intersections(boxes, others)
+        return _ratios(common, areas(boxes) + areas(others) - common)
 
 
-def highest_iou(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:
-    """Return the highest IoU that each of ours has with any of theirs, shape (N,); 0 where there are none.
+def highest_iou(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
+    """Return the highest IoU of each box with any of the others, shape (N,); 0 if there are no others.
 
-    The same numbers as :func:`intersection_over_union`, some times faster where many boxes meet many.
+    The numbers are those of :func:`intersection_over_union`, computed faster if both have many boxes.
 
     Parameters
     ----------
-    ours, theirs : float64 arrays of shapes (N, 4) and (M, 4)
+    boxes, others : float64 arrays of shapes (N, 4) and (M, 4)
 
     Examples
     --------
     >>> highest_iou(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 1.0, 0.0, 0.5], [2.0, 3.0, 0.0, 1.0]]))
     array([0.5])
     """
-    highest = np.zeros(len(ours))
-    for first in range(0, len(ours), BOXES_AT_ONCE):
+    highest = np.zeros(len(boxes))
+    for first in range(0, len(boxes), BOXES_AT_ONCE):
         part = slice(first, first + BOXES_AT_ONCE)
-        corners = np.asfortranarray(ours[part])
-        for one in range(len(theirs)):
-            np.maximum(highest[part], intersection_over_union(corners, theirs[one : one + 1]), out=highest[part])
+        columns = np.asfortranarray(boxes[part])
+        for one in range(len(others)):
+            np.maximum(highest[part], intersection_over_union(columns, others[one : one + 1]), out=highest[part])
     return highest
 
 
-def intersection_over_area(ours: Boxes, theirs: Boxes) -> NDArray[np.float64]:
-    """Return which share of each of ``ours`` lies in its partner: IoA, for group-of boxes.
+def intersection_over_area(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
+    """Return the share of each box that lies in the other box of its pair: IoA, for group-of boxes.
 
-    Same shapes and undefined case as :func:`intersection_over_union`; not symmetric.
+    Shapes and undefined cases are those of :func:`intersection_over_union`. IoA is not symmetric.
 
     >>> intersection_over_area(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 9.0, 0.0, 0.5]]))
     array([0.5])
     """
     with np.errstate(all="ignore"):
-        return _share(intersections(ours, theirs), areas(ours))
+        return _ratios(intersections(boxes, others), areas(boxes))
 
 
-def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    share = part / whole
-    return np.asarray(np.where(np.isfinite(share), share, 0.0))
+def _ratios(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return part / whole, 0 where that is not finite."""
+    ratios = part / whole
+    return np.asarray(np.where(np.isfinite(ratios), ratios, 0.0))
 
 
-def pair_overlap(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the IoU of each pair of single-precision boxes, as the official relationships code computes it.
+def float32_iou(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the IoU of each pair of single-precision boxes, as the official code for relationships computes it.
 
-    Differences and areas are float32; the intersection is the float64 product of two float32 differences; the sum
-    of the areas is rounded to float32 before the intersection is taken off. So 0.1–0.2 against 0.1–0.3 is just below
-    one half.
+    Differences and areas are float32. The intersection is the float64 product of two float32 differences. The sum of
+    the areas is rounded to float32 before the intersection is subtracted. So the IoU of 0.1–0.2 and 0.1–0.3 is just
+    below one half.
 
     Parameters
     ----------
-    ours, theirs : float32 arrays of shape (N, 4)
+    boxes, others : float32 arrays of shape (N, 4)
 
     Returns
     -------
@@ -113,16 +114,16 @@ def pair_overlap(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> NDAr
     Examples
     --------
     >>> a = np.array([[0.1, 0.2, 0.1, 0.9]], np.float32)
-    >>> pair_overlap(a, np.array([[0.1, 0.3, 0.1, 0.9]], np.float32)) < 0.5
+    >>> float32_iou(a, np.array([[0.1, 0.3, 0.1, 0.9]], np.float32)) < 0.5
     array([ True])
     """
     with np.errstate(all="ignore"):
-        widths = np.minimum(ours[:, 1], theirs[:, 1]) - np.maximum(ours[:, 0], theirs[:, 0])
-        heights = np.minimum(ours[:, 3], theirs[:, 3]) - np.maximum(ours[:, 2], theirs[:, 2])
+        widths = np.minimum(boxes[:, 1], others[:, 1]) - np.maximum(boxes[:, 0], others[:, 0])
+        heights = np.minimum(boxes[:, 3], others[:, 3]) - np.maximum(boxes[:, 2], others[:, 2])
         zero = np.float32(0)
         common = np.maximum(heights, zero).astype(np.float64) * np.maximum(widths, zero).astype(np.float64)
-        both = (areas(ours) + areas(theirs)).astype(np.float64)  # float32 until here
-        return _share(common, both - common)
+        both = (areas(boxes) + areas(others)).astype(np.float64)  # float32 until here
+        return _ratios(common, both - common)
 
 
 def enclosing(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""What went wrong, kind by kind, and what the score would be without it."""
+"""Kinds of errors, and what the score would be without the errors of one kind."""
 
 from dataclasses import dataclass
 
@@ -7,43 +7,43 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.average_precision import average_precisions, mean_defined
 
-RIGHT = -1
+NO_ERROR = -1
 CLASS, LOCALIZATION, BOTH, DUPLICATE, BACKGROUND, GROUP_OF, MISSED = range(7)
 DETECTION_KINDS = ("class", "localization", "both", "duplicate", "background", "group_of", "missed")
 RELATIONSHIP_KINDS = (
     *("duplicate", "localization", "relation", "subject", "object"),
     *("several", "background", "missed"),
 )
-FLOOR = 0.1
+BACKGROUND_OVERLAP = 0.1  # a prediction that overlaps no object more than this is background
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 
-def detection_kinds(own: Numbers, other: Numbers, share: Numbers, threshold: float) -> Codes:
-    """Return why each false positive of a detector is none of the hits.
+def detection_kinds(own: Numbers, other: Numbers, group_share: Numbers, threshold: float) -> Codes:
+    """Return the kind of error of each false positive of a detector.
 
     Parameters
     ----------
     own, other : float64 arrays of shape (N,)
         Highest IoU with an object of its own class, and of another class.
-    share : float64 array of shape (N,)
+    group_share : float64 array of shape (N,)
         Highest IoA with a group-of box of its own class.
     threshold : float
-        IoU of a hit.
+        Smallest IoU of a hit.
 
     Returns
     -------
     int64 array of shape (N,)
-        The first that fits: ``LOCALIZATION`` (its own class, at least :data:`FLOOR`, but not enough), ``CLASS`` (well
-        placed on an object of another class), ``DUPLICATE`` (well placed on an object that a surer one has),
-        ``GROUP_OF`` (partly in a group-of box), ``BACKGROUND`` (no object), ``BOTH`` (badly placed on an object of
-        another class).
+        The first that applies: ``LOCALIZATION`` (overlaps an object of its own class by :data:`BACKGROUND_OVERLAP` or
+        more, but not enough for a hit), ``CLASS`` (overlaps an object of another class enough for a hit), ``DUPLICATE``
+        (overlaps an object enough that a more confident detection hits), ``GROUP_OF`` (partly in a group-of box),
+        ``BACKGROUND`` (overlaps no object), ``BOTH`` (overlaps an object of another class, but not enough).
 
     Notes
     -----
-    The kinds, their order and the two thresholds are those of TIDE (Bolya et al., ECCV 2020) as its code has them;
-    ``GROUP_OF`` is ours, TIDE knows ignore regions only.
+    The kinds, their order and the two thresholds are those of TIDE (Bolya et al., ECCV 2020) as its code has them.
+    ``GROUP_OF`` is not in TIDE, which has ignore regions only.
 
     Examples
     --------
@@ -54,11 +54,11 @@ def detection_kinds(own: Numbers, other: Numbers, share: Numbers, threshold: flo
     return np.asarray(
         np.select(
             [
-                (own >= FLOOR) & (own < threshold),
+                (own >= BACKGROUND_OVERLAP) & (own < threshold),
                 other >= threshold,
                 own >= threshold,
-                share >= FLOOR,
-                np.maximum(own, other) <= FLOOR,
+                group_share >= BACKGROUND_OVERLAP,
+                np.maximum(own, other) <= BACKGROUND_OVERLAP,
             ],
             [LOCALIZATION, CLASS, DUPLICATE, GROUP_OF, BACKGROUND],
             BOTH,
@@ -67,27 +67,29 @@ def detection_kinds(own: Numbers, other: Numbers, share: Numbers, threshold: flo
 
 
 def relationship_kinds(
-    exact: Numbers, relation: Numbers, subject: Numbers, object_: Numbers, near: Numbers, threshold: float
+    exact: Numbers, relation: Numbers, subject: Numbers, object_: Numbers, any_triplet: Numbers, threshold: float
 ) -> Codes:
-    """Return why each wrong pair is none of the hits.
+    """Return the kind of error of each pair that is a false positive.
 
     Parameters
     ----------
     exact : float64 array of shape (N,)
         Highest overlap with a triplet of the same two classes and relation.
     relation, subject, object_ : float64 arrays of shape (N,)
-        The same with triplets that differ in the relation only, in the first class only, in the second class only.
-    near : float64 array of shape (N,)
-        The same with any triplet of the image.
+        Highest overlap with a triplet that differs in the relation only, in the first class only, in the second class
+        only.
+    any_triplet : float64 array of shape (N,)
+        Highest overlap with any triplet of the image.
     threshold : float
-        Overlap of a hit: both boxes reach it.
+        Smallest overlap of a hit, for both boxes.
 
     Returns
     -------
-    int64 array of shape (N,), places in :data:`RELATIONSHIP_KINDS`
-        The first that fits: ``duplicate`` (all right, but a surer pair has the triplet), ``localization`` (all right
-        but the boxes, which overlap at least :data:`FLOOR`), ``relation``, ``subject``, ``object`` (all right but that
-        one), ``background`` (near no triplet), ``several`` (more than one thing is wrong).
+    int64 array of shape (N,), indices into :data:`RELATIONSHIP_KINDS`
+        The first that applies: ``duplicate`` (all is correct, but a more confident pair hits the triplet),
+        ``localization`` (both classes and the relation are correct, and the boxes overlap by
+        :data:`BACKGROUND_OVERLAP` or more, but not enough), ``relation``, ``subject``, ``object`` (all is correct but
+        that one), ``background`` (overlaps no triplet), ``several`` (more than one thing is wrong).
 
     Examples
     --------
@@ -96,21 +98,21 @@ def relationship_kinds(
     >>> [RELATIONSHIP_KINDS[kind] for kind in kinds]
     ['localization', 'subject']
     """
-    named = {
+    conditions = {
         "duplicate": exact >= threshold,
-        "localization": exact >= FLOOR,
+        "localization": exact >= BACKGROUND_OVERLAP,
         "relation": relation >= threshold,
         "subject": subject >= threshold,
         "object": object_ >= threshold,
-        "background": near <= FLOOR,
+        "background": any_triplet <= BACKGROUND_OVERLAP,
     }
-    codes = [RELATIONSHIP_KINDS.index(kind) for kind in named]
-    return np.asarray(np.select(list(named.values()), codes, RELATIONSHIP_KINDS.index("several")))
+    codes = [RELATIONSHIP_KINDS.index(kind) for kind in conditions]
+    return np.asarray(np.select(list(conditions.values()), codes, RELATIONSHIP_KINDS.index("several")))
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """The entries of C curves with what is wrong, and the objects that no entry would find if it were fixed.
+class CurveErrors:
+    """The N entries of C curves with their errors, and the M missed objects that fixing an entry would not find.
 
     Attributes
     ----------
@@ -118,14 +120,13 @@ class Evidence:
     confidences, weights : float64 arrays of shape (N,)
         As for :func:`evaluator.metrics.average_precision.average_precision`.
     kinds : int64 array of shape (N,)
-        Kind of error of each entry, ``RIGHT`` for true positives.
-    mended : int64 array of shape (N,)
-        Curve in which a false positive would be the hit of a free object if its one error were mended; -1 where it
-        would be nothing.
-    lost, lost_kinds : int64 arrays of shape (M,)
-        Curve and kind of each object that was not found and that no entry would be the hit of if it were fixed.
-    lost_weights : float64 array of shape (M,)
-    truths : float64 array of shape (C,)
+        Kind of error of each entry, ``NO_ERROR`` for true positives.
+    fixed_curves : int64 array of shape (N,)
+        Curve in which a false positive would be a hit if its error were fixed; -1 if it would hit nothing.
+    missed_curves, missed_kinds : int64 arrays of shape (M,)
+        Curve and kind of error of each missed object.
+    missed_weights : float64 array of shape (M,)
+    positives : float64 array of shape (C,)
         Weight of all objects.
     """
 
@@ -133,62 +134,62 @@ class Evidence:
     confidences: Numbers
     weights: Numbers
     kinds: Codes
-    mended: Codes
-    lost: Codes
-    lost_kinds: Codes
-    lost_weights: Numbers
-    truths: Numbers
+    fixed_curves: Codes
+    missed_curves: Codes
+    missed_kinds: Codes
+    missed_weights: Numbers
+    positives: Numbers
 
     def false_positives(self, kind: int) -> int:
-        """Return how many entries are wrong in this way."""
+        """Return the number of false positives of a kind."""
         return int(np.count_nonzero(self.kinds == kind))
 
     def misses(self, kind: int) -> float:
-        """Return the weight of the objects that were not found for this reason."""
-        fixable = np.count_nonzero((self.kinds == kind) & (self.mended >= 0))
-        return float(fixable + self.lost_weights[self.lost_kinds == kind].sum())
+        """Return the weight of the objects that were missed because of errors of a kind."""
+        fixable = np.count_nonzero((self.kinds == kind) & (self.fixed_curves >= 0))
+        return float(fixable + self.missed_weights[self.missed_kinds == kind].sum())
 
     def gain_without(self, kind: int) -> float:
         """Return what the mean average precision would gain if all errors of a kind were fixed.
 
-        A false positive becomes a hit where that is possible and is removed otherwise. An object that no entry would
-        find is removed from the truth. As in TIDE, so the gains of all kinds do not add up to what is missing to 1.
+        A false positive becomes a hit if it can, and is removed otherwise. A missed object that no entry can find is
+        removed from the truth. This is the rule of TIDE. The gains of all kinds do not add up to the distance from 1.
         """
         wrong = self.kinds == kind
-        hits, kept = wrong & (self.mended >= 0), ~wrong | (self.mended >= 0)
-        gone = self.lost_kinds == kind
-        removed = np.bincount(self.lost[gone], self.lost_weights[gone], minlength=len(self.truths))
+        hits, kept = wrong & (self.fixed_curves >= 0), ~wrong | (self.fixed_curves >= 0)
+        missed = self.missed_kinds == kind
+        removed = np.bincount(self.missed_curves[missed], self.missed_weights[missed], minlength=len(self.positives))
         fixed = average_precisions(
-            np.where(hits, self.mended, self.curves)[kept],
+            np.where(hits, self.fixed_curves, self.curves)[kept],
             self.confidences[kept],
             np.where(hits, 1.0, self.weights)[kept],
-            self.truths - removed,
+            self.positives - removed,
         )
         return self._gain(fixed)
 
     def gain_without_false_positives(self) -> float:
-        """Return what the mean average precision would gain if no entry were wrong: TIDE's sum of all false positives.
+        """Return what the mean average precision would gain without any false positive: a sum that TIDE reports.
 
-        Nothing else would be found, so the average precision of each curve becomes its recall.
+        No other object is found, so the average precision of each curve becomes its recall.
         """
-        true = self.kinds == RIGHT
+        true = self.kinds == NO_ERROR
         return self._gain(
-            average_precisions(self.curves[true], self.confidences[true], self.weights[true], self.truths)
+            average_precisions(self.curves[true], self.confidences[true], self.weights[true], self.positives)
         )
 
     def gain_without_misses(self) -> float:
-        """Return what the mean average precision would gain if no object were missed: TIDE's sum of all misses.
+        """Return what the mean average precision would gain if no object were missed: a sum that TIDE reports.
 
         The objects that were not found are removed from the truth. All false positives stay.
         """
-        found = np.bincount(self.curves, self.weights, len(self.truths)).astype(np.float64)
+        found = np.bincount(self.curves, self.weights, len(self.positives)).astype(np.float64)
         return self._gain(average_precisions(self.curves, self.confidences, self.weights, found))
 
     def _gain(self, fixed: Numbers) -> float:
-        """Return how much more the mean would be with other average precisions, of shape (C,).
+        """Return how much larger the mean is with other average precisions, of shape (C,).
 
-        A curve that has no objects any more keeps the average precision that it had. It would leave the mean otherwise,
-        and raise it although nothing was found.
+        A curve whose objects have all been removed keeps its average precision. Without this rule it would leave the
+        mean, and the mean could rise although nothing more was found.
         """
-        now = average_precisions(self.curves, self.confidences, self.weights, self.truths)
+        now = average_precisions(self.curves, self.confidences, self.weights, self.positives)
         return mean_defined(np.where(np.isnan(fixed), now, fixed)) - mean_defined(now)

@@ -1,6 +1,6 @@
-"""Matching by FiftyOne's rules: one prediction after another takes an object, which the next ones cannot take.
+"""Matching by FiftyOne's rules: predictions take objects one after another, and a taken object is no longer available.
 
-The reference implementation of :mod:`evaluator.kernels.detection.fiftyone`, which scoring uses.
+This is the reference implementation of :mod:`evaluator.kernels.detection.fiftyone`, which scoring uses.
 """
 
 from itertools import pairwise
@@ -21,7 +21,7 @@ def rounded(overlaps: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.floor(overlaps * 10.0**DIGITS + 0.5) / 10.0**DIGITS
 
 
-def taken_in_turn(
+def matched_in_turn(
     predictions: NDArray[np.int64],
     objects: NDArray[np.int64],
     overlaps: NDArray[np.float64],
@@ -41,7 +41,7 @@ def taken_in_turn(
     overlaps : float64 array of shape (P,)
         As :func:`rounded` returns them. Pairs below the threshold may be left out; they change nothing.
     is_group : bool array of shape (objects,)
-        A group may be taken any number of times, an ordinary object only once.
+        A group can be taken any number of times, an ordinary object only once.
     count : int
         Number of predictions.
     threshold : float
@@ -49,53 +49,52 @@ def taken_in_turn(
 
     Returns
     -------
-    int64 array of shape (count,), -1 where a prediction takes nothing
+    int64 array of shape (count,), -1 for a prediction that takes nothing
 
     Notes
     -----
-    A prediction takes the free object of highest overlap, of equals the last. It takes nothing if it overlaps an
+    A prediction takes the available object of highest overlap, of equals the last. It takes nothing if it overlaps an
     ordinary object more that an earlier prediction has taken. Ordinary objects have precedence over groups. Source:
     FiftyOne 1.22.1, ``evaluate_detections(method="open-images")``.
 
     Examples
     --------
-    The second prediction may not fall back on its second best object.
+    The second prediction cannot take its second best object.
 
     >>> overlaps = np.array([0.9, 0.8, 0.7])
     >>> ordinary = np.zeros(2, bool)
-    >>> taken_in_turn(np.array([0, 1, 1]), np.array([0, 0, 1]), overlaps, ordinary, count=2, threshold=0.5)
+    >>> matched_in_turn(np.array([0, 1, 1]), np.array([0, 0, 1]), overlaps, ordinary, count=2, threshold=0.5)
     array([ 0, -1])
     """
     taken = np.full(count, -1, np.int64)
-    free = np.ones(len(is_group), bool)
+    available = np.ones(len(is_group), bool)
     bounds = np.append(np.flatnonzero(np.diff(predictions, prepend=-1)), len(predictions))
     for begin, end in pairwise(bounds.tolist()):
-        mine = _walk(objects[begin:end], overlaps[begin:end], free, is_group, min(threshold, NEARLY_ONE))
-        taken[predictions[begin]] = mine
-        if mine >= 0:
-            free[mine] = is_group[mine]
+        chosen = _chosen(objects[begin:end], overlaps[begin:end], available, is_group, min(threshold, NEARLY_ONE))
+        taken[predictions[begin]] = chosen
+        if chosen >= 0:
+            available[chosen] = is_group[chosen]
     return taken
 
 
-def _walk(
+def _chosen(
     objects: NDArray[np.int64],
     overlaps: NDArray[np.float64],
-    free: NDArray[np.bool_],
+    available: NDArray[np.bool_],
     is_group: NDArray[np.bool_],
     threshold: float,
 ) -> int:
     """Return the object that one prediction takes, -1 if it takes none."""
-    best, best_overlap, lost = -1, threshold, threshold
-    for mine, overlap in zip(objects.tolist(), overlaps.tolist(), strict=True):
-        if not free[mine]:
-            if overlap > lost:
-                lost = overlap
+    best, best_overlap, highest_taken = -1, threshold, threshold
+    for candidate, overlap in zip(objects.tolist(), overlaps.tolist(), strict=True):
+        if not available[candidate]:
+            if overlap > highest_taken:
+                highest_taken = overlap
                 if overlap > best_overlap:
                     best, best_overlap = -1, threshold
             continue
-        on_group = is_group[mine]
-        if best_overlap == 1 or (on_group and best >= 0 and not is_group[best]):
+        if best_overlap == 1 or (is_group[candidate] and best >= 0 and not is_group[best]):
             break
         if overlap >= best_overlap:
-            best, best_overlap = mine, overlap
-    return -1 if best >= 0 and not is_group[best] and lost > best_overlap else best
+            best, best_overlap = candidate, overlap
+    return -1 if best >= 0 and not is_group[best] and highest_taken > best_overlap else best

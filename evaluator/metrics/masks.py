@@ -1,8 +1,8 @@
-"""Masks: their runs, areas and boxes, and how much two of them have in common.
+"""Masks: their runs, areas, boxes and overlaps.
 
-A mask is written as COCO does: the lengths of runs of pixels outside and inside in turn, down the columns from the
-left, beginning outside. Compressed, a length is one to six characters of five bits; from the fourth on it is the
-difference to the length before the last.
+Masks have the format of COCO: the lengths of alternating runs of pixels outside and inside, down the columns from left
+to right, beginning outside. In compressed form a length is one to six characters of five bits each; from the fourth
+length on it is the difference to the length two before.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 MAX_CHARACTERS = 6
-"""Of a length."""
-KERNEL = "evaluator.kernels.masks"  # loaded where masks are compared: numba takes time to load
-BYTES_AT_ONCE = (
-    2**20
-)  # of run lengths that are compared at once; a single mask, or one with all its partners, may be more
+"""Most characters of a length."""
+KERNEL = "evaluator.kernels.masks"
+"""The module is loaded only if masks are compared, because numba takes time to load."""
+BYTES_AT_ONCE = 2**20
+"""Bytes of run lengths that are compared at once; a single mask with all its partners can be larger."""
 SMALLEST = np.float32(1e-7)
-"""What keeps the official code's divisors from being 0."""
+"""Keeps divisors from being 0, as in the official code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Runs:
     Attributes
     ----------
     lengths : int64 array of shape (pairs, 2)
-        Outside, inside. A mask whose last run is outside ends with 0 inside.
+        Number of pixels outside and inside. The last pair of a mask that ends outside has 0 pixels inside.
     starts : int64 array of shape (N,)
-        The first pair of each mask; every mask has one or more.
+        Index of the first pair of each mask; every mask has at least one.
     pairs : int64 array of shape (N,)
         Number of pairs of each mask.
     counts : int64 array of shape (N,)
-        Number of runs of each mask as it is written.
+        Number of runs of each mask in its compressed form.
     """
 
     lengths: Ints
@@ -51,7 +51,8 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
     Parameters
     ----------
     compressed : sequence of bytes
-        Each of characters from ``0`` to ``o``, at most five in turn from ``P`` on, and the last one below it.
+        Each has characters from ``0`` to ``o`` only. At most five adjacent ones are ``P`` or above, and the last one is
+        below ``P``.
 
     Examples
     --------
@@ -65,11 +66,11 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
     starts = np.cumsum(pairs) - pairs
     missing = np.repeat(np.cumsum(counts), 2 * pairs - counts)
     differences = (np.insert(values, missing, 0) if len(missing) else values).reshape(-1, 2)
-    return Runs(_sums(differences, starts, pairs, counts), starts, pairs, counts)
+    return Runs(_lengths(differences, starts, pairs, counts), starts, pairs, counts)
 
 
 def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
-    """Return the numbers, and how many each mask has."""
+    """Return the encoded numbers of all masks, and how many each mask has."""
     continued = codes >= 32
     if not continued.any():
         return (codes ^ np.uint8(16)).astype(np.int64) - 16, np.diff(ends, prepend=0)
@@ -77,18 +78,18 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
     starts = np.r_[0, stops][: len(stops)]
     sizes = stops - starts
     values = (codes[starts] & 31).astype(np.int64)
-    for place in range(1, int(sizes.max(initial=0))):
-        which = np.flatnonzero(sizes > place)
-        values[which] |= (codes[starts[which] + place] & 31).astype(np.int64) << (5 * place)
+    for position in range(1, int(sizes.max(initial=0))):
+        longer = np.flatnonzero(sizes > position)
+        values[longer] |= (codes[starts[longer] + position] & 31).astype(np.int64) << (5 * position)
     negative = np.flatnonzero(codes[stops - 1] & 16)
     values[negative] -= np.int64(1) << (5 * sizes[negative])
     return values, np.diff(np.searchsorted(stops, ends, side="right"), prepend=0)
 
 
-def _sums(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
-    """Return the lengths: from the fourth on, each is the difference to the length before the last."""
+def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
+    """Return the lengths of runs, given the numbers that encode them."""
     sums = np.cumsum(differences, axis=0)
-    base = sums[starts] - differences[starts] * [0, 1]  # a chain of lengths outside begins with the second one
+    base = sums[starts] - differences[starts] * [0, 1]  # the sums outside begin with the second pair
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]
     sums[(starts + pairs - 1)[counts % 2 == 1], 1] = 0
@@ -97,29 +98,30 @@ def _sums(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
 
 def areas_of(runs: Runs) -> Ints:
     """Return how many pixels are inside each mask, shape (N,)."""
-    return _added(runs.lengths[:, 1], runs)
+    return _summed_by_mask(runs.lengths[:, 1], runs)
 
 
 def covered_by(runs: Runs) -> Ints:
-    """Return how many pixels the runs of each mask cover, shape (N,); -1 where one has a negative length."""
+    """Return how many pixels all runs of each mask have, shape (N,); -1 if a run has a negative length."""
     outside, inside = runs.lengths.T
-    covered = _added(outside + inside, runs)
+    covered = _summed_by_mask(outside + inside, runs)
     if runs.lengths.min(initial=0) < 0:
         covered[np.minimum.reduceat(np.minimum(outside, inside), runs.starts) < 0] = -1
     return covered
 
 
-def _added(values: Ints, runs: Runs) -> Ints:
+def _summed_by_mask(values: Ints, runs: Runs) -> Ints:
+    """Return the sum over the pairs of each mask, shape (N,)."""
     return np.add.reduceat(values, runs.starts) if len(runs.starts) else runs.starts
 
 
 def with_empty_runs(runs: Runs) -> Ints:
-    """Return the masks that have a run of no length, other than the first one, ascending."""
+    """Return the indices of the masks with an empty run other than the first one, ascending."""
     outside, inside = (runs.lengths == 0).T.copy()
     outside[runs.starts] = False
     last = runs.starts + runs.pairs - 1
     inside[last] &= runs.counts % 2 == 0
-    return np.flatnonzero(_added((outside | inside).astype(np.int64), runs))
+    return np.flatnonzero(_summed_by_mask((outside | inside).astype(np.int64), runs))
 
 
 def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
@@ -152,68 +154,81 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
     left, top = np.divmod(stops - runs.lengths[inside, 1], tall)
     right, bottom = np.divmod(stops - 1, tall)
     several = left < right  # a run over more than one column touches the top and the bottom
-    whose = masks[groups]
-    boxes[whose, 0] = np.minimum.reduceat(left, groups) / widths[whose]
-    boxes[whose, 1] = (np.maximum.reduceat(right, groups) + 1) / widths[whose]
-    boxes[whose, 2] = np.minimum.reduceat(np.where(several, 0, top), groups) / heights[whose]
-    boxes[whose, 3] = (np.maximum.reduceat(np.where(several, tall - 1, bottom), groups) + 1) / heights[whose]
+    not_empty = masks[groups]
+    boxes[not_empty, 0] = np.minimum.reduceat(left, groups) / widths[not_empty]
+    boxes[not_empty, 1] = (np.maximum.reduceat(right, groups) + 1) / widths[not_empty]
+    boxes[not_empty, 2] = np.minimum.reduceat(np.where(several, 0, top), groups) / heights[not_empty]
+    boxes[not_empty, 3] = (np.maximum.reduceat(np.where(several, tall - 1, bottom), groups) + 1) / heights[not_empty]
     return boxes
 
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """Masks as they are written; arrays of shape (N,), sizes (N, 2) as height, width."""
+    """Masks in their compressed form.
+
+    Attributes
+    ----------
+    compressed : object array of shape (N,), of bytes
+    areas : int64 array of shape (N,)
+        Number of pixels inside.
+    sizes : int64 array of shape (N, 2)
+        Height and width of the image.
+    """
 
     compressed: NDArray[np.object_]
     areas: Ints
     sizes: Ints
 
     def __getitem__(self, chosen: NDArray[np.int64]) -> "Masks":
-        """Return the chosen ones."""
+        """Return some of the masks."""
         return Masks(self.compressed[chosen], self.areas[chosen], self.sizes[chosen])
 
     def joined(self, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
-        """Return the run lengths of some of them, one after another, and where each ends."""
+        """Return the compressed form of some masks, one after another, and the end of each."""
         texts = self.compressed[chosen].tolist()
         return np.frombuffer(b"".join(texts), np.uint8), np.cumsum([*map(len, texts)], dtype=np.int64)
 
 
-def intersections(ours: Masks, theirs: Masks, mine: Ints, its: Ints) -> NDArray[np.float32]:
-    """Return how many pixels each pair has in common.
+def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float32]:
+    """Return how many pixels the masks of each pair have in common.
 
     Parameters
     ----------
-    ours, theirs : Masks
-    mine, its : int64 arrays of shape (P,)
-        The pairs. Each run of equal ``mine`` goes with a run of consecutive ``its``, as
-        :func:`evaluator.metrics.matching.best_objects` makes them; it is fastest where equal runs follow each other.
+    masks, others : Masks
+    first, second : int64 arrays of shape (P,)
+        The pairs: indices into ``masks`` and into ``others``. Each run of equal ``first`` must have consecutive
+        ``second``, as :func:`evaluator.metrics.matching.best_objects` makes them. It is fastest if equal runs of
+        ``second`` follow each other.
 
     Returns
     -------
     float32 array of shape (P,): counts of pixels, in the precision of the official code.
     """
-    common = np.empty(len(mine), np.float32)
-    begins = np.flatnonzero(np.r_[True, mine[1:] != mine[:-1]][: len(mine)])
-    ends = np.append(begins[1:], len(mine))[: len(begins)]
-    for part in _portions(ours, theirs, mine, its, begins):
+    common = np.empty(len(first), np.float32)
+    begins = np.flatnonzero(np.r_[True, first[1:] != first[:-1]][: len(first)])
+    ends = np.append(begins[1:], len(first))[: len(begins)]
+    for part in _portions(masks, others, first, second, begins):
         pairs = slice(begins[part][0], ends[part][-1])
-        partners, places = np.unique(its[pairs], return_inverse=True)
-        ranges = np.stack([places[begins[part] - pairs.start], places[ends[part] - pairs.start - 1] + 1], axis=1)
-        texts, their_texts = ours.joined(mine[begins[part]]), theirs.joined(partners)
+        partners, positions = np.unique(second[pairs], return_inverse=True)
+        ranges = np.stack([positions[begins[part] - pairs.start], positions[ends[part] - pairs.start - 1] + 1], axis=1)
+        texts, other_texts = masks.joined(first[begins[part]]), others.joined(partners)
         longest = int(np.diff(texts[1], prepend=0).max())
-        runs, their_runs = np.empty((longest, 2), np.int64), np.empty((len(their_texts[0]), 2), np.int64)
-        room = runs, their_runs, np.empty(len(partners), np.int64)
-        import_module(KERNEL).intersections(*texts, *their_texts, ranges, *room, common[pairs])
+        runs, other_runs = np.empty((longest, 2), np.int64), np.empty((len(other_texts[0]), 2), np.int64)
+        room = runs, other_runs, np.empty(len(partners), np.int64)
+        import_module(KERNEL).intersections(*texts, *other_texts, ranges, *room, common[pairs])
     return common
 
 
-def _portions(ours: Masks, theirs: Masks, mine: Ints, its: Ints, begins: Ints) -> Iterator[slice]:
-    """Yield which of our masks are compared at once; the partners of masks that follow each other are counted once."""
-    partners, places = np.unique(its, return_inverse=True)
-    their_sizes = np.array([*map(len, theirs.compressed[partners].tolist())], np.int64)[places]
-    is_new = np.r_[True, its[begins][1:] != its[begins][:-1]][: len(begins)]
-    sizes = np.array([*map(len, ours.compressed[mine[begins]].tolist())], np.int64)
-    ends = np.cumsum(sizes + np.where(is_new, np.add.reduceat(their_sizes, begins), 0))
+def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: Ints) -> Iterator[slice]:
+    """Yield which of the masks to compare at once; others that adjacent masks share are counted once.
+
+    ``begins``: the first pair of each mask.
+    """
+    partners, positions = np.unique(second, return_inverse=True)
+    other_sizes = np.array([*map(len, others.compressed[partners].tolist())], np.int64)[positions]
+    is_new = np.r_[True, second[begins][1:] != second[begins][:-1]][: len(begins)]
+    sizes = np.array([*map(len, masks.compressed[first[begins]].tolist())], np.int64)
+    ends = np.cumsum(sizes + np.where(is_new, np.add.reduceat(other_sizes, begins), 0))
     start = 0
     while start < len(ends):
         done = int(ends[start - 1]) if start else 0
@@ -222,20 +237,20 @@ def _portions(ours: Masks, theirs: Masks, mine: Ints, its: Ints, begins: Ints) -
         start = stop
 
 
-def mask_iou(ours: Masks, theirs: Masks, mine: Ints, its: Ints) -> NDArray[np.float64]:
+def mask_iou(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
     """Return the IoU of each pair of masks: intersection / max(union, 1e-7), in single precision.
 
     Source: the official code. Parameters as for :func:`intersections`; float64 array of shape (P,), in [0, 1].
     """
-    common = intersections(ours, theirs, mine, its)
-    both = ours.areas[mine].astype(np.float32) + theirs.areas[its].astype(np.float32)
+    common = intersections(masks, others, first, second)
+    both = masks.areas[first].astype(np.float32) + others.areas[second].astype(np.float32)
     return np.asarray(common / np.maximum(both - common, SMALLEST), np.float64)
 
 
-def mask_ioa(ours: Masks, theirs: Masks, mine: Ints, its: Ints) -> NDArray[np.float64]:
-    """Return which share of each of ``ours`` lies in its partner: intersection / (area + 1e-7), in single precision.
+def mask_ioa(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
+    """Return the share of each mask that lies in the other one: intersection / (area + 1e-7), in single precision.
 
     Source: the official code. Parameters as for :func:`intersections`; float64 array of shape (P,), in [0, 1].
     """
-    areas = ours.areas[mine].astype(np.float32)
-    return np.asarray(intersections(ours, theirs, mine, its) / (areas + SMALLEST), np.float64)
+    areas = masks.areas[first].astype(np.float32)
+    return np.asarray(intersections(masks, others, first, second) / (areas + SMALLEST), np.float64)

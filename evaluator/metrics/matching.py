@@ -1,4 +1,4 @@
-"""Who hits what: each prediction looks at its best object only, each object takes its best suitor only."""
+"""Matching of predictions with objects: a prediction claims the object that it overlaps most, and one claim wins."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -7,61 +7,64 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.boxes import highest_iou
 
-PAIRS_AT_ONCE = 2**14  # little beside what a file takes, so that peak memory does not depend on the truth
+PAIRS_AT_ONCE = 2**14  # few beside the predictions of a file, so that peak memory does not depend on the truth
 
 Keys = NDArray[np.int64]
-PairOverlap = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
-Rivalry = Callable[[NDArray[np.int64]], tuple[NDArray[np.float64], Sequence[NDArray[np.generic]]]]
+Indices = NDArray[np.int64]
+PairOverlap = Callable[[Indices, Indices], NDArray[np.float64]]
+TieBreaks = Callable[[Indices], tuple[NDArray[np.float64], Sequence[NDArray[np.generic]]]]
 
 
-def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return for each prediction the object of its own key that it overlaps most, and how much.
+def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[Indices, NDArray[np.float64]]:
+    """Return for each prediction the object of the same key that it overlaps most, and the overlap.
 
     Parameters
     ----------
     keys : int64 array of shape (N,)
-        What a prediction must share with an object to be compared: image and class.
+        Image and class of each prediction as one number; predictions and objects with equal keys are compared.
     object_keys : int64 array of shape (M,), ascending
-        Equal keys stand in file order.
     overlap : callable
         Takes indices of predictions and of objects, both of shape (P,), and returns their overlaps, shape (P,).
 
     Returns
     -------
-    best : int64 array of shape (N,), index into the objects, -1 where there is none of that key
-    most : float64 array of shape (N,), 0 where there is none
+    best : int64 array of shape (N,)
+        Index of the object, -1 if there is none with this key.
+    overlaps : float64 array of shape (N,)
+        0 if there is none.
 
     Notes
     -----
-    Of objects that are overlapped equally the first counts. Pairs are made in portions of bounded size. A prediction
-    that has no object of its key is compared as well, and the answer dropped, so that it takes as long as one that has.
+    Of objects with equal overlaps, the first one counts. Pairs are compared in portions of bounded size. A prediction
+    whose key no object has is compared with another object, and the result dropped, because time would otherwise reveal
+    which keys the objects have.
 
     Examples
     --------
-    >>> best_objects(np.array([7, 8]), np.array([7, 7]), lambda ours, theirs: np.array([0.2, 0.6])[theirs])
+    >>> best_objects(np.array([7, 8]), np.array([7, 7]), lambda predictions, objects: np.array([0.2, 0.6])[objects])
     (array([ 1, -1]), array([0.6, 0. ]))
     """
-    best, most = np.full(len(keys), -1, np.int64), np.zeros(len(keys))
-    for ours, theirs in pairs(keys, object_keys):
-        found = overlap(ours, theirs)
-        begins = np.flatnonzero(np.r_[True, ours[1:] != ours[:-1]])
-        highest = np.maximum.reduceat(found, begins)
-        sizes = np.diff(begins, append=len(ours))
-        is_highest = np.where(found == np.repeat(highest, sizes), theirs, len(object_keys))
-        has_object = object_keys[theirs[begins]] == keys[ours[begins]]
-        best[ours[begins]] = np.where(has_object, np.minimum.reduceat(is_highest, begins), -1)
-        most[ours[begins]] = np.where(has_object, highest, 0.0)
-    return best, most
+    best, overlaps = np.full(len(keys), -1, np.int64), np.zeros(len(keys))
+    for predictions, objects in pairs(keys, object_keys):
+        found = overlap(predictions, objects)
+        starts = np.flatnonzero(np.r_[True, predictions[1:] != predictions[:-1]])
+        highest = np.maximum.reduceat(found, starts)
+        sizes = np.diff(starts, append=len(predictions))
+        candidates = np.where(found == np.repeat(highest, sizes), objects, len(object_keys))
+        has_object = object_keys[objects[starts]] == keys[predictions[starts]]
+        best[predictions[starts]] = np.where(has_object, np.minimum.reduceat(candidates, starts), -1)
+        overlaps[predictions[starts]] = np.where(has_object, highest, 0.0)
+    return best, overlaps
 
 
 def highest_overlaps(
     keys: Keys, boxes: NDArray[np.float64], object_keys: Keys, objects: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how much each prediction overlaps the object of its own key that it overlaps most, as IoU, shape (N,).
+    """Return the highest IoU of each prediction with an object of the same key, shape (N,).
 
     Parameters
     ----------
-    keys : int64 array of shape (N,), equal ones together
+    keys : int64 array of shape (N,), equal ones adjacent
     boxes : float64 array of shape (N, 4)
     object_keys : int64 array of shape (M,), ascending
     objects : float64 array of shape (M, 4)
@@ -72,17 +75,17 @@ def highest_overlaps(
     array([1.])
     """
     overlaps = np.zeros(len(keys))
-    begins = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]][: len(keys)])
-    for first, stop in zip(begins.tolist(), [*begins[1:].tolist(), len(keys)], strict=True):
-        its = slice(*np.searchsorted(object_keys, [keys[first], keys[first] + 1]).tolist())
-        overlaps[first:stop] = highest_iou(boxes[first:stop], objects[its])
+    starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]][: len(keys)])
+    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(keys)], strict=True):
+        same_key = slice(*np.searchsorted(object_keys, [keys[start], keys[start] + 1]).tolist())
+        overlaps[start:stop] = highest_iou(boxes[start:stop], objects[same_key])
     return overlaps
 
 
-def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield predictions and objects of equal keys, pair by pair, in portions of bounded size.
+def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[Indices, Indices]]:
+    """Yield all pairs of a prediction and an object with equal keys, in portions of bounded size.
 
-    A prediction of a key that no object has is paired with the first object of all.
+    A prediction whose key no object has is paired with the first object of all.
 
     Parameters
     ----------
@@ -91,8 +94,8 @@ def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[NDArray[np.int64], ND
 
     Yields
     ------
-    ours, theirs : int64 arrays of shape (P,), P > 0
-        Indices; predictions in order, the pairs of one together, its objects in order.
+    predictions, objects : int64 arrays of shape (P,), P > 0
+        Indices. Predictions are in order, the pairs of one prediction are adjacent, and their objects are in order.
 
     Examples
     --------
@@ -112,27 +115,27 @@ def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[NDArray[np.int64], ND
             done = int(ends[start - 1]) if start else 0
             stop = max(int(np.searchsorted(ends, done + PAIRS_AT_ONCE, side="right")), start + 1)
             sizes = counts[start:stop]
-            begins = np.cumsum(sizes) - sizes
-            place = np.arange(int(sizes.sum())) - np.repeat(begins, sizes)
-            yield np.repeat(np.arange(begin + start, begin + stop), sizes), np.repeat(first[start:stop], sizes) + place
+            offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            predictions = np.repeat(np.arange(begin + start, begin + stop), sizes)
+            yield predictions, np.repeat(first[start:stop], sizes) + offsets
             start = stop
 
 
-def takers(
-    targets: NDArray[np.int64],
+def winning_claims(
+    claimed: Indices,
     confidences: NDArray[np.float64],
     overlaps: NDArray[np.float64],
-    corners: Sequence[NDArray[np.generic]],
+    coordinates: Sequence[NDArray[np.generic]],
 ) -> NDArray[np.bool_]:
-    """Tell which predictions get the object they point at: of each object's suitors the first in order.
+    """Return which predictions win the object that they claim: for each object the first in order of precedence.
 
     Parameters
     ----------
-    targets : int64 array of shape (N,)
-        Object a prediction points at; negative where it points at none.
+    claimed : int64 array of shape (N,)
+        Object that each prediction claims; negative if it claims none.
     confidences, overlaps : float64 arrays of shape (N,)
-    corners : arrays of shape (N,)
-        What decides last, ascending: the prediction's coordinates, the weightiest first.
+    coordinates : sequence of arrays of shape (N,)
+        Numbers that break ties, such as the coordinates of the boxes; those that are compared first come first.
 
     Returns
     -------
@@ -140,95 +143,109 @@ def takers(
 
     Notes
     -----
-    The order: confidence, then overlap, both descending, then the coordinates ascending; of equals the first. Since a
-    prediction may only take its best object, this equals walking through them by confidence, as the official code does.
-    Predictions that point at none compete for nothing, so that they take as long.
+    The order of precedence: confidence, then overlap, both descending, then the coordinates ascending, then the index.
+    A prediction can only win its best object, so the result is the same as that of the official code, which goes
+    through the predictions by confidence. Predictions that claim no object compete for one that does not exist, because
+    time would otherwise reveal how many claim one.
 
     Examples
     --------
-    >>> takers(np.array([0, 0, -1]), np.array([0.4, 0.9, 1.0]), np.array([0.9, 0.6, 0.0]), [])
+    >>> winning_claims(np.array([0, 0, -1]), np.array([0.4, 0.9, 1.0]), np.array([0.9, 0.6, 0.0]), [])
     array([False,  True, False])
     """
-    taken = np.zeros(len(targets), bool)
-    places = np.where(targets >= 0, targets, targets.max(initial=-1) + 1)
-    suitors = np.arange(len(targets))
-    for values in (-confidences, -overlaps, *corners, suitors):
-        its, ours = places[suitors], values[suitors]
-        least = np.full(int(places.max(initial=-1)) + 1, ours.max(initial=0), values.dtype)
-        np.minimum.at(least, its, ours)
-        suitors = suitors[ours == least[its]]
-    taken[suitors] = targets[suitors] >= 0
-    return taken
+    wins = np.zeros(len(claimed), bool)
+    objects = np.where(claimed >= 0, claimed, claimed.max(initial=-1) + 1)
+    candidates = np.arange(len(claimed))
+    for values in (-confidences, -overlaps, *coordinates, candidates):
+        targets, compared = objects[candidates], values[candidates]
+        lowest = np.full(int(objects.max(initial=-1)) + 1, compared.max(initial=0), values.dtype)
+        np.minimum.at(lowest, targets, compared)
+        candidates = candidates[compared == lowest[targets]]
+    wins[candidates] = claimed[candidates] >= 0
+    return wins
 
 
-def precedence(
+def precedence_order(
     groups: NDArray[np.int64],
     confidences: NDArray[np.float64],
     overlaps: NDArray[np.float64],
-    corners: Sequence[NDArray[np.generic]],
-) -> NDArray[np.int64]:
-    """Return the order of predictions inside their groups: surest, then best overlap, then smallest coordinates.
+    coordinates: Sequence[NDArray[np.generic]],
+) -> Indices:
+    """Return the order of predictions by group, and inside a group by precedence as for :func:`winning_claims`.
 
-    Never depends on the order of the rows: only equal predictions are left undecided.
+    The order of the rows decides between identical predictions only.
 
-    >>> precedence(np.array([0, 0]), np.array([0.5, 0.5]), np.array([0.6, 0.9]), [])
+    >>> precedence_order(np.array([0, 0]), np.array([0.5, 0.5]), np.array([0.6, 0.9]), [])
     array([1, 0])
     """
-    return np.asarray(np.lexsort((*reversed(corners), -overlaps, -confidences, groups)))
+    return np.asarray(np.lexsort((*reversed(coordinates), -overlaps, -confidences, groups)))
 
 
-def surest(most: int, keys: Keys, confidences: NDArray[np.float64], rivalry: Rivalry) -> NDArray[np.int64]:
-    """Return which predictions are among the ``most`` that come first in the order of their key, ascending.
+def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie_breaks: TieBreaks) -> Indices:
+    """Return the indices of the first ``limit`` predictions of each key in order of precedence, ascending.
 
     Parameters
     ----------
-    most : int
+    limit : int
     keys : int64 array of shape (N,)
     confidences : float64 array of shape (N,)
-    rivalry : callable
-        Takes the indices of predictions that are equally sure where a key must be cut, shape (R,), and returns what
-        decides between them as in :func:`precedence`: their overlaps and their corners. Called only where it is needed,
-        because overlaps are dear.
+    tie_breaks : callable
+        Takes the indices of predictions of equal confidence of which only some can stay, shape (T,). Returns what else
+        the precedence of :func:`winning_claims` depends on: their overlaps and their coordinates. It is called only if
+        it is needed, because overlaps are expensive to compute.
 
     Examples
     --------
-    >>> surest(1, np.array([3, 3, 5]), np.array([0.2, 0.9, 0.2]), lambda rivals: (np.zeros(len(rivals)), []))
+    >>> most_confident(1, np.array([3, 3, 5]), np.array([0.2, 0.9, 0.2]), lambda tied: (np.zeros(len(tied)), []))
     array([1, 2])
     """
     order = np.lexsort((-confidences, keys))
-    last = order[ranks_in_groups(keys[order]) == most - 1]  # in each key that has so many
+    last = order[positions_in_groups(keys[order]) == limit - 1]  # of each key that reaches the limit
     if not len(last):
         return np.arange(len(keys))
     of_key = np.minimum(np.searchsorted(keys[last], keys), len(last) - 1)
-    is_full = keys[last][of_key] == keys
-    level = is_full & (confidences == confidences[last][of_key])
-    above = is_full & (confidences > confidences[last][of_key])
-    room = most - np.bincount(of_key[above], minlength=len(last))
-    rivals = np.flatnonzero(level & (np.bincount(of_key[level], minlength=len(last)) > room)[of_key])
-    kept = ~is_full | above | level
-    if len(rivals):
-        rivals = rivals[np.argsort(keys[rivals], kind="stable")]
-        overlaps, corners = rivalry(rivals)
-        by_corners = np.lexsort((*reversed(corners), keys[rivals]))  # of all, whatever the overlaps leave to decide
-        rivals, overlaps = rivals[by_corners], overlaps[by_corners]
-        begins = np.flatnonzero(ranks_in_groups(keys[rivals]) == 0)
-        for its, shares in zip(np.split(rivals, begins[1:]), np.split(overlaps, begins[1:]), strict=True):
-            kept[its] = _highest(int(room[of_key[its[0]]]), shares)
+    reaches_limit = keys[last][of_key] == keys
+    level = reaches_limit & (confidences == confidences[last][of_key])
+    above = reaches_limit & (confidences > confidences[last][of_key])
+    room = limit - np.bincount(of_key[above], minlength=len(last))
+    tied = np.flatnonzero(level & (np.bincount(of_key[level], minlength=len(last)) > room)[of_key])
+    kept = ~reaches_limit | above | level
+    if len(tied):
+        tied = tied[np.argsort(keys[tied], kind="stable")]
+        overlaps, coordinates = tie_breaks(tied)
+        # Sorts all of them, whichever overlaps are equal, because time would otherwise reveal the overlaps.
+        by_coordinates = np.lexsort((*reversed(coordinates), keys[tied]))
+        tied, overlaps = tied[by_coordinates], overlaps[by_coordinates]
+        starts = np.flatnonzero(positions_in_groups(keys[tied]) == 0)
+        for of_one_key, its_overlaps in zip(np.split(tied, starts[1:]), np.split(overlaps, starts[1:]), strict=True):
+            kept[of_one_key] = _are_highest(int(room[of_key[of_one_key[0]]]), its_overlaps)
     return np.flatnonzero(kept)
 
 
-def _highest(most: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which are the ``most`` highest of more values; of equals the first."""
-    least = np.partition(values, len(values) - most)[len(values) - most]
-    chosen = np.asarray(values > least)
-    chosen[np.flatnonzero(values == least)[: most - np.count_nonzero(chosen)]] = True
+def _are_highest(count: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which values are among the ``count`` highest, given more values than that; of equals the first."""
+    lowest = np.partition(values, len(values) - count)[len(values) - count]
+    chosen = np.asarray(values > lowest)
+    chosen[np.flatnonzero(values == lowest)[: count - np.count_nonzero(chosen)]] = True
     return chosen
 
 
-def ranks_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return each element's place in its run of equal values, from 0; ``groups`` must be sorted.
+def positions_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the position of each element among the elements of equal value, from 0; ``groups`` must be sorted.
 
-    >>> ranks_in_groups(np.array([3, 3, 5]))
+    >>> positions_in_groups(np.array([3, 3, 5]))
     array([0, 1, 0])
     """
     return np.arange(len(groups)) - np.searchsorted(groups, groups, side="left")
+
+
+def contains(sorted_keys: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell for each key whether it is among the sorted ones.
+
+    >>> contains(np.array([2, 5]), np.array([5, 6]))
+    array([ True, False])
+    """
+    if not len(sorted_keys):
+        return np.zeros(len(keys), bool)
+    at = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    return np.asarray(sorted_keys[at] == keys)

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of everything that was predicted, without a threshold."""
+"""Precision, recall and F1 over all predictions, without a threshold."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ Counts = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Shares in [0, 1]; float64 arrays of shape (classes,), NaN where undefined."""
+    """Numbers in [0, 1]; float64 arrays of shape (classes,), NaN where undefined."""
 
     precision: NDArray[np.float64]
     recall: NDArray[np.float64]
@@ -18,12 +18,12 @@ class Rates:
 
 
 def rates(true: Counts, predicted: Counts, support: Counts) -> Rates:
-    """Return the shares of each class.
+    """Return precision, recall and F1 of each class.
 
     Parameters
     ----------
     true, predicted, support : float64 arrays of shape (classes,)
-        Predictions that are right, predictions, objects.
+        Number of true positives, of predictions, of objects.
 
     Returns
     -------
@@ -35,11 +35,11 @@ def rates(true: Counts, predicted: Counts, support: Counts) -> Rates:
     >>> rates(np.array([1.0]), np.array([2.0]), np.array([4.0]))
     Rates(precision=array([0.5]), recall=array([0.25]), f1=array([0.33333333]))
     """
-    return Rates(_shares(true, predicted), _shares(true, support), _shares(2 * true, predicted + support))
+    return Rates(_ratios(true, predicted), _ratios(true, support), _ratios(2 * true, predicted + support))
 
 
 def averages(true: Counts, predicted: Counts, support: Counts) -> dict[str, tuple[float, float, float]]:
-    """Return precision, recall and F1 of all classes together, in three ways.
+    """Return precision, recall and F1 of all classes together, averaged in three ways.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def averages(true: Counts, predicted: Counts, support: Counts) -> dict[str, tupl
 
     Returns
     -------
-    dict of ``micro`` (of the sums), ``macro`` (mean over classes that have objects) and ``weighted`` (the same, by the
-    number of objects) to (precision, recall, F1); NaN where no class has objects
+    dict of ``micro`` (from the sums over classes), ``macro`` (mean over the classes that have objects) and ``weighted``
+    (that mean, weighted by the number of objects) to (precision, recall, F1); NaN if no class has objects
 
     Notes
     -----
@@ -60,23 +60,23 @@ def averages(true: Counts, predicted: Counts, support: Counts) -> dict[str, tupl
     >>> averages(np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.array([1.0, 3.0]))["weighted"]
     (0.25, 0.25, 0.25)
     """
-    some = support > 0
-    if not some.any():
+    has_objects = support > 0
+    if not has_objects.any():
         return dict.fromkeys(("micro", "macro", "weighted"), (float("nan"),) * 3)
-    each = rates(true[some], predicted[some], support[some])
-    whole = rates(*(np.array([counts.sum()]) for counts in (true, predicted, support)))
-    columns = np.nan_to_num([each.precision, each.recall, each.f1])  # (3, classes)
+    by_class = rates(true[has_objects], predicted[has_objects], support[has_objects])
+    of_sums = rates(*(np.array([counts.sum()]) for counts in (true, predicted, support)))
+    columns = np.nan_to_num([by_class.precision, by_class.recall, by_class.f1])  # (3, classes)
     return {
-        "micro": _three([whole.precision[0], whole.recall[0], whole.f1[0]]),
-        "macro": _three(columns.mean(axis=1)),
-        "weighted": _three(np.average(columns, axis=1, weights=support[some])),
+        "micro": _as_floats([of_sums.precision[0], of_sums.recall[0], of_sums.f1[0]]),
+        "macro": _as_floats(columns.mean(axis=1)),
+        "weighted": _as_floats(np.average(columns, axis=1, weights=support[has_objects])),
     }
 
 
-def _three(values: NDArray[np.float64] | list[np.float64]) -> tuple[float, float, float]:
+def _as_floats(values: NDArray[np.float64] | list[np.float64]) -> tuple[float, float, float]:
     precision, recall, f1 = (float(value) for value in values)
     return precision, recall, f1
 
 
-def _shares(part: Counts, whole: Counts) -> NDArray[np.float64]:
+def _ratios(part: Counts, whole: Counts) -> NDArray[np.float64]:
     return np.asarray(np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0))

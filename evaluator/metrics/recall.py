@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.matching import ranks_in_groups
+from evaluator.metrics.matching import positions_in_groups
 
 
 def hits_at(
     limit: int, images: NDArray[np.int64], confidences: NDArray[np.float64], hits: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Tell which predictions are hits and among the ``limit`` most confident ones of their image.
+    """Return which predictions are hits and among the ``limit`` most confident ones of their image.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def hits_at(
 
     Notes
     -----
-    Among equals at the cut false positives come first, so that order in the file earns nothing.
+    Of equal confidences false positives come first, so that the order in the file does not change the recall.
 
     Examples
     --------
@@ -33,5 +33,5 @@ def hits_at(
     """
     order = np.lexsort((hits, -confidences, images))
     found = np.zeros(len(hits), bool)
-    found[order] = hits[order] & (ranks_in_groups(images[order]) < limit)
+    found[order] = hits[order] & (positions_in_groups(images[order]) < limit)
     return found

@@ -1,4 +1,4 @@
-"""Groups and curves in the form that bootstrap replicates are computed from, sorted once for all replicates.
+"""Objects and curves in the form that bootstrap replicates are computed from, sorted once for all replicates.
 
 A replicate changes the weights of images. It changes neither matches nor the order of confidences. So objects and
 entries are stored as rows of a matrix of image weights, in the order in which they are summed up.
@@ -10,26 +10,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-HIT, PART, MISS = range(3)  # kinds of entries: a full true positive, one of partial weight, a false positive
+HIT, PARTIAL_HIT, MISS = range(3)  # kinds of entries: a full true positive, one of partial weight, a false positive
 KINDS = 3
-NOWHERE = -1
+NO_ROW = -1
 
-Places = NDArray[np.int32]
-"""Row of each image in the weights of a split, NOWHERE if the split does not have it; shape (images,)."""
+ImageRows = NDArray[np.int32]
+"""Row of each image in the weights of a split, NO_ROW if the image is not in the split; shape (images,)."""
 
 
-def places_of(in_split: NDArray[np.bool_]) -> Places:
+def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
     """Return the row of each image in the weights of a split.
 
-    >>> places_of(np.array([False, True, True]))
+    >>> rows_of_images(np.array([False, True, True]))
     array([-1,  0,  1], dtype=int32)
     """
-    return np.where(in_split, np.cumsum(in_split) - 1, NOWHERE).astype(np.int32)
+    return np.where(in_split, np.cumsum(in_split) - 1, NO_ROW).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
-    """Groups of images; an image may occur several times in a group.
+class ImageGroups:
+    """ImageGroups of images, such as the images of all objects of each class; a group can have an image several times.
 
     Attributes
     ----------
@@ -43,19 +43,19 @@ class Groups:
     ends: NDArray[np.int64]
 
     @classmethod
-    def of(cls, groups: NDArray[np.integer[Any]], rows: NDArray[np.int32], count: int) -> "Groups":
-        """Return the groups of pairs (group, row); pairs whose row is NOWHERE are left out.
+    def of(cls, groups: NDArray[np.integer[Any]], rows: NDArray[np.int32], count: int) -> "ImageGroups":
+        """Return the groups of pairs (group, row); pairs whose row is NO_ROW are left out.
 
-        >>> Groups.of(np.array([1, 0, 1]), np.array([5, 6, -1], np.int32), 2)
-        Groups(rows=array([6, 5], dtype=int32), ends=array([1, 2]))
+        >>> ImageGroups.of(np.array([1, 0, 1]), np.array([5, 6, -1], np.int32), 2)
+        ImageGroups(rows=array([6, 5], dtype=int32), ends=array([1, 2]))
         """
-        inside = rows != NOWHERE
-        groups, rows = groups[inside], rows[inside]
-        return cls(rows[_order_of(groups)], np.cumsum(np.bincount(groups, minlength=count)))
+        has_row = rows != NO_ROW
+        groups, rows = groups[has_row], rows[has_row]
+        return cls(rows[_stable_order(groups)], np.cumsum(np.bincount(groups, minlength=count)))
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class CurveSteps:
     """Curves as sequences of steps, from low to high confidence.
 
     A step is a run of true positives, followed by the false positives of higher confidence up to the next true
@@ -89,8 +89,8 @@ class Steps:
         count: int,
         *,
         envelope: bool = True,
-    ) -> "Steps":
-        """Return the steps of entries; entries whose row is NOWHERE are left out.
+    ) -> "CurveSteps":
+        """Return the steps of entries; entries whose row is NO_ROW are left out.
 
         Parameters
         ----------
@@ -98,40 +98,43 @@ class Steps:
             Curve of each entry, less than ``count``.
         confidences : float64 array of shape (N,)
         kinds : uint8 array of shape (N,)
-            HIT, PART or MISS.
+            HIT, PARTIAL_HIT or MISS.
         rows : int32 array of shape (N,)
+        count : int
+            Number of curves.
         envelope : bool
             True for interpolated average precision, False for a step at each threshold.
 
         Examples
         --------
         >>> numbers = np.arange(4, dtype=np.int32)
-        >>> Steps.of(np.zeros(4, int), np.array([0.9, 0.8, 0.8, 0.1]), np.array([0, 2, 0, 2], np.uint8), numbers, 1)
-        Steps(rows=array([2, 1, 0], dtype=int32), ends=array([[1, 1, 2],
+        >>> kinds = np.array([HIT, MISS, HIT, MISS], np.uint8)
+        >>> CurveSteps.of(np.zeros(4, int), np.array([0.9, 0.8, 0.8, 0.1]), kinds, numbers, 1)
+        CurveSteps(rows=array([2, 1, 0], dtype=int32), ends=array([[1, 1, 2],
                [3, 3, 3]]), firsts=array([0, 2]), envelope=True)
         """
-        inside = rows != NOWHERE
-        curves, confidences, kinds, rows = curves[inside], confidences[inside], kinds[inside], rows[inside]
+        has_row = rows != NO_ROW
+        curves, confidences, kinds, rows = curves[has_row], confidences[has_row], kinds[has_row], rows[has_row]
         bounds = np.r_[0, np.cumsum(np.bincount(curves, minlength=count))]
-        order = _ascending(curves, confidences, kinds == MISS, bounds)
+        order = _ascending_order(curves, confidences, kinds == MISS, bounds)
         kinds, rows = kinds[order], rows[order]
-        opens_curve = np.zeros(len(rows) + 1, bool)
-        opens_curve[bounds] = True
+        begins_curve = np.zeros(len(rows) + 1, bool)
+        begins_curve[bounds] = True
         hits = kinds != MISS
-        opens = hits & (opens_curve[:-1] | ~np.r_[True, hits][:-1])
+        begins_step = hits & (begins_curve[:-1] | ~np.r_[True, hits][:-1])
         if not envelope:
             ascending = confidences[order]
-            opens |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
-        opened = np.zeros(len(rows) + 1, np.int32)  # number of steps that begin before each entry
-        np.cumsum(opens, out=opened[1:])
-        firsts = opened[bounds].astype(np.int64)
-        kept = opened[1:] > np.repeat(opened[bounds[:-1]], np.diff(bounds))
-        parts = (opened[1:][kept] - 1) * KINDS + kinds[kept]
+            begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
+        steps = np.zeros(len(rows) + 1, np.int32)  # number of steps that begin before each entry
+        np.cumsum(begins_step, out=steps[1:])
+        firsts = steps[bounds].astype(np.int64)
+        kept = steps[1:] > np.repeat(steps[bounds[:-1]], np.diff(bounds))
+        parts = (steps[1:][kept] - 1) * KINDS + kinds[kept]
         ends = np.cumsum(np.bincount(parts, minlength=KINDS * int(firsts[-1]))).reshape(-1, KINDS)
         return cls(rows[kept][np.argsort(parts, kind="stable")], ends, firsts, envelope)
 
 
-def _ascending(
+def _ascending_order(
     curves: NDArray[np.integer[Any]],
     confidences: NDArray[np.float64],
     misses: NDArray[np.bool_],
@@ -139,18 +142,18 @@ def _ascending(
 ) -> NDArray[np.int64]:
     """Return the order by curve, then by confidence; of equal confidences the false positives come last."""
     if (confidences >= 0).all():  # their bits sort as they do, and the shift below drops the sign of a negative zero
-        ranks = confidences.view(np.uint64)
+        levels = confidences.view(np.uint64)
     else:
-        ranks = np.unique(confidences, return_inverse=True)[1].astype(np.uint64)
-    keys = (ranks << np.uint64(1)) | misses
-    order = _order_of(curves)
+        levels = np.unique(confidences, return_inverse=True)[1].astype(np.uint64)
+    keys = (levels << np.uint64(1)) | misses
+    order = _stable_order(curves)
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         members = order[begin:end]
         order[begin:end] = members[np.argsort(keys[members])]
     return order
 
 
-def _order_of(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+def _stable_order(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Return the stable order of codes; numpy sorts codes of two bytes by counting, which is faster."""
-    small = codes.max(initial=0) <= np.iinfo(np.uint16).max
-    return np.argsort(codes.astype(np.uint16) if small else codes, kind="stable")
+    is_small = codes.max(initial=0) <= np.iinfo(np.uint16).max
+    return np.argsort(codes.astype(np.uint16) if is_small else codes, kind="stable")

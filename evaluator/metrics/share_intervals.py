@@ -1,4 +1,4 @@
-"""Intervals of shares of successes, which a bootstrap gets wrong near 0 and 1: it cannot draw what was never seen."""
+"""Confidence intervals of shares of successes, where a bootstrap fails near 0 and 1: it cannot draw unseen outcomes."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -7,31 +7,30 @@ import numpy as np
 
 from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
 
-FEW = 10  # hits or misses, below which replicates are too coarse for percentiles
-QUANTILE = 1.959963984540054  # of the normal distribution, at 97.5 %
+FEW = 10  # with fewer hits or misses, replicates have too few distinct values for percentiles
+QUANTILE = 1.959963984540054  # of the normal distribution, at 97.5%
 ROUNDING = 1e-12  # replicates that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """What a share is a share of: how many trials in how many images."""
+    """The denominator of a share: the number of trials, and of images that have any."""
 
     count: int
     images: int
 
 
 def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plain: bool) -> Interval | None:
-    """Return the 95 % interval of a share, or of a mean of shares.
+    """Return the 95% confidence interval of a share, or of a mean of shares.
 
     Parameters
     ----------
     replicates : float64 array of shape (N,)
-        The share in each replicate; those where it is NaN are left out.
+        The share in each replicate; NaN values are ignored.
     observed : float
     trials : Trials
-        With a success or a failure each.
     plain : bool
-        Whether it is hits / trials; else it is a mean of such shares, and hits cannot be counted.
+        Whether the share is hits / trials. If not, it is a mean of such shares, whose hits cannot be counted.
 
     Returns
     -------
@@ -39,10 +38,11 @@ def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plai
 
     Notes
     -----
-    The recentred percentile interval where replicates tell enough. The Wilson interval instead where all replicates
-    agree, and where a plain share has fewer than :data:`FEW` hits or misses. Its size is the effective number of
-    independent trials, p(1 − p) / SE² by the replicates' standard error; the number of images where that error is 0. At
-    p = 0.998 and 300 images percentiles hold the true share in 44 % of all test sets, this in 98 %.
+    This is the recentred percentile interval, except in two cases. It is the Wilson interval if all replicates are
+    equal, and for a plain share with fewer than :data:`FEW` hits or misses. The Wilson interval needs the effective
+    number of independent trials, p(1 − p) / SE², with the standard error of the replicates; if that error is 0, it is
+    the number of images. At p = 0.998 and 300 images, percentiles contain the true share in 44% of all test sets, this
+    interval in 98%.
 
     Examples
     --------
@@ -62,13 +62,13 @@ def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plai
 
 
 def wilson_interval(share: float, size: float) -> Interval:
-    """Return the 95 % score interval of Wilson (1927) for a share of ``size`` trials, not necessarily whole.
+    """Return the 95% score interval of Wilson (1927) for a share of ``size`` trials, which need not be whole.
 
     >>> [np.round(wilson_interval(share, 100), 3).tolist() for share in (0.0, 0.5)]
     [[0.0, 0.037], [0.404, 0.596]]
     """
     squared = QUANTILE**2 / size
     middle = share + squared / 2
-    reach = sqrt(squared * (share * (1 - share) + squared / 4))
-    low, high = (middle - reach) / (1 + squared), (middle + reach) / (1 + squared)
-    return max(0.0, min(low, share)), min(1.0, max(high, share))  # rounding moves no end past the share
+    half_width = sqrt(squared * (share * (1 - share) + squared / 4))
+    low, high = (middle - half_width) / (1 + squared), (middle + half_width) / (1 + squared)
+    return max(0.0, min(low, share)), min(1.0, max(high, share))  # rounding must not move an end beyond the share

@@ -1,4 +1,4 @@
-"""A seeded truth folder with submissions of chosen quality: for demos, tests and benchmarks, of any size."""
+"""Generates a truth folder and submissions of chosen quality from a seed, for demos, tests and benchmarks."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -10,27 +10,27 @@ import numpy as np
 
 from evaluator import __version__
 from evaluator.catalog import TRACKS, Track
-from evaluator.synthesis import answers
-from evaluator.synthesis.draws import Stream
-from evaluator.synthesis.folder import OccupiedFolder, read_manifest, replacing
-from evaluator.synthesis.scene import Scene, World
+from evaluator.synthesis import one_answer
+from evaluator.synthesis.output_folder import OccupiedFolder, read_manifest, replaced_folder
+from evaluator.synthesis.random_stream import RandomStream
+from evaluator.synthesis.synthesizer import Scene, Synthesizer
 
-__all__ = ["QUALITIES", "OccupiedFolder", "synthesize", "world_of"]
+__all__ = ["QUALITIES", "OccupiedFolder", "synthesize", "synthesizer_of"]
 
 QUALITIES = (0.3, 0.6, 0.9)
 IMAGES_PER_BLOCK = 2_000
-"""Pictures are made a block at a time, each with streams of its own: memory does not grow with their number."""
+"""Images are generated block by block, each block from its own random streams, so memory use does not grow."""
 
-# First words of a stream's key. A truth's key names no submission, so no submission can change it.
+# First number of a stream's key. The key of a truth has no part from a submission, so the truth never depends on it.
 _IDS, _TRUTH, _SUBMISSION = range(3)
 
 
-def world_of(track: Track) -> World:
-    """Return the pictures that a track declares, or what its columns suggest."""
-    if not track.world:
-        return answers.world(track)
-    world: World = import_module(track.world).WORLD
-    return world
+def synthesizer_of(track: Track) -> Synthesizer:
+    """Return the synthesizer that a track declares, or else a generic one that is derived from its columns."""
+    if not track.modules.synthesizer:
+        return one_answer.synthesizer(track)
+    declared: Synthesizer = import_module(track.modules.synthesizer).SYNTHESIZER
+    return declared
 
 
 def synthesize(
@@ -44,28 +44,36 @@ def synthesize(
     submission_seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
 ) -> dict[str, Any]:
-    """Write ``out/truth`` and every shape of a submission for each quality to ``out/submissions``.
+    """Write a truth folder to ``out/truth``, and submissions of each quality in every shape to ``out/submissions``.
 
     Parameters
     ----------
-    track : name of the track
-    out : new, empty, or an earlier synthesis, which is replaced as a whole
-    images : number of pictures
-    boxes_per_image : mean number of truth boxes (or pairs); a picture has up to twice as many
-    seed : names the truth; the same number, the same bytes, whatever submissions go with it
-    qualities : from 0 to 1, in hundredths; the score rises with it
-    submission_seed : tells submissions of equal quality apart
-    progress : called with the stage and the fraction done
+    track : str
+        Name of the track.
+    out : Path
+        A new or empty folder, or the output of an earlier call, which is replaced.
+    images : int
+        Number of images.
+    boxes_per_image : int
+        Mean number of ground-truth boxes (or pairs) of an image; the maximum is twice as many.
+    seed : int
+        Seed of the truth. The same seed gives the same bytes, whatever submissions are written with it.
+    qualities : sequence of float
+        From 0 to 1, with at most two decimals; the score increases with the quality.
+    submission_seed : int
+        Seed of the submissions.
+    progress : callable, optional
+        Called with the stage and the fraction of it that is done.
 
     Returns
     -------
     dict
-        What was made, as in ``out/synthesis.json``.
+        The content of ``out/synthesis.json``.
 
     Raises
     ------
     OccupiedFolder
-        ``out`` holds files that were not synthesized.
+        If ``out`` contains files that were not synthesized.
     """
     manifest: dict[str, Any] = {
         "track": track,
@@ -77,14 +85,14 @@ def synthesize(
         "evaluator": __version__,
     }
     declared = TRACKS[track]
-    world = world_of(declared)
-    with replacing(out, manifest) as folder, ExitStack() as stack:
-        files = _opened(stack, folder, world, track=declared, qualities=qualities)
-        for first, scene in _scenes(world, images=images, boxes_per_image=boxes_per_image, seed=seed):
+    synthesizer = synthesizer_of(declared)
+    with replaced_folder(out, manifest) as folder, ExitStack() as stack:
+        files = _opened(stack, folder, synthesizer, track=declared, qualities=qualities)
+        for first, scene in _scenes(synthesizer, images=images, boxes_per_image=boxes_per_image, seed=seed):
             for name, text in scene.truth().items():
                 files[f"truth/{name}"].write(text)
             for quality in qualities:
-                stream = Stream(_SUBMISSION, seed, submission_seed, _hundredths(quality), first)
+                stream = RandomStream(_SUBMISSION, seed, submission_seed, _hundredths(quality), first)
                 shapes = scene.predictions(stream, quality=quality)
                 for name, text in zip(_names(declared, quality), shapes, strict=True):
                     files[name].write(text)
@@ -93,21 +101,24 @@ def synthesize(
     return read_manifest(out)
 
 
-def _scenes(world: World, *, images: int, boxes_per_image: int, seed: int) -> Iterator[tuple[int, Scene]]:
-    step = images if world.whole else IMAGES_PER_BLOCK
+def _scenes(synthesizer: Synthesizer, *, images: int, boxes_per_image: int, seed: int) -> Iterator[tuple[int, Scene]]:
+    step = images if synthesizer.single_scene else IMAGES_PER_BLOCK
     for first in range(0, images, step):
-        ids = Stream(_IDS, seed, 0, 0, first).identifiers(min(step, images - first))
-        yield first, world.scene(Stream(_TRUTH, seed, 0, 0, first), np.sort(ids), boxes_per_image)
+        ids = RandomStream(_IDS, seed, 0, 0, first).identifiers(min(step, images - first))
+        yield first, synthesizer.scene(RandomStream(_TRUTH, seed, 0, 0, first), np.sort(ids), boxes_per_image)
 
 
 def _opened(
-    stack: ExitStack, folder: Path, world: World, *, track: Track, qualities: Sequence[float]
+    stack: ExitStack, folder: Path, synthesizer: Synthesizer, *, track: Track, qualities: Sequence[float]
 ) -> dict[str, BinaryIO]:
-    """Open every file with its header; those that hold no pictures are complete with it."""
-    columns = {file.name: file.columns + file.extras * (file.name in world.complete) for file in track.truth_files}
+    """Open all files and write their headers, and the whole content of files that do not depend on the images."""
+    columns = {
+        file.name: file.columns + file.extras * (file.name in synthesizer.with_optional_columns)
+        for file in track.truth_files
+    }
     headers = {name: ",".join(named) + "\n" if named else "" for name, named in columns.items()}
-    starts = {f"truth/{name}": headers[name] for name in world.files}
-    starts |= {f"truth/{name}": text for name, text in world.still.items()}
+    starts = {f"truth/{name}": headers[name] for name in synthesizer.image_files}
+    starts |= {f"truth/{name}": text for name, text in synthesizer.static_files.items()}
     for quality in qualities:
         for name, shape in zip(_names(track, quality), track.form.shapes, strict=True):
             starts[name] = f"{shape.header}\n" if shape.header else ""
@@ -124,6 +135,6 @@ def _hundredths(quality: float) -> int:
 
 
 def _names(track: Track, quality: float) -> list[str]:
-    """Return a submission's file names, one for each shape of the form."""
+    """Return the file names of a submission, one for each shape of the track's form."""
     endings = ("", "-long")[: len(track.form.shapes)]
     return [f"submissions/quality-{quality:.2f}{ending}.{track.form.suffix}" for ending in endings]

@@ -1,14 +1,14 @@
-"""Boxes of a made-up picture, in millionths: throw them, shake them, mirror a detector's doubts about them."""
+"""Random boxes, random deviations from boxes, and confidences of a simulated detector, all in millionths."""
 
 import numpy as np
 
-from evaluator.synthesis.draws import MILLION, Floats, Ints, Stream
+from evaluator.synthesis.random_stream import MILLION, Floats, Ints, RandomStream
 
 WIDEST, NARROWEST = 0.6, 0.05
 
 
-def thrown(stream: Stream, count: int) -> Ints:
-    """Return boxes anywhere in the picture, most of them small.
+def random_boxes(stream: RandomStream, count: int) -> Ints:
+    """Return boxes at random positions in the image, most of them small.
 
     Returns
     -------
@@ -21,13 +21,13 @@ def thrown(stream: Stream, count: int) -> Ints:
         size = NARROWEST + (WIDEST - NARROWEST) * size * size
         low = stream.uniform(count) * (1.0 - size)
         sides += [low, low + size]
-    return settled(np.stack(sides, axis=1))
+    return clipped(np.stack(sides, axis=1))
 
 
-def settled(corners: Floats) -> Ints:
-    """Return the boxes inside the picture, in millionths, none of them empty.
+def clipped(corners: Floats) -> Ints:
+    """Return boxes clipped to the image, in millionths; each has an area.
 
-    >>> settled(np.array([[-0.1, 0.5, 1.2, 1.3]])).tolist()
+    >>> clipped(np.array([[-0.1, 0.5, 1.2, 1.3]])).tolist()
     [[0, 500000, 999999, 1000000]]
     """
     whole = (np.clip(corners, 0.0, 1.0) * MILLION).astype(np.int64)
@@ -37,30 +37,30 @@ def settled(corners: Floats) -> Ints:
     return whole
 
 
-def shaken(stream: Stream, boxes: Ints, *, by: float) -> Ints:
-    """Return boxes whose every edge moved by about ``by`` of the box's own size."""
+def jittered(stream: RandomStream, boxes: Ints, *, by: float) -> Ints:
+    """Return boxes with each edge moved by about ``by`` of the box's size."""
     corners = boxes / MILLION
     for low, high in ((0, 1), (2, 3)):
         size = corners[:, high] - corners[:, low]
-        corners[:, low] = corners[:, low] + stream.bell(len(boxes)) * by * size
-        corners[:, high] = corners[:, high] + stream.bell(len(boxes)) * by * size
-    return settled(corners)
+        corners[:, low] = corners[:, low] + stream.bell_shaped(len(boxes)) * by * size
+        corners[:, high] = corners[:, high] + stream.bell_shaped(len(boxes)) * by * size
+    return clipped(corners)
 
 
-def within(stream: Stream, boxes: Ints, *, share: float) -> Ints:
-    """Return boxes of ``share`` of the size, each lying somewhere inside its box."""
+def boxes_within(stream: RandomStream, boxes: Ints, *, share: float) -> Ints:
+    """Return boxes of ``share`` of the size, each at a random position inside its box."""
     corners = boxes / MILLION
     for low, high in ((0, 1), (2, 3)):
         size = corners[:, high] - corners[:, low]
         corners[:, low] = corners[:, low] + stream.uniform(len(boxes)) * (1.0 - share) * size
         corners[:, high] = corners[:, low] + share * size
-    return settled(corners)
+    return clipped(corners)
 
 
-def confidences(stream: Stream, right: Ints, *, quality: float) -> Ints:
-    """Return how sure a detector of this quality is, in millionths.
+def confidences(stream: RandomStream, right: Ints, *, quality: float) -> Ints:
+    """Return the confidences of a simulated detector, in millionths.
 
-    A good one is surer of what is right; a poor one tells nothing with its confidence.
+    The higher the quality, the more the confidence depends on whether a prediction is ``right`` (1) or not (0).
     """
     base = 0.35 * right + 0.65 * stream.uniform(len(right))
     blend = quality * base + (1.0 - quality) * stream.uniform(len(right))

@@ -1,39 +1,43 @@
-"""Made-up pictures for object detection: a class hierarchy, groups, labels that are not exhaustive."""
+"""Generates images for object detection, with a class hierarchy, groups and labels that are not exhaustive."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.synthesis.boxes import confidences, settled, shaken, thrown, within
+from evaluator.synthesis.boxes import boxes_within, clipped, confidences, jittered, random_boxes
 from evaluator.synthesis.detection_classes import HIERARCHY, LABELS, LINEAGE, NAMES, WEIGHTS
-from evaluator.synthesis.draws import MILLION, Bools, Floats, Ints, Stream
-from evaluator.synthesis.rows import Text, decimals, lines, names, prediction_strings
-from evaluator.synthesis.scene import World
+from evaluator.synthesis.random_stream import MILLION, Bools, Floats, Ints, RandomStream
+from evaluator.synthesis.synthesizer import Synthesizer
+from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded, prediction_strings
 
 TOPICS = 3
-"""Classes that one picture is about; objects share them, so that boxes of one class compete."""
-DENIED = 4
-"""Classes that somebody looked for in a picture; those that are not there become negative labels."""
+"""Number of classes that the objects of one image are drawn from, so that an image has several objects of a class."""
+CHECKED = 4
+"""Number of classes that are checked in each image; those that it does not show become negative labels."""
 
-_LABEL_CELLS = names(LABELS)
-_FLAGS = names(["0", "1"])
+_LABEL_CELLS = encoded(LABELS)
+_FLAGS = encoded(["0", "1"])
 
 
 @dataclass(frozen=True, slots=True)
 class DetectionScene:
-    """Pictures with their objects, one entry an object, ascending by picture.
+    """Images with their objects; arrays of objects have shape (objects,) and are sorted by image.
 
     Attributes
     ----------
-    ids : names of the pictures
-    attention : int array (pictures, TOPICS + DENIED), classes that a detector may see here, rightly or not
-    image, label, box, group : of each object
-    positive, negative : picture × class keys (picture × number of classes + class) of verified labels
+    ids : TextColumn
+        Ids of the images.
+    candidates : int64 array of shape (images, TOPICS + CHECKED)
+        Classes that the simulated detector may predict in an image.
+    image, label, box, group
+        Of each object: index of the image and of the class, corners of the box, whether it is a group.
+    positive, negative : int64 arrays
+        Keys (image × number of classes + class) of the verified labels.
     """
 
-    ids: Text
-    attention: Ints
+    ids: TextColumn
+    candidates: Ints
     image: Ints
     label: Ints
     box: Ints
@@ -42,84 +46,87 @@ class DetectionScene:
     negative: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return lines of boxes, verified labels and images."""
-        boxes = lines(
+        """Return the lines of the boxes, of the verified labels and of the images."""
+        boxes = csv_lines(
             self.ids[self.image],
             _LABEL_CELLS[self.label],
             *(decimals(self.box[:, edge]) for edge in range(4)),
             _FLAGS[self.group.astype(np.int64)],
         )
         labels = b"".join(
-            lines(self.ids[key // len(LABELS)], _LABEL_CELLS[key % len(LABELS)], np.repeat(_FLAGS[flag], len(key)))
+            csv_lines(self.ids[key // len(LABELS)], _LABEL_CELLS[key % len(LABELS)], np.repeat(_FLAGS[flag], len(key)))
             for key, flag in ((self.positive, 1), (self.negative, 0))
         )
-        return {"boxes.csv": boxes, "image_labels.csv": labels, "images.csv": lines(self.ids)}
+        return {"boxes.csv": boxes, "image_labels.csv": labels, "images.csv": csv_lines(self.ids)}
 
-    def predictions(self, stream: Stream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return what a detector of this quality reports."""
-        image, label, box, confidence = self.reported(stream, quality=quality)
+    def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
+        """Return the predictions of a simulated detector of this quality."""
+        image, label, box, confidence = self.detections(stream, quality=quality)
         cells = (_LABEL_CELLS[label], decimals(confidence))
         x_min, x_max, y_min, y_max = (decimals(box[:, edge]) for edge in range(4))
         strings = prediction_strings(self.ids, image, *cells, x_min, y_min, x_max, y_max)
-        return strings, lines(self.ids[image], *cells, x_min, x_max, y_min, y_max)
+        return strings, csv_lines(self.ids[image], *cells, x_min, x_max, y_min, y_max)
 
-    def reported(self, stream: Stream, *, quality: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return image (ascending), label, box and confidence of what is seen; its ancestors are named, too."""
-        flaw = 1.0 - quality
+    def detections(self, stream: RandomStream, *, quality: float) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return image (ascending), label, box and confidence of each prediction, and of a copy for each ancestor."""
+        error_rate = 1.0 - quality
         image, label, box, right = (
             np.concatenate(parts)
             for parts in zip(
-                self._seen(stream, flaw), self._in_groups(stream, flaw), self._false(stream, flaw), strict=True
+                self._of_objects(stream, error_rate),
+                self._of_groups(stream, error_rate),
+                self._false(stream, error_rate),
+                strict=True,
             )
         )
         confidence = confidences(stream, right, quality=quality)
         order = np.argsort(image, kind="stable")
-        row, named = np.nonzero(LINEAGE[label[order]])
+        row, copies = np.nonzero(LINEAGE[label[order]])
         row = order[row]
-        return image[row], named, box[row], confidence[row]
+        return image[row], copies, box[row], confidence[row]
 
-    def _seen(self, stream: Stream, flaw: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Single objects: missed, misplaced, misnamed or reported twice, the more the larger the flaw."""
+    def _of_objects(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return predictions of ordinary objects; some are missing, misplaced, of another class or duplicated."""
         ordinary = np.flatnonzero(~self.group)
-        found = ordinary[~stream.happens(0.06 + 0.55 * flaw, len(ordinary))]
-        twice = found[stream.happens(0.05 + 0.2 * flaw, len(found))]
+        found = ordinary[~stream.bernoulli(0.06 + 0.55 * error_rate, len(ordinary))]
+        twice = found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]
         row = np.concatenate([found, twice])
-        confused = stream.happens(0.3 * flaw, len(row))
-        other = self.attention[self.image[row], stream.below(TOPICS, len(row))]
+        confused = stream.bernoulli(0.3 * error_rate, len(row))
+        other = self.candidates[self.image[row], stream.integers(TOPICS, len(row))]
         label = np.where(confused, other, self.label[row])
         right = (label == self.label[row]).astype(np.int64)
         right[len(found) :] = 0
-        return self.image[row], label, shaken(stream, self.box[row], by=0.04 + 0.17 * flaw), right
+        return self.image[row], label, jittered(stream, self.box[row], by=0.04 + 0.17 * error_rate), right
 
-    def _in_groups(self, stream: Stream, flaw: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Of a group, some of its members, each a box of its own."""
+    def _of_groups(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return predictions of single members of each group."""
         row = np.repeat(np.flatnonzero(self.group), 3)
-        row = row[~stream.happens(0.3 + 0.5 * flaw, len(row))]
-        box = shaken(stream, within(stream, self.box[row], share=0.4), by=0.1 * flaw)
+        row = row[~stream.bernoulli(0.3 + 0.5 * error_rate, len(row))]
+        box = jittered(stream, boxes_within(stream, self.box[row], share=0.4), by=0.1 * error_rate)
         return self.image[row], self.label[row], box, np.ones(len(row), dtype=np.int64)
 
-    def _false(self, stream: Stream, flaw: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Boxes around nothing, of classes that are or are not in the picture."""
-        count = int(len(self.image) * (0.2 + 1.5 * flaw))
-        image = stream.below(len(self.ids), count)
-        label = self.attention[image, stream.below(TOPICS + DENIED, count)]
-        return image, label, thrown(stream, count), np.zeros(count, dtype=np.int64)
+    def _false(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return predictions where there is no object."""
+        count = int(len(self.image) * (0.2 + 1.5 * error_rate))
+        image = stream.integers(len(self.ids), count)
+        label = self.candidates[image, stream.integers(TOPICS + CHECKED, count)]
+        return image, label, random_boxes(stream, count), np.zeros(count, dtype=np.int64)
 
 
-def scene(stream: Stream, ids: Text, boxes_per_image: int) -> DetectionScene:
-    """Make pictures: each about a few classes, with up to twice the mean number of objects."""
+def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> DetectionScene:
+    """Generate images; each has objects of a few classes, and up to twice the mean number of objects."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
-    topics = stream.pick(WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)
-    label = topics[image, stream.pick(np.array([5, 3, 2]), len(image))]
-    group = stream.happens(0.06, len(image))
-    box = thrown(stream, len(image))
-    box[group] = settled(_stretched(box[group]))
-    denied = stream.pick(np.ones_like(WEIGHTS), len(ids) * DENIED).reshape(-1, DENIED)
-    positive, negative = _verified(stream, image=image, label=label, denied=denied)
+    topics = stream.weighted_indices(WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)
+    label = topics[image, stream.weighted_indices(np.array([5, 3, 2]), len(image))]
+    group = stream.bernoulli(0.06, len(image))
+    box = random_boxes(stream, len(image))
+    box[group] = clipped(_widened(box[group]))
+    checked = stream.weighted_indices(np.ones_like(WEIGHTS), len(ids) * CHECKED).reshape(-1, CHECKED)
+    positive, negative = _verified(stream, image=image, label=label, checked=checked)
     return DetectionScene(
         ids=ids,
-        attention=np.concatenate([topics, denied], axis=1),
+        candidates=np.concatenate([topics, checked], axis=1),
         image=image,
         label=label,
         box=box,
@@ -129,8 +136,8 @@ def scene(stream: Stream, ids: Text, boxes_per_image: int) -> DetectionScene:
     )
 
 
-def _stretched(box: Ints) -> Floats:
-    """Widen groups by half their width on either side."""
+def _widened(box: Ints) -> Floats:
+    """Return groups widened by half their width on both sides."""
     corners = box / MILLION
     half = 0.5 * (corners[:, 1] - corners[:, 0])
     corners[:, 0] -= half
@@ -138,20 +145,23 @@ def _stretched(box: Ints) -> Floats:
     return corners
 
 
-def _verified(stream: Stream, *, image: Ints, label: Ints, denied: Ints) -> tuple[Ints, Ints]:
-    """Labels somebody checked: most of what is there, and a few that are not and contradict nothing that is."""
-    present = np.zeros((len(denied), len(LABELS)), dtype=bool)
+def _verified(stream: RandomStream, *, image: Ints, label: Ints, checked: Ints) -> tuple[Ints, Ints]:
+    """Return the keys of verified labels: most classes that an image shows, and some that have no relative in it."""
+    present = np.zeros((len(checked), len(LABELS)), dtype=bool)
     present[image, label] = True
     positive = np.flatnonzero(present)
-    positive = positive[~stream.happens(0.1, len(positive))]
-    kin = present.astype(np.int64) @ (LINEAGE | LINEAGE.T).astype(np.int64) > 0
+    positive = positive[~stream.bernoulli(0.1, len(positive))]
+    related = present.astype(np.int64) @ (LINEAGE | LINEAGE.T).astype(np.int64) > 0
     absent = np.zeros_like(present)
-    absent[np.arange(len(denied))[:, None], denied] = True
-    return positive, np.flatnonzero(absent & ~kin)
+    absent[np.arange(len(checked))[:, None], checked] = True
+    return positive, np.flatnonzero(absent & ~related)
 
 
-WORLD = World(
-    files=("boxes.csv", "image_labels.csv", "images.csv"),
-    still={"hierarchy.json": HIERARCHY, "classes.csv": "".join(f"{label},{name}\n" for label, name in NAMES.items())},
+SYNTHESIZER = Synthesizer(
+    image_files=("boxes.csv", "image_labels.csv", "images.csv"),
+    static_files={
+        "hierarchy.json": HIERARCHY,
+        "classes.csv": "".join(f"{label},{name}\n" for label, name in NAMES.items()),
+    },
     scene=scene,
 )

@@ -1,15 +1,15 @@
-"""Well-known classes of Open Images, with their ids, how often they are seen, and what is a kind of what."""
+"""Some classes of Open Images with their ids, frequencies and hierarchy."""
 
 import json
 from typing import Any
 
 import numpy as np
 
-from evaluator.synthesis.draws import Ints
+from evaluator.synthesis.random_stream import Ints
 
 ROOT = "/m/0bl9f"
 
-# id, name, weight, kinds. A tomato is a fruit and a vegetable: one class at two places.
+# Id, name, weight, subclasses. A tomato is a fruit and a vegetable, so one class has two parents.
 _Kind = tuple[str, str, int, tuple[Any, ...]]
 _TOMATO: _Kind = ("/m/07j87", "Tomato", 3, ())
 _TREE: tuple[_Kind, ...] = (
@@ -77,13 +77,13 @@ def _nodes(kinds: tuple[_Kind, ...]) -> list[dict[str, Any]]:
     return [{"LabelName": label} | ({"Subcategory": _nodes(below)} if below else {}) for label, _, _, below in kinds]
 
 
-_PLACES = _walk(_TREE, frozenset())
-NAMES = {label: name for label, name, _, _ in _PLACES}
+_NODES = _walk(_TREE, frozenset())
+NAMES = {label: name for label, name, _, _ in _NODES}
 LABELS = tuple(NAMES)
-WEIGHTS: Ints = np.array(list({label: weight for label, _, weight, _ in _PLACES}.values()), dtype=np.int64)
+WEIGHTS: Ints = np.array(list({label: weight for label, _, weight, _ in _NODES}.values()), dtype=np.int64)
 HIERARCHY = json.dumps({"LabelName": ROOT, "Subcategory": _nodes(_TREE)}, indent=1) + "\n"
 
 LINEAGE = np.array(
-    [[a == c or any(label == c and a in above for label, _, _, above in _PLACES) for a in LABELS] for c in LABELS]
+    [[a == c or any(label == c and a in above for label, _, _, above in _NODES) for a in LABELS] for c in LABELS]
 )
-"""LINEAGE[c, a]: a is c itself or an ancestor of c."""
+"""``LINEAGE[c, a]`` is true if a is c itself or an ancestor of c."""

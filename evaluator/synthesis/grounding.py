@@ -1,4 +1,4 @@
-"""Made-up pictures for phrase grounding: things with boxes, and sentences whose phrases speak of them."""
+"""Generates images for phrase grounding: things with boxes, and sentences whose phrases describe them."""
 
 import json
 from collections.abc import Mapping
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.synthesis.boxes import shaken, thrown
-from evaluator.synthesis.draws import MILLION, Bools, Ints, Stream
-from evaluator.synthesis.rows import Text, lines
-from evaluator.synthesis.scene import World
+from evaluator.synthesis.boxes import jittered, random_boxes
+from evaluator.synthesis.random_stream import MILLION, Bools, Ints, RandomStream
+from evaluator.synthesis.synthesizer import Synthesizer
+from evaluator.synthesis.text_columns import TextColumn, csv_lines
 
 WIDTH, HEIGHT = 500, 375
 SENTENCES = 2
@@ -23,33 +23,37 @@ _THINGS = (
     ("scene", "the street", "a field", "the beach"),
     ("other", "a ball", "the table", "a tall building"),
 )
-_OFTEN: Ints = np.array([8, 4, 2, 2, 1, 1, 3, 6])
-MOST_BOXES = 3
+_WEIGHTS: Ints = np.array([8, 4, 2, 2, 1, 1, 3, 6])
+MAX_BOXES = 3
 GUESSES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseScene:
-    """Pictures with their phrases, one entry each, ascending by picture and sentence.
+    """Images with their phrases; arrays of phrases are sorted by image and sentence.
 
     Attributes
     ----------
-    ids : names of the pictures
-    image, sentence, kind, words : of each phrase
-    boxes : int array (phrases, MOST_BOXES, 4), pixels as x1, y1, x2, y2
-    told : bool array (phrases, MOST_BOXES), which of them there are; the first always is
+    ids : TextColumn
+        Ids of the images.
+    image, sentence, kind, words : int64 arrays of shape (phrases,)
+        Index of the image, of its sentence, of the kind of thing, and of the words for it.
+    boxes : int64 array of shape (phrases, MAX_BOXES, 4)
+        In pixels, as x1, y1, x2, y2.
+    exists : bool array of shape (phrases, MAX_BOXES)
+        Which of the boxes the phrase has; it always has the first.
     """
 
-    ids: Text
+    ids: TextColumn
     image: Ints
     sentence: Ints
     kind: Ints
     words: Ints
     boxes: Ints
-    told: Bools
+    exists: Bools
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return lines of phrases and images."""
+        """Return the lines of the phrases and of the images."""
         ids, rows, index, before = self.ids.tolist(), [], 0, (-1, -1)
         for row, image in enumerate(self.image.tolist()):
             sentence = int(self.sentence[row])
@@ -63,24 +67,24 @@ class PhraseScene:
                 "phrase": phrases[self.words[row]],
                 "phrase_id": str(row),
                 "types": [name],
-                "boxes": self.boxes[row][self.told[row]].tolist(),
+                "boxes": self.boxes[row][self.exists[row]].tolist(),
                 "width": WIDTH,
                 "height": HEIGHT,
             }
             rows.append(json.dumps(phrase) + "\n")
-        return {"phrases.jsonl": "".join(rows).encode(), "images.csv": lines(self.ids)}
+        return {"phrases.jsonl": "".join(rows).encode(), "images.csv": csv_lines(self.ids)}
 
-    def predictions(self, stream: Stream, *, quality: float) -> tuple[bytes]:
-        """Return lists of boxes: one that is near at some place of the list, the rest somewhere."""
-        count, flaw = len(self.image), 1.0 - quality
-        near = _pixels(shaken(stream, _millionths(_around(self.boxes, self.told)), by=0.02 + 0.12 * flaw))
-        first = stream.happens(quality, count)
-        rank = np.where(first, 0, 1 + stream.below(2 * GUESSES, count))
-        somewhere = _pixels(thrown(stream, count * GUESSES)).reshape(count, GUESSES, 4)
-        somewhere[rank < GUESSES, rank[rank < GUESSES]] = near[rank < GUESSES]
+    def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
+        """Return lists of random boxes; a box near the phrase's own is at a random rank, or not listed."""
+        count, error_rate = len(self.image), 1.0 - quality
+        near = _pixels(jittered(stream, _millionths(_around(self.boxes, self.exists)), by=0.02 + 0.12 * error_rate))
+        first = stream.bernoulli(quality, count)
+        rank = np.where(first, 0, 1 + stream.integers(2 * GUESSES, count))
+        boxes = _pixels(random_boxes(stream, count * GUESSES)).reshape(count, GUESSES, 4)
+        boxes[rank < GUESSES, rank[rank < GUESSES]] = near[rank < GUESSES]
         entries: dict[tuple[int, int], list[object]] = {}
-        for image, sentence, boxes in zip(self.image.tolist(), self.sentence.tolist(), somewhere.tolist(), strict=True):
-            entries.setdefault((image, sentence), []).append(boxes)
+        for image, sentence, ranked in zip(self.image.tolist(), self.sentence.tolist(), boxes.tolist(), strict=True):
+            entries.setdefault((image, sentence), []).append(ranked)
         ids = self.ids.tolist()
         written = (
             json.dumps({"image_id": ids[image].decode(), "sentence_id": sentence, "boxes": boxes})
@@ -89,16 +93,16 @@ class PhraseScene:
         return (("[\n" + ",\n".join(written) + "\n]\n").encode(),)
 
 
-def _around(boxes: Ints, told: Bools) -> Ints:
-    """Return the box around each phrase's boxes."""
-    shown = told[:, :, None]
-    low = np.where(shown, boxes, MILLION).min(axis=1)
-    high = np.where(shown, boxes, -1).max(axis=1)
+def _around(boxes: Ints, exists: Bools) -> Ints:
+    """Return for each phrase the smallest box around all its boxes."""
+    counted = exists[:, :, None]
+    low = np.where(counted, boxes, MILLION).min(axis=1)
+    high = np.where(counted, boxes, -1).max(axis=1)
     return np.concatenate([low[:, :2], high[:, 2:]], axis=1)
 
 
 def _pixels(boxes: Ints) -> Ints:
-    """Return boxes in millionths (x1, x2, y1, y2) as pixels (x1, y1, x2, y2), none of them empty."""
+    """Return boxes in millionths (x1, x2, y1, y2) as pixels (x1, y1, x2, y2); each has an area."""
     low = boxes[:, [0, 2]] * np.array([WIDTH - 1, HEIGHT - 1]) // MILLION
     high = boxes[:, [1, 3]] * np.array([WIDTH - 1, HEIGHT - 1]) // MILLION
     return np.concatenate([low, np.maximum(high, low + 1)], axis=1)
@@ -109,24 +113,24 @@ def _millionths(boxes: Ints) -> Ints:
     return np.asarray(boxes[:, [0, 2, 1, 3]] * MILLION // size)
 
 
-def scene(stream: Stream, ids: Text, boxes_per_image: int) -> PhraseScene:
-    """Make pictures with sentences; a picture has about as many phrases as boxes are asked for, and one at least."""
+def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> PhraseScene:
+    """Generate images with sentences; an image has about ``boxes_per_image`` phrases, and at least one."""
     counts = np.maximum(stream.counts(boxes_per_image, len(ids)), 1)
     image = np.repeat(np.arange(len(ids)), counts)
-    sentence = stream.below(SENTENCES, len(image))
+    sentence = stream.integers(SENTENCES, len(image))
     order = np.lexsort((sentence, image))
-    boxes = _pixels(thrown(stream, len(image) * MOST_BOXES)).reshape(-1, MOST_BOXES, 4)
-    told = stream.happens(0.15, boxes[:, :, 0].size).reshape(-1, MOST_BOXES)
-    told[:, 0] = True
+    boxes = _pixels(random_boxes(stream, len(image) * MAX_BOXES)).reshape(-1, MAX_BOXES, 4)
+    exists = stream.bernoulli(0.15, boxes[:, :, 0].size).reshape(-1, MAX_BOXES)
+    exists[:, 0] = True
     return PhraseScene(
         ids=ids,
         image=image[order],
         sentence=sentence[order],
-        kind=stream.pick(_OFTEN, len(image)),
-        words=stream.below(3, len(image)),
+        kind=stream.weighted_indices(_WEIGHTS, len(image)),
+        words=stream.integers(3, len(image)),
         boxes=boxes,
-        told=told,
+        exists=exists,
     )
 
 
-WORLD = World(files=("phrases.jsonl", "images.csv"), scene=scene, whole=True)
+SYNTHESIZER = Synthesizer(image_files=("phrases.jsonl", "images.csv"), scene=scene, single_scene=True)

@@ -1,4 +1,4 @@
-"""Made-up pictures for ObjectNet: one object each, on some background, turned and seen from somewhere."""
+"""Generates images for ObjectNet: one object each, with a background, a rotation and a viewpoint."""
 
 import json
 from collections.abc import Mapping
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.synthesis.draws import MILLION, Bools, Ints, Stream
-from evaluator.synthesis.rows import Text, decimals, lines, names
-from evaluator.synthesis.scene import World
+from evaluator.synthesis.random_stream import MILLION, Bools, Ints, RandomStream
+from evaluator.synthesis.synthesizer import Synthesizer
+from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded
 
 _NAMES = {
     4: "Air freshener",
@@ -39,68 +39,72 @@ _CONTROLS = {
     "viewpoint": ("bottom", "front", "side", "top"),
 }
 _EASE: Ints = np.array([90, 100, 80, 70])
-"""Of each value of each control: in how many of a hundred pictures the object can be told at all."""
+"""Percentage of images with the first, second … value of a control in which the object is easy to recognize."""
 GUESSES = 5
-_CELLS = names([str(number) for number in _IDS])
+_CELLS = encoded([str(number) for number in _IDS])
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectScene:
-    """Pictures, one entry each.
+    """Images with one object each.
 
     Attributes
     ----------
-    ids : names of the pictures
-    answer : int array, places among the classes
-    control : int array (pictures, 3), how it was taken
-    hard : bool array, whether the object can hardly be told
+    ids : TextColumn
+        Ids of the images.
+    answer : int64 array of shape (images,)
+        Index of the right class.
+    control : int64 array of shape (images, 3)
+        Index of the value of each control.
+    hard : bool array of shape (images,)
+        Whether the object is hard to recognize.
     """
 
-    ids: Text
+    ids: TextColumn
     answer: Ints
     control: Ints
     hard: Bools
 
     @property
-    def files(self) -> Text:
-        """Names of the pictures' files."""
+    def files(self) -> TextColumn:
+        """Names of the image files."""
         return np.char.add(self.ids, b".png")
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the answers, the controls and the files."""
-        answers = {file.decode(): int(_IDS[place]) for file, place in zip(self.files, self.answer, strict=True)}
-        cells = [names(values)[self.control[:, place]] for place, values in enumerate(_CONTROLS.values())]
+        """Return the answers, the controls and the list of files."""
+        answers = {file.decode(): int(_IDS[answer]) for file, answer in zip(self.files, self.answer, strict=True)}
+        cells = [encoded(values)[self.control[:, index]] for index, values in enumerate(_CONTROLS.values())]
         return {
             "answers.json": (json.dumps(answers, indent=0) + "\n").encode(),
-            "controls.csv": lines(self.files, *cells),
-            "images.csv": lines(self.files),
+            "controls.csv": csv_lines(self.files, *cells),
+            "images.csv": csv_lines(self.files),
         }
 
-    def predictions(self, stream: Stream, *, quality: float) -> tuple[bytes]:
-        """Return guesses: the right one first, later or nowhere, the rest other classes."""
+    def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
+        """Return guesses; the right class is the first, a later one or none of them."""
         count = len(self.ids)
-        first = stream.happens(quality, count) & ~(self.hard & stream.happens(0.5, count))
-        later = np.where(stream.happens(0.3 + 0.4 * quality, count), 1 + stream.below(GUESSES - 1, count), GUESSES)
-        place = np.where(first, 0, later)  # of the right answer
-        cells: list[Text] = []
+        first = stream.bernoulli(quality, count) & ~(self.hard & stream.bernoulli(0.5, count))
+        later = np.where(stream.bernoulli(0.3 + 0.4 * quality, count), 1 + stream.integers(GUESSES - 1, count), GUESSES)
+        rank = np.where(first, 0, later)  # of the right answer
+        cells: list[TextColumn] = []
         for guess in range(GUESSES):
-            other = (self.answer + 1 + stream.below(len(_IDS) - 1, count)) % len(_IDS)
-            cells.append(_CELLS[np.where(place == guess, self.answer, other)])
+            other = (self.answer + 1 + stream.integers(len(_IDS) - 1, count)) % len(_IDS)
+            cells.append(_CELLS[np.where(rank == guess, self.answer, other)])
             cells.append(decimals((stream.uniform(count) * MILLION / (guess + 1)).astype(np.int64)))
-        return (lines(self.files, *cells),)
+        return (csv_lines(self.files, *cells),)
 
 
-def scene(stream: Stream, ids: Text, boxes_per_image: int) -> ObjectScene:
-    """Make pictures; each holds one object, whatever is asked."""
-    answer = stream.below(len(_IDS), len(ids))
-    control = stream.below(4, 3 * len(ids)).reshape(-1, 3)
+def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> ObjectScene:
+    """Generate images; each shows one object, whatever ``boxes_per_image`` is."""
+    answer = stream.integers(len(_IDS), len(ids))
+    control = stream.integers(4, 3 * len(ids)).reshape(-1, 3)
     ease = _EASE[control].prod(axis=1) / 100.0**3
     return ObjectScene(ids, answer, control, stream.uniform(len(ids)) > ease)
 
 
-WORLD = World(
-    files=("answers.json", "controls.csv", "images.csv"),
-    still={"classes.csv": "".join(f"{number},{name}\n" for number, name in _NAMES.items())},
+SYNTHESIZER = Synthesizer(
+    image_files=("answers.json", "controls.csv", "images.csv"),
+    static_files={"classes.csv": "".join(f"{number},{name}\n" for number, name in _NAMES.items())},
     scene=scene,
-    whole=True,
+    single_scene=True,
 )

@@ -1,14 +1,14 @@
-"""Made-up pictures for visual relationships: man plays guitar, chair is wooden."""
+"""Generates images for visual relationships, such as "man plays guitar" and "chair is wooden"."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.synthesis.boxes import confidences, shaken, thrown, within
-from evaluator.synthesis.draws import Ints, Stream
-from evaluator.synthesis.rows import Text, decimals, lines, names, prediction_strings
-from evaluator.synthesis.scene import World
+from evaluator.synthesis.boxes import boxes_within, confidences, jittered, random_boxes
+from evaluator.synthesis.random_stream import Ints, RandomStream
+from evaluator.synthesis.synthesizer import Synthesizer
+from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded, prediction_strings
 
 _CLASSES = {
     "/m/04yx4": "Man",
@@ -51,7 +51,7 @@ _RELATIONS = {
 }
 _NAMES = _CLASSES | _ATTRIBUTES
 
-# first, relation, second, how often
+# First class, relation, second class or attribute, weight.
 _TRIPLETS = (
     ("Table", "is", "Wooden", 8),
     ("Chair", "is", "Wooden", 6),
@@ -85,9 +85,9 @@ _TRIPLETS = (
 )
 
 TOPICS = 3
-"""Triplets that one picture is about."""
-DENIED = 4
-"""Classes that somebody looked for in a picture; those that are in no pair act as negative."""
+"""Number of triplets that the pairs of one image are drawn from."""
+CHECKED = 4
+"""Number of classes that are checked in each image; those that are in no pair become negative labels."""
 
 _LABELS = tuple(_NAMES)
 _ID = {name: label for label, name in _NAMES.items()}
@@ -96,23 +96,27 @@ _SECOND: Ints = np.array([_LABELS.index(_ID[second]) for _, _, second, _ in _TRI
 _RELATION: Ints = np.array([list(_RELATIONS).index(relation) for _, relation, _, _ in _TRIPLETS], dtype=np.int64)
 _WEIGHTS: Ints = np.array([weight for _, _, _, weight in _TRIPLETS], dtype=np.int64)
 _ONE_BOX = np.array([relation == "is" for _, relation, _, _ in _TRIPLETS])
-_LABEL_CELLS = names(_LABELS)
-_RELATION_CELLS = names(list(_RELATIONS))
+_LABEL_CELLS = encoded(_LABELS)
+_RELATION_CELLS = encoded(list(_RELATIONS))
 
 
 @dataclass(frozen=True, slots=True)
 class RelationshipScene:
-    """Pictures with their pairs, one entry a pair, ascending by picture.
+    """Images with their pairs; arrays of pairs have shape (pairs,) and are sorted by image.
 
     Attributes
     ----------
-    ids : names of the pictures
-    topics : int array (pictures, TOPICS), triplets that may be seen here
-    image, triplet, one, two : of each pair; ``one`` and ``two`` are boxes
-    verified : picture × class keys (picture × number of labels + class)
+    ids : TextColumn
+        Ids of the images.
+    topics : int64 array of shape (images, TOPICS)
+        Triplets that may occur in an image.
+    image, triplet, one, two
+        Of each pair: index of the image and of the triplet, and the corners of its two boxes.
+    verified : int64 array
+        Keys (image × number of labels + label) of the verified labels.
     """
 
-    ids: Text
+    ids: TextColumn
     topics: Ints
     image: Ints
     triplet: Ints
@@ -121,8 +125,8 @@ class RelationshipScene:
     verified: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return lines of pairs, verified labels and images."""
-        pairs = lines(
+        """Return the lines of the pairs, of the verified labels and of the images."""
+        pairs = csv_lines(
             self.ids[self.image],
             *_triplet_cells(self.triplet),
             *(decimals(box[:, edge]) for box in (self.one, self.two) for edge in range(4)),
@@ -130,69 +134,72 @@ class RelationshipScene:
         present = np.zeros((len(self.ids), len(_LABELS)), dtype=np.int64)
         for side in (_FIRST, _SECOND):
             present[self.image, side[self.triplet]] = 1
-        labels = lines(
+        labels = csv_lines(
             self.ids[self.verified // len(_LABELS)],
             _LABEL_CELLS[self.verified % len(_LABELS)],
-            names(["0", "1"])[present.ravel()[self.verified]],
+            encoded(["0", "1"])[present.ravel()[self.verified]],
         )
-        return {"relationships.csv": pairs, "image_labels.csv": labels, "images.csv": lines(self.ids)}
+        return {"relationships.csv": pairs, "image_labels.csv": labels, "images.csv": csv_lines(self.ids)}
 
-    def predictions(self, stream: Stream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return what a detector of this quality reports."""
-        flaw = 1.0 - quality
+    def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
+        """Return the predictions of a simulated detector of this quality."""
+        error_rate = 1.0 - quality
         image, triplet, one, two, right = (
-            np.concatenate(parts) for parts in zip(self._seen(stream, flaw), self._false(stream, flaw), strict=True)
+            np.concatenate(parts)
+            for parts in zip(self._of_pairs(stream, error_rate), self._false(stream, error_rate), strict=True)
         )
         confidence = confidences(stream, right, quality=quality)
         order = np.argsort(image, kind="stable")
-        image, sure = image[order], decimals(confidence[order])
+        image, score = image[order], decimals(confidence[order])
         first, second, relation = _triplet_cells(triplet[order])
         box = [[decimals(corners[order, edge]) for edge in range(4)] for corners in (one, two)]
         (x_min1, x_max1, y_min1, y_max1), (x_min2, x_max2, y_min2, y_max2) = box
         pair = (x_min1, y_min1, x_max1, y_max1, second, x_min2, y_min2, x_max2, y_max2)
-        strings = prediction_strings(self.ids, image, sure, first, *pair, relation)
-        return strings, lines(self.ids[image], first, second, relation, sure, *box[0], *box[1])
+        strings = prediction_strings(self.ids, image, score, first, *pair, relation)
+        return strings, csv_lines(self.ids[image], first, second, relation, score, *box[0], *box[1])
 
-    def _seen(self, stream: Stream, flaw: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Pairs: missed, misplaced, misread or reported twice, the more the larger the flaw."""
-        found = np.flatnonzero(~stream.happens(0.06 + 0.6 * flaw, len(self.image)))
-        row = np.concatenate([found, found[stream.happens(0.05 + 0.2 * flaw, len(found))]])
+    def _of_pairs(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """Return predictions of the pairs; some are missing, misplaced, of another triplet or duplicated."""
+        found = np.flatnonzero(~stream.bernoulli(0.06 + 0.6 * error_rate, len(self.image)))
+        row = np.concatenate([found, found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]])
         image = self.image[row]
-        confused = stream.happens(0.3 * flaw, len(row))
-        triplet = np.where(confused, self.topics[image, stream.below(TOPICS, len(row))], self.triplet[row])
+        confused = stream.bernoulli(0.3 * error_rate, len(row))
+        triplet = np.where(confused, self.topics[image, stream.integers(TOPICS, len(row))], self.triplet[row])
         right = (triplet == self.triplet[row]).astype(np.int64)
         right[len(found) :] = 0
-        one, two = (shaken(stream, box[row], by=0.04 + 0.17 * flaw) for box in (self.one, self.two))
+        one, two = (jittered(stream, box[row], by=0.04 + 0.17 * error_rate) for box in (self.one, self.two))
         return image, triplet, one, np.where(_ONE_BOX[triplet][:, None], one, two), right
 
-    def _false(self, stream: Stream, flaw: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Pairs that are not there; half of them of a kind that the picture shows elsewhere."""
-        count = int(len(self.image) * (0.2 + 1.5 * flaw))
-        image = stream.below(len(self.ids), count)
-        likely = self.topics[image, stream.below(TOPICS, count)]
-        triplet = np.where(stream.happens(0.5, count), likely, stream.pick(_WEIGHTS, count))
-        one = thrown(stream, count)
-        two = np.where(_ONE_BOX[triplet][:, None], one, thrown(stream, count))
+    def _false(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """Return predictions where there is no pair; half of them have a triplet that may occur in the image."""
+        count = int(len(self.image) * (0.2 + 1.5 * error_rate))
+        image = stream.integers(len(self.ids), count)
+        likely = self.topics[image, stream.integers(TOPICS, count)]
+        triplet = np.where(stream.bernoulli(0.5, count), likely, stream.weighted_indices(_WEIGHTS, count))
+        one = random_boxes(stream, count)
+        two = np.where(_ONE_BOX[triplet][:, None], one, random_boxes(stream, count))
         return image, triplet, one, two, np.zeros(count, dtype=np.int64)
 
 
-def _triplet_cells(triplet: Ints) -> tuple[Text, Text, Text]:
+def _triplet_cells(triplet: Ints) -> tuple[TextColumn, TextColumn, TextColumn]:
     return _LABEL_CELLS[_FIRST[triplet]], _LABEL_CELLS[_SECOND[triplet]], _RELATION_CELLS[_RELATION[triplet]]
 
 
-def scene(stream: Stream, ids: Text, boxes_per_image: int) -> RelationshipScene:
-    """Make pictures: each about a few triplets, with up to twice the mean number of pairs."""
+def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> RelationshipScene:
+    """Generate images; each has pairs of a few triplets, and up to twice the mean number of pairs."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
-    topics = stream.pick(_WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)
-    triplet = topics[image, stream.pick(np.array([5, 3, 2]), len(image))]
-    one = thrown(stream, len(image))
-    beside = shaken(stream, within(stream, one, share=0.7), by=0.4)
+    topics = stream.weighted_indices(_WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)
+    triplet = topics[image, stream.weighted_indices(np.array([5, 3, 2]), len(image))]
+    one = random_boxes(stream, len(image))
+    beside = jittered(stream, boxes_within(stream, one, share=0.7), by=0.4)
     present = np.zeros((len(ids), len(_LABELS)), dtype=bool)
     for side in (_FIRST, _SECOND):
         present[image, side[triplet]] = True
-    checked = present & ~stream.happens(0.1, present.size).reshape(present.shape)
-    checked[np.arange(len(ids))[:, None], stream.below(len(_CLASSES), len(ids) * DENIED).reshape(-1, DENIED)] = True
+    checked = present & ~stream.bernoulli(0.1, present.size).reshape(present.shape)
+    checked[np.arange(len(ids))[:, None], stream.integers(len(_CLASSES), len(ids) * CHECKED).reshape(-1, CHECKED)] = (
+        True
+    )
     return RelationshipScene(
         ids=ids,
         topics=topics,
@@ -204,9 +211,9 @@ def scene(stream: Stream, ids: Text, boxes_per_image: int) -> RelationshipScene:
     )
 
 
-WORLD = World(
-    files=("relationships.csv", "image_labels.csv", "images.csv"),
-    still={
+SYNTHESIZER = Synthesizer(
+    image_files=("relationships.csv", "image_labels.csv", "images.csv"),
+    static_files={
         "classes.csv": "".join(f"{label},{name}\n" for label, name in _NAMES.items()),
         "relations.csv": "".join(f"{relation},{name}\n" for relation, name in _RELATIONS.items()),
     },

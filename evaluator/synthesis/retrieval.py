@@ -1,4 +1,4 @@
-"""Made-up pictures for retrieval: five captions each, and rankings in which the right ones stand near the top."""
+"""Generates images for retrieval, with five captions each, and rankings with the right answers near the top."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.synthesis.draws import Ints, Stream
-from evaluator.synthesis.rows import Text, lines
-from evaluator.synthesis.scene import World
+from evaluator.synthesis.random_stream import Ints, RandomStream
+from evaluator.synthesis.synthesizer import Synthesizer
+from evaluator.synthesis.text_columns import TextColumn, csv_lines
 
 CAPTIONS = 5
 LISTED = 10
 SPREAD = 40
-"""A right answer that is not first may stand anywhere among so many, so most often it is not listed at all."""
+"""Number of ranks that a right answer below the first rank is drawn from; most of them are below the list."""
 
 _WHO = ("A man", "Two women", "A child in red", "A brown dog", "Several people", "A cyclist", "A street musician")
 _DOES = ("waits", "runs", "looks up", "laughs", "carries a bag", "stands still", "jumps")
@@ -22,22 +22,25 @@ _WHERE = ("on the beach", "at a market", "in the snow", "by the road", "in a fie
 
 @dataclass(frozen=True, slots=True)
 class GalleryScene:
-    """Pictures and what is said of them.
+    """Images and their captions.
 
     Attributes
     ----------
-    ids : names of the pictures
-    captions : names of the captions, (pictures × CAPTIONS,); they say nothing of their pictures
-    words : int array (pictures, CAPTIONS, 3), the parts of each caption
+    ids : TextColumn
+        Ids of the images.
+    captions : TextColumn of shape (images × CAPTIONS,)
+        Ids of the captions; they do not depend on the ids of the images.
+    words : int64 array of shape (images, CAPTIONS, 3)
+        Index of the subject, of the verb and of the place of each caption.
     """
 
-    ids: Text
-    captions: Text
+    ids: TextColumn
+    captions: TextColumn
     words: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the gallery and the images."""
-        images, ids = _names(self.ids), _names(self.captions)
+        """Return the gallery and the list of images."""
+        images, ids = _decoded(self.ids), _decoded(self.captions)
         own = [image for image in images for _ in range(CAPTIONS)]
         captions = [
             {"caption_id": caption, "image_id": image, "text": f"{_WHO[a]} {_DOES[b]} {_WHERE[c]}."}
@@ -45,12 +48,12 @@ class GalleryScene:
         ]
         captions.sort(key=lambda caption: caption["caption_id"])
         gallery = json.dumps({"images": images, "captions": captions}, indent=0)
-        return {"gallery.json": f"{gallery}\n".encode(), "images.csv": lines(self.ids)}
+        return {"gallery.json": f"{gallery}\n".encode(), "images.csv": csv_lines(self.ids)}
 
-    def predictions(self, stream: Stream, *, quality: float) -> tuple[bytes]:
-        """Return rankings both ways."""
-        images, captions = _names(self.ids), _names(self.captions)
-        chosen = stream.below(CAPTIONS, len(images)) + CAPTIONS * np.arange(len(images))
+    def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
+        """Return the rankings of both directions."""
+        images, captions = _decoded(self.ids), _decoded(self.captions)
+        chosen = stream.integers(CAPTIONS, len(images)) + CAPTIONS * np.arange(len(images))
         own = np.repeat(np.arange(len(images)), CAPTIONS)
         lists = {
             "image_to_sentence": dict(
@@ -61,32 +64,32 @@ class GalleryScene:
         return (f"{json.dumps(lists, indent=0)}\n".encode(),)
 
 
-def _names(names: Text) -> list[str]:
-    return [name.decode() for name in names.tolist()]
+def _decoded(ids: TextColumn) -> list[str]:
+    return [each.decode() for each in ids.tolist()]
 
 
-def _lists(stream: Stream, names: Sequence[str], right: Ints, block: int, *, quality: float) -> list[list[str]]:
-    """Return a ranking for each right answer; the others are the answers that follow those of its picture.
+def _lists(stream: RandomStream, answers: Sequence[str], right: Ints, block: int, *, quality: float) -> list[list[str]]:
+    """Return a ranking for each right answer; its other elements are answers of other images.
 
-    ``block``: how many answers belong to one picture.
+    ``block`` is the number of answers that belong to one image.
     """
-    first = stream.happens(0.8 * quality, len(right))
-    rank = np.where(first, 0, 1 + stream.below(SPREAD, len(right)))
-    others = max(len(names) - block, 0)
-    away = stream.below(max(others, 1), len(right))
+    first = stream.bernoulli(0.8 * quality, len(right))
+    rank = np.where(first, 0, 1 + stream.integers(SPREAD, len(right)))
+    others = max(len(answers) - block, 0)
+    away = stream.integers(max(others, 1), len(right))
     lists = []
     for answer, place, start in zip(right.tolist(), rank.tolist(), away.tolist(), strict=True):
         after = answer // block * block + block
-        ranking = [names[(after + (start + step) % others) % len(names)] for step in range(min(LISTED, others))]
-        ranking[place:place] = [names[answer]] if place < LISTED else []
+        ranking = [answers[(after + (start + step) % others) % len(answers)] for step in range(min(LISTED, others))]
+        ranking[place:place] = [answers[answer]] if place < LISTED else []
         lists.append(ranking[:LISTED])
     return lists
 
 
-def scene(stream: Stream, ids: Text, boxes_per_image: int) -> GalleryScene:
-    """Make pictures; each has five captions, whatever is asked."""
-    words = stream.below(len(_WHO), len(ids) * CAPTIONS * 3).reshape(-1, CAPTIONS, 3)
+def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> GalleryScene:
+    """Generate images; each has five captions, whatever ``boxes_per_image`` is."""
+    words = stream.integers(len(_WHO), len(ids) * CAPTIONS * 3).reshape(-1, CAPTIONS, 3)
     return GalleryScene(ids, stream.identifiers(len(ids) * CAPTIONS), words)
 
 
-WORLD = World(files=("gallery.json", "images.csv"), scene=scene, whole=True)
+SYNTHESIZER = Synthesizer(image_files=("gallery.json", "images.csv"), scene=scene, single_scene=True)

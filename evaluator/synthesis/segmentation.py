@@ -1,4 +1,4 @@
-"""Made-up pictures for instance segmentation: those of detection, each object an ellipse in its box."""
+"""Generates images for instance segmentation: the images of detection, each object an ellipse in its box."""
 
 import base64
 import zlib
@@ -11,61 +11,66 @@ from pycocotools import mask as coco
 from evaluator.synthesis import detection
 from evaluator.synthesis.detection import DetectionScene
 from evaluator.synthesis.detection_classes import LABELS
-from evaluator.synthesis.draws import MILLION, Bools, Ints, Stream
-from evaluator.synthesis.rows import Text, decimals, lines, names, prediction_strings
-from evaluator.synthesis.scene import World
+from evaluator.synthesis.random_stream import MILLION, Bools, Ints, RandomStream
+from evaluator.synthesis.synthesizer import Synthesizer
+from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded, prediction_strings
 
 SMALLEST, VARIETY = 40, 40
-"""Sides of the pictures in pixels: at least, and how many lengths there are."""
+"""Smallest side of an image in pixels, and the number of different sides."""
 
-_LABEL_CELLS = names(LABELS)
-_FLAGS = names(["0", "1"])
-_SIDES = names([str(number) for number in range(SMALLEST + VARIETY)])
+_LABEL_CELLS = encoded(LABELS)
+_FLAGS = encoded(["0", "1"])
+_SIDES = encoded([str(number) for number in range(SMALLEST + VARIETY)])
 
 
 @dataclass(frozen=True, slots=True)
 class MaskScene:
-    """Pictures of detection with sizes, and which objects have a mask.
+    """Images of the detection track, with their sizes, and with masks for some objects.
 
     Attributes
     ----------
-    seen : the pictures and their objects
-    sides : int array (pictures, 2), width and height
-    masked : bool array, one entry an object
+    detections : DetectionScene
+        The images and their objects.
+    sides : int64 array of shape (images, 2)
+        Width and height in pixels.
+    masked : bool array of shape (objects,)
+        Whether an object has a mask.
     """
 
-    seen: DetectionScene
+    detections: DetectionScene
     sides: Ints
     masked: Bools
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return lines of boxes, masks, verified labels and images."""
-        seen, mine = self.seen, np.flatnonzero(self.masked)
-        image = seen.image[mine]
-        masks = lines(
-            seen.ids[image],
-            _LABEL_CELLS[seen.label[mine]],
+        """Return the lines of the boxes, of the masks, of the verified labels and of the images."""
+        scene, mine = self.detections, np.flatnonzero(self.masked)
+        image = scene.image[mine]
+        masks = csv_lines(
+            scene.ids[image],
+            _LABEL_CELLS[scene.label[mine]],
             *self._sizes(image),
-            *(decimals(seen.box[mine, edge]) for edge in range(4)),
-            _FLAGS[seen.group[mine].astype(np.int64)],
-            self._masks(image, seen.box[mine]),
+            *(decimals(scene.box[mine, edge]) for edge in range(4)),
+            _FLAGS[scene.group[mine].astype(np.int64)],
+            self._masks(image, scene.box[mine]),
         )
-        every = np.arange(len(seen.ids))
-        return {**seen.truth(), "masks.csv": masks, "images.csv": lines(seen.ids, *self._sizes(every))}
+        every = np.arange(len(scene.ids))
+        return {**scene.truth(), "masks.csv": masks, "images.csv": csv_lines(scene.ids, *self._sizes(every))}
 
-    def predictions(self, stream: Stream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return what a detector of this quality reports; it draws an ellipse into each box."""
-        image, label, box, confidence = self.seen.reported(stream, quality=quality)
+    def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
+        """Return the predictions of a simulated detector of this quality: an ellipse in each of its boxes."""
+        image, label, box, confidence = self.detections.detections(stream, quality=quality)
         cells = (_LABEL_CELLS[label], decimals(confidence), self._masks(image, box))
-        every = np.arange(len(self.seen.ids))
-        heads = np.array([b",".join(row) for row in zip(self.seen.ids, *self._sizes(every), strict=True)])
-        return prediction_strings(heads, image, *cells), lines(self.seen.ids[image], *self._sizes(image), *cells)
+        every = np.arange(len(self.detections.ids))
+        heads = np.array([b",".join(row) for row in zip(self.detections.ids, *self._sizes(every), strict=True)])
+        return prediction_strings(heads, image, *cells), csv_lines(
+            self.detections.ids[image], *self._sizes(image), *cells
+        )
 
-    def _sizes(self, image: Ints) -> tuple[Text, Text]:
+    def _sizes(self, image: Ints) -> tuple[TextColumn, TextColumn]:
         return _SIDES[self.sides[image, 0]], _SIDES[self.sides[image, 1]]
 
-    def _masks(self, image: Ints, boxes: Ints) -> Text:
-        """Return the texts of masks, one ellipse in each box; it covers a pixel at least."""
+    def _masks(self, image: Ints, boxes: Ints) -> TextColumn:
+        """Return the masks as texts: an ellipse in each box that covers at least one pixel."""
         texts = []
         for (width, height), (x_min, x_max, y_min, y_max) in zip(
             self.sides[image].tolist(), boxes.tolist(), strict=True
@@ -73,28 +78,30 @@ class MaskScene:
             across, down = _span(x_min, x_max, width), _span(y_min, y_max, height)
             pixels = (across[None, :] + down[:, None] <= 1.0).astype(np.uint8)
             compressed = coco.encode(np.asfortranarray(pixels))["counts"]
-            texts.append(base64.b64encode(zlib.compress(compressed, 0)))  # stored: zlibs differ in how they compress
+            texts.append(
+                base64.b64encode(zlib.compress(compressed, 0))
+            )  # Level 0, because versions of zlib compress differently.
         return np.array(texts, dtype=np.bytes_)
 
 
 def _span(low: int, high: int, side: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Return for each pixel of a side how far it is from the middle of the box: squared, 1 at its edge, 0 near it."""
+    """Return the squared distance of each pixel from the center of the box, which is 1 at the edge of the box."""
     first, last = low * side // MILLION, max(high * side // MILLION, low * side // MILLION + 1)
     offset = (2 * np.arange(side) + 1 - first - last) / (last - first)
     offset[(first + last) // 2 if last - first > 1 else first] = 0.0
     return offset * offset
 
 
-def scene(stream: Stream, ids: Text, boxes_per_image: int) -> MaskScene:
-    """Make pictures; of ten objects, seven have a mask and three a box only."""
-    seen = detection.scene(stream, ids, boxes_per_image)
-    sides = SMALLEST + stream.below(VARIETY, 2 * len(ids)).reshape(-1, 2)
-    return MaskScene(seen, sides, stream.happens(0.7, len(seen.image)))
+def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> MaskScene:
+    """Generate images; 70% of the objects have a mask, the others only a box."""
+    detections = detection.scene(stream, ids, boxes_per_image)
+    sides = SMALLEST + stream.integers(VARIETY, 2 * len(ids)).reshape(-1, 2)
+    return MaskScene(detections, sides, stream.bernoulli(0.7, len(detections.image)))
 
 
-WORLD = World(
-    files=("boxes.csv", "masks.csv", "image_labels.csv", "images.csv"),
+SYNTHESIZER = Synthesizer(
+    image_files=("boxes.csv", "masks.csv", "image_labels.csv", "images.csv"),
     scene=scene,
-    still=detection.WORLD.still,
-    complete=("images.csv",),
+    static_files=detection.SYNTHESIZER.static_files,
+    with_optional_columns=("images.csv",),
 )

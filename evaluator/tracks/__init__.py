@@ -1,21 +1,47 @@
-"""One contest each: how its files become numbers."""
+"""Lookup of what implements a track. Modules are loaded when they are asked for.
 
+The protocols are in :mod:`evaluator.tracks.interface`. Types of their parameters are not known here: they differ from
+track to track.
+"""
+
+import sys
 from importlib import import_module
+from typing import Any, cast
 
-from evaluator.catalog import TRACKS
+from evaluator.catalog import TRACKS, Track
 from evaluator.problems import InvalidParameters
-from evaluator.tracks.interface import Contest
+from evaluator.tracks.interface import Explainer, FastPath, Scorer, TruthCompiler
 
 
-def contest_of(track: str) -> Contest:
-    """Return a track's implementation; only that one is loaded.
+def scorer_of(track: str) -> Scorer[Any, Any, Any]:
+    """Return the scorer of a track; only that one is loaded.
 
     Raises
     ------
     InvalidParameters
-        With the names that there are.
+        With the names of all tracks, if there is none of this name.
     """
     if track not in TRACKS:
         raise InvalidParameters(f"{track}: no such track; there are {', '.join(TRACKS)}")
-    contest: Contest = import_module(TRACKS[track].implementation).CONTEST
-    return contest
+    return cast(Scorer[Any, Any, Any], import_module(TRACKS[track].modules.scorer).SCORER)
+
+
+def compiler_of(track: Track) -> TruthCompiler[Any]:
+    """Return what compiles the truths of a track."""
+    name = track.modules.compiler
+    return cast(TruthCompiler[Any], import_module(name) if name else scorer_of(track.name))
+
+
+def fast_path_of(track: Track) -> FastPath[Any, Any]:
+    """Return the fast path of a track that declares one."""
+    return cast(FastPath[Any, Any], import_module(track.modules.fast_path))
+
+
+def fast_path_is_loaded(track: Track) -> bool:
+    """Return whether the fast path of a track has been loaded."""
+    return track.modules.fast_path in sys.modules
+
+
+def explainer_of(track: Track) -> Explainer[Any, Any, Any]:
+    """Return what explains the scores of a track that declares an explanation."""
+    return cast(Explainer[Any, Any, Any], import_module(track.modules.explanation))

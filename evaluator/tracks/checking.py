@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from evaluator.files.faults import Faults
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.tracks.shared.truth_warnings import warn_boxes
-from evaluator.truth import Truth
+from evaluator.truth import IGNORED, PUBLIC, USAGES, Truth
 
 if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
+
+AnyTruth = TypeVar("AnyTruth", bound=Truth)
 
 
 def image_names(folder: TruthFolder, tables: Mapping[str, "TruthTable"]) -> list[str]:
@@ -58,7 +60,26 @@ def distinct_keys(images: NDArray[np.int64], labels: NDArray[np.int64], count: i
     return np.unique(images * count + labels)
 
 
-def checked(faults: Faults, truth: Truth) -> Truth:
+def checked(faults: Faults, truth: AnyTruth) -> AnyTruth:
     """Return the truth with its warnings, or raise InvalidTruth with every fault that was noted."""
     faults.check()
     return replace(truth, warnings=faults.warned)
+
+
+def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]:
+    """Return the usage of each image, shape (images,); without ``usage.csv`` all images are public."""
+    if "usage.csv" not in folder:
+        return np.full(len(images), PUBLIC, np.int8)
+    table = folder.table("usage.csv")
+    words = [word.strip().lower() for word in table.texts("Usage")]
+    kinds = coded(words, USAGES)
+    table.mark("Usage", kinds < 0, "truth_bad_value", "is none of Public, Private, Ignored")
+    codes = coded(table.texts("ImageID"), images)
+    usage = np.full(len(images), IGNORED, np.int8)
+    usage[codes[codes >= 0]] = kinds[codes >= 0]
+    listed = np.bincount(codes[codes >= 0], minlength=len(images))
+    table.mark("ImageID", np.isin(codes, np.flatnonzero(listed > 1)), "truth_bad_value", "is listed more than once")
+    names = list(images)
+    for code in np.flatnonzero(listed == 0).tolist():
+        folder.faults.add("truth_usage_incomplete", "usage.csv", f"image {names[code]} has no row", column="ImageID")
+    return usage

@@ -1,6 +1,6 @@
-"""Image-level classification of Open Images: how well confidences sort the images where a class was verified."""
+"""Image-level classification of Open Images: the images where a class was verified, ranked by confidence."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,164 +11,227 @@ from numpy.typing import NDArray
 from evaluator.catalog import CLASSIFICATION
 from evaluator.files.folder import TruthFolder
 from evaluator.files.source import Source
-from evaluator.files.submission import Table, read_table
-from evaluator.metrics.average_precision import average_precisions, mean_defined, stepwise_average_precision
-from evaluator.metrics.bootstrap import Numbers, Weights, means_defined
-from evaluator.metrics.resampling import HIT, MISS, Groups, Places, Steps
+from evaluator.files.submission import SubmissionTable, read_submission
+from evaluator.metrics.average_precision import average_precisions, stepwise_average_precision
+from evaluator.metrics.bootstrap import Numbers, Weights, mean_over_classes
+from evaluator.metrics.matching import contains
+from evaluator.metrics.resampling import HIT, MISS, CurveSteps, ImageGroups, ImageRows
 from evaluator.report import ClassRow, SplitReport, finite
-from evaluator.tracks.checking import checked, distinct_keys
-from evaluator.tracks.interface import (
-    Contest,
-    Engine,
-    Outcome,
-    Progress,
-    blank_strings,
-    contains,
-    csv_text,
-    notice_boxes,
-    on_every_split,
-    shown_labels,
-    vocabularies_of,
-)
+from evaluator.request import Progress
+from evaluator.tracks.checking import checked, distinct_keys, usage_of
+from evaluator.tracks.interface import Engine, Outcome, Scorer, TruthCompiler
+from evaluator.tracks.shared.label_truth import VerifiedTruth
 from evaluator.tracks.shared.labels import Labelling
-from evaluator.tracks.shared.usage import usage_of
-from evaluator.truth import Truth
+from evaluator.tracks.shared.parameters import TrackParameters
+from evaluator.tracks.shared.submissions import csv_text, empty_strings, notice_boxes, vocabularies_of
+from evaluator.truth import StoredArray, Truth
 
-UNSAID = 0.0  # what a class that was verified and not predicted is taken for
+MISSING_CONFIDENCE = 0.0
+Areas = Callable[[Numbers], Numbers]
+"""Takes the positives of each class and returns the area under the curve of each, both of shape (classes, ...)."""
+
+
+class ClassificationTruth(VerifiedTruth):
+    """The verified labels of each image."""
+
+    present = StoredArray[np.bool_]()
+    """Whether each verified label is present; shape (V,). A label that is verified as both is present."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Every verified class of every image; arrays of shape (N,)."""
+    """One entry for each verified label of each image.
+
+    Attributes
+    ----------
+    images, labels : int64 arrays of shape (N,)
+    confidences : float64 array of shape (N,)
+        The highest confidence that was predicted for the label, or MISSING_CONFIDENCE.
+    present : bool array of shape (N,)
+    """
 
     images: NDArray[np.int64]
     labels: NDArray[np.int64]
     confidences: NDArray[np.float64]
     present: NDArray[np.bool_]
 
+    @classmethod
+    def of(cls, truth: ClassificationTruth, table: SubmissionTable) -> "Entries":
+        """Return the entries of a submission."""
+        codes = table.codes("LabelName")
+        known = codes >= 0
+        keys = (table.codes("image") * len(truth.labels) + codes)[known]
+        verified = contains(truth.verified, keys)
+        highest = np.full(len(truth.verified), -np.inf)
+        confidences = table.numbers("Score")[known][verified, 0]
+        np.maximum.at(highest, np.searchsorted(truth.verified, keys[verified]), confidences)
+        highest[np.isneginf(highest)] = MISSING_CONFIDENCE
+        return cls(*truth.images_and_labels(truth.verified), highest, truth.present)
+
+    def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
+        """Return some of the entries."""
+        arrays = self.images[chosen], self.labels[chosen], self.confidences[chosen], self.present[chosen]
+        return Entries(*arrays)
+
+    def average_precisions(self, positives: Numbers) -> Numbers:
+        """Return the average precision of each class, given its positives; both of shape (classes,)."""
+        hits = self.present.astype(np.float64)
+        return average_precisions(self.labels, self.confidences, hits, positives, stepwise_average_precision)
+
 
 @dataclass(frozen=True, slots=True)
-class ClassificationSample:
-    """One split: the images that each class is present in, and its curve."""
+class WeightedSplit:
+    """A split with weighted images: the numbers that its metrics are computed from.
 
-    present: Groups
-    curves: Steps
+    For the score, each image counts once. For bootstrap replicates, each image counts as often as it was drawn, and the
+    last axis of every array has one element for each replicate.
+
+    Attributes
+    ----------
+    positives : float64 array of shape (classes, ...)
+        Number of images where the class is present.
+    average_precisions : float64 array of shape (classes, ...)
+        NaN for a class without positives.
+    """
+
+    positives: Numbers
+    average_precisions: Numbers
+
+    @classmethod
+    def of(cls, positives: Numbers, areas: Areas) -> "WeightedSplit":
+        """Return the numbers of a split, given a function that computes the areas under its curves."""
+        return cls(positives, areas(positives))
+
+    def metrics(self) -> dict[str, Numbers]:
+        """Return every metric of the track, shape (...), NaN where undefined."""
+        return {"mAP": mean_over_classes(self.average_precisions)}
+
+
+@dataclass(frozen=True, slots=True)
+class ClassificationStatistics:
+    """The entries of one split in the form that bootstrap replicates are computed from."""
+
+    positives: ImageGroups
+    curves: CurveSteps
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return the mAP of each replicate."""
-        truths = engine.sums(weights, self.present)
-        return {"mAP": means_defined(engine.average_precisions(weights, self.curves, truths, 1.0))}
+        """Return every metric of each replicate."""
+
+        def areas(positives: Numbers) -> Numbers:
+            return engine.average_precisions(weights, self.curves, positives, 1.0)
+
+        return WeightedSplit.of(engine.sums(weights, self.positives), areas).metrics()
 
 
-def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
-    """Return the prepared truth: ``verified``, sorted keys (image × number of labels + label); which are ``present``.
-
-    What is verified both ways, as an ancestor may be, is present.
-
-    Raises
-    ------
-    InvalidTruth
-    """
-    tables = {"image_labels.csv": folder.table("image_labels.csv")}
-    labelling = Labelling.of(folder, tables, expand=True)
-    usage = usage_of(folder, labelling.images)
-    folder.faults.check()
-    count = len(labelling.labels)
-    there, absent = (distinct_keys(*labelling.told(present), count) for present in (True, False))
-    verified = np.union1d(there, absent)
-    arrays: dict[str, NDArray[Any]] = {
-        "verified": verified,
-        "present": contains(there, verified),
-        **labelling.listed_arrays,
-        "usage": usage,
-    }
-    _warn_of_sure_classes(folder, there, absent, count)
-    flags = labelling.flags(folder)
-    return checked(folder.faults, Truth(folder.track.name, folder.sha256, {}, flags, labelling.texts, arrays))
-
-
-def _warn_of_sure_classes(folder: TruthFolder, there: NDArray[np.int64], absent: NDArray[np.int64], count: int) -> None:
-    """Warn where classes are verified as present only: every ranking of those images is right."""
-    count = max(count, 1)
-    sure = np.setdiff1d(there % count, np.setdiff1d(absent, there) % count)
-    if len(sure):
-        message = f"{len(sure)} classes are nowhere verified as absent: their AP is 1 for every submission"
-        folder.faults.warn("truth_only_present", "image_labels.csv", message)
-
-
-def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> Table:
-    """Read a submission, and notice what was hardly meant."""
-    table = read_table(source, CLASSIFICATION.form, vocabularies_of(truth))
-    if not source.findings.total:
-        notice_boxes(source.findings, truth, table.numbers("Score")[:, 0], [], [table.codes("LabelName")])
-    return table
-
-
-def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> Outcome:
-    """Score the confidences on every split."""
-    progress("scoring", 0.0)
-    entries = verified_entries(truth, table)
-    splits = on_every_split(truth, lambda split: fold(truth, entries, split))
-    return Outcome(splits, partial(sample, truth, entries))
-
-
-def verified_entries(truth: Truth, table: Table) -> Entries:
-    """Return what was said of each verified class; of several confidences the highest counts."""
-    verified, labels = truth.arrays["verified"], len(truth.texts["labels"])
-    known = table.codes("LabelName") >= 0
-    keys = (table.codes("image") * labels + table.codes("LabelName"))[known]
-    kept = contains(verified, keys)
-    highest = np.full(len(verified), -np.inf)
-    np.maximum.at(highest, np.searchsorted(verified, keys[kept]), table.numbers("Score")[known][kept, 0])
-    highest[np.isneginf(highest)] = UNSAID
-    return Entries(*np.divmod(verified, max(labels, 1)), highest, truth.arrays["present"])
-
-
-def fold(truth: Truth, entries: Entries, split: str) -> SplitReport:
-    """Sum up one split: AP of each class, and their mean over the classes that are present somewhere."""
-    chosen = truth.splits[split][entries.images]
-    labels, present = entries.labels[chosen], entries.present[chosen].astype(np.float64)
-    count = len(truth.texts["labels"])
-    truths = np.bincount(labels, present, count).astype(np.float64)
-    images = np.bincount(labels, minlength=count)
-    confidences = entries.confidences[chosen]
-    values = average_precisions(labels, confidences, present, truths, stepwise_average_precision)
+def split_report(truth: ClassificationTruth, entries: Entries, split: str) -> SplitReport:
+    """Return the report of a split."""
+    entries = entries[truth.splits[split][entries.images]]
+    classes = len(truth.labels)
+    images = np.bincount(entries.labels, minlength=classes)
+    positives = np.bincount(entries.labels, entries.present.astype(np.float64), classes)
+    numbers = WeightedSplit.of(positives.astype(np.float64), entries.average_precisions)
     rows: list[ClassRow] = [
         {
-            "label": truth.texts["labels"][label],
-            "name": truth.texts["names"][label],
-            "ap": finite(values[label]),
-            "truths": int(truths[label]),
+            "label": truth.labels[label],
+            "name": truth.names[label],
+            "ap": finite(numbers.average_precisions[label]),
+            "truths": int(positives[label]),
             "images": int(images[label]),
         }
-        for label in shown_labels(truth, split)
+        for label in truth.shown_labels(split)
     ]
-    return SplitReport(CLASSIFICATION.headline, {"mAP": finite(mean_defined(values))}, rows)
+    metrics = {name: finite(float(value)) for name, value in numbers.metrics().items()}
+    return SplitReport(CLASSIFICATION.headline, metrics, rows)
 
 
-def sample(truth: Truth, entries: Entries, places: Places) -> ClassificationSample:
-    """Return the sample of one split."""
-    rows, count = places[entries.images], len(truth.texts["labels"])
+def statistics(truth: ClassificationTruth, entries: Entries, image_rows: ImageRows) -> ClassificationStatistics:
+    """Return the statistics of the split whose images have a row."""
+    rows, classes = image_rows[entries.images], len(truth.labels)
     kinds = np.where(entries.present, HIT, MISS).astype(np.uint8)
-    return ClassificationSample(
-        Groups.of(entries.labels[entries.present], rows[entries.present], count),
-        Steps.of(entries.labels, entries.confidences, kinds, rows, count, envelope=False),
+    return ClassificationStatistics(
+        ImageGroups.of(entries.labels[entries.present], rows[entries.present], classes),
+        CurveSteps.of(entries.labels, entries.confidences, kinds, rows, classes, envelope=False),
     )
 
 
-def ceiling(truth: Truth, parameters: Mapping[str, Any]) -> str:
-    """Write every class that is present as a sure one."""
-    images, labels = truth.texts["images"], truth.texts["labels"]
-    keys = truth.arrays["verified"][truth.arrays["present"]].tolist()
-    rows = ((images[key // len(labels)], labels[key % len(labels)], 1) for key in keys)
-    return csv_text(CLASSIFICATION.form.long_header, rows)
+def _warn_of_certain_classes(
+    folder: TruthFolder, present: NDArray[np.int64], absent: NDArray[np.int64], classes: int
+) -> None:
+    """Warn about classes that are verified as present only: their AP does not depend on the submission."""
+    classes = max(classes, 1)
+    certain = np.setdiff1d(present % classes, np.setdiff1d(absent, present) % classes)
+    if len(certain):
+        message = f"{len(certain)} classes are nowhere verified as absent; their AP is 1 for every submission"
+        folder.faults.warn("truth_only_present", "image_labels.csv", message)
 
 
-CONTEST = Contest(
-    CLASSIFICATION,
-    compiler=__name__,
-    read=read,
-    evaluate=evaluate,
-    blank=blank_strings(CLASSIFICATION),
-    ceiling=ceiling,
-)
+class ClassificationScorer(
+    Scorer[ClassificationTruth, TrackParameters, SubmissionTable], TruthCompiler[TrackParameters]
+):
+    """Scores submissions to Open Images classification."""
+
+    track = CLASSIFICATION
+
+    def truth_of(self, prepared: Truth) -> ClassificationTruth:
+        """Return a prepared truth as the track's own type."""
+        return ClassificationTruth.of(prepared)
+
+    def parameters_of(self, resolved: Mapping[str, Any]) -> TrackParameters:
+        """Return the parameters, of which the track has none."""
+        return TrackParameters()
+
+    def compile_truth(self, folder: TruthFolder, parameters: TrackParameters) -> ClassificationTruth:
+        """Check a truth folder and compile it.
+
+        Raises
+        ------
+        InvalidTruth
+        """
+        tables = {"image_labels.csv": folder.table("image_labels.csv")}
+        labelling = Labelling.of(folder, tables, expand=True)
+        usage = usage_of(folder, labelling.images)
+        folder.faults.check()
+        classes = len(labelling.labels)
+        present, absent = (
+            distinct_keys(*labelling.verified_as(present=is_present), classes) for is_present in (True, False)
+        )
+        verified = np.union1d(present, absent)
+        arrays: dict[str, NDArray[Any]] = {
+            "verified": verified,
+            "present": contains(present, verified),
+            **labelling.listed_arrays,
+            "usage": usage,
+        }
+        _warn_of_certain_classes(folder, present, absent, classes)
+        flags, texts = labelling.flags(folder), labelling.texts
+        return checked(folder.faults, ClassificationTruth(folder.track.name, folder.sha256, {}, flags, texts, arrays))
+
+    def read(self, source: Source, truth: ClassificationTruth | None, parameters: TrackParameters) -> SubmissionTable:
+        """Read a submission, and add notices about what was probably not intended."""
+        table = read_submission(source, CLASSIFICATION.form, vocabularies_of(truth))
+        if not source.findings.total:
+            notice_boxes(source.findings, truth, table.numbers("Score")[:, 0], [], [table.codes("LabelName")])
+        return table
+
+    def evaluate(
+        self, truth: ClassificationTruth, table: SubmissionTable, parameters: TrackParameters, progress: Progress
+    ) -> Outcome:
+        """Score the confidences on every split."""
+        progress("scoring", 0.0)
+        entries = Entries.of(truth, table)
+        reports = truth.for_each_split(lambda split: split_report(truth, entries, split))
+        return Outcome(reports, partial(statistics, truth, entries))
+
+    def template(self, truth: ClassificationTruth) -> str:
+        """Return an empty prediction string for every image."""
+        return empty_strings(CLASSIFICATION, truth)
+
+    def ceiling(self, truth: ClassificationTruth, parameters: TrackParameters) -> str:
+        """Return every label that is present with confidence 1."""
+        images, labels = truth.images_and_labels(truth.verified[truth.present])
+        pairs = zip(images.tolist(), labels.tolist(), strict=True)
+        rows = ((truth.images[image], truth.labels[label], 1) for image, label in pairs)
+        return csv_text(CLASSIFICATION.form.long_header, rows)
+
+
+SCORER = ClassificationScorer()

@@ -1,4 +1,4 @@
-"""The service's own answers to what django-allauth asks: names, addresses of clients, links, limits, audit entries."""
+"""Adapts django-allauth: user names, client addresses, links, limits, audit entries."""
 
 import logging
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from server.accounts.models import User
 from server.accounts.names import BadName, clean_name, refuse_look_alike, same_name
-from server.accounts.requests import address_of, is_local
+from server.accounts.requests import client_network, is_local
 from server.accounts.services import record_password
 from server.audit.services import record
 from server.errors import Refused
@@ -30,19 +30,19 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        """Answer with pages only: there is no JSON variant of these forms."""
+        """Answer with pages only, because these forms have no JSON variant."""
         return False
 
     def is_safe_url(self, url: str) -> bool:
         return is_local(url)
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return address_of(request)
+        return client_network(request)
 
     def clean_username(self, username: str, shallow: bool = False, owner: User | None = None) -> str:
-        """Return a login name as it is stored. `owner` is the account that changes its name.
+        """Return a username as it is stored. `owner` is the account that changes its name.
 
-        Raises ValidationError. Unless `shallow`, other accounts are looked at as well.
+        Raises ValidationError for invalid names and, unless `shallow`, for names that look like another account's.
         """
         try:
             name: str = super().clean_username(clean_name(username, NAME_CHARACTERS), shallow=True)
@@ -54,11 +54,11 @@ class AccountAdapter(DefaultAccountAdapter):
         return name
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Count wrong passwords by name and address. By the name alone, a stranger could lock its owner out."""
-        return f"{address_of(request)} {same_name(credentials.get('username', ''))}"
+        """Count wrong passwords by name and address. By name alone, a stranger could lock out its owner."""
+        return f"{client_network(request)} {same_name(credentials.get('username', ''))}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count the attempt before the password is checked; too many are answered with 429."""
+        """Count the attempt before the password is checked. Raises Refused with status 429 after too many."""
         try:
             super().pre_authenticate(request, **credentials)
         except ValidationError:
@@ -68,7 +68,7 @@ class AccountAdapter(DefaultAccountAdapter):
         raise Refused("forbidden", "This account was deactivated. Contact the operator of this service.")
 
     def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse | None:
-        """Let an account without an address in, such as a superuser made by command: it has nothing to confirm."""
+        """Let in accounts without an address, such as superusers created by a command: they have none to confirm."""
         if user and not user.email:
             return None
         sent: HttpResponse = super().respond_email_verification_sent(request, user)
@@ -86,12 +86,12 @@ class AccountAdapter(DefaultAccountAdapter):
                 if confirmed:
                     owner = email_address.user
                     record(actor=owner, action="user.email_confirmed", subject=f"user {owner.pk}")
-        except IntegrityError:  # another account confirmed the address in the same moment
+        except IntegrityError:  # another account confirmed the address at the same time
             return False
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Where another account has confirmed the address, only its mailbox learns so; the pages are the same."""
+        """Send the confirmation mail. Only the mail tells if another account has confirmed the address already."""
         address = emailconfirmation.email_address
         if address.can_set_verified():
             super().send_confirmation_mail(request, emailconfirmation, signup)
@@ -102,9 +102,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return reverse("account")
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail whose links lead to PODIUM_URL; the host of the request is never part of one.
+        """Send a mail with links to PODIUM_URL. The host of the request is never used in links.
 
-        A mail server that refuses an address must not be seen in the answer: it would tell which accounts exist.
+        An error of the mail server must not show in the answer, because it would reveal which accounts exist.
         """
         url = settings.PODIUM_URL.rstrip("/")
         try:

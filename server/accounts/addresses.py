@@ -1,24 +1,30 @@
-"""Which address a request counts for. No models here: the web process needs it before Django is set up."""
+"""Client addresses for limits. This module has no models, because the web process needs it before Django is set up."""
 
 from ipaddress import IPv4Address, ip_address, ip_network
 
 from django.conf import settings
 
+# What one IPv6 client may choose its addresses from. A host has a /64, but a site is given a /56 or a /48 (RFC 6177),
+# and anybody gets a /48 from a tunnel broker. By a longer prefix that client would count as 256 or 65,536.
+SITE_BITS = 48
 
-def sender_of(peer: str, forwarded_for: str) -> str:
-    """What the outermost of our own proxies (PROXIES) saw. A header of the sender proves nothing.
 
-    The list grows at its end, so what stands further left than our proxies wrote was sent along by anybody.
+def client_address(peer: str, forwarded_for: str) -> str:
+    """Return the address that the outermost of our own proxies (PROXIES) saw.
+
+    Each proxy appends to X-Forwarded-For, so everything before the entries of our proxies may be forged.
     """
     forwarded = forwarded_for.split(",")[-settings.PROXIES :] if settings.PROXIES else []
     return next(iter(forwarded), "").strip() or peer
 
 
 def network_of(address: str) -> str:
-    """Return what counts as one client: an IPv4 address, or the /64 network that one IPv6 client chooses from.
+    """Return what counts as one client: an IPv4 address, or the /48 network of an IPv6 address.
 
-    >>> network_of("2001:db8::1:2:3:4") == network_of("2001:db8::5")
+    >>> network_of("2001:db8:0:ffff::1") == network_of("2001:db8::5")
     True
+    >>> network_of("2001:db8:1::") == network_of("2001:db8::")
+    False
     >>> network_of("::ffff:192.0.2.1")
     '192.0.2.1'
     """
@@ -28,4 +34,4 @@ def network_of(address: str) -> str:
         return address
     if isinstance(found, IPv4Address):
         return str(found)
-    return str(found.ipv4_mapped or ip_network((int(found), 64), strict=False).network_address)
+    return str(found.ipv4_mapped or ip_network((int(found), SITE_BITS), strict=False).network_address)

@@ -1,4 +1,4 @@
-"""People and their tokens, for staff. A token's secret is nowhere to be seen, for it is nowhere kept."""
+"""Accounts and API tokens in the admin. Secrets of tokens are not stored, so they cannot be shown."""
 
 from typing import Any
 
@@ -17,19 +17,19 @@ from django.http import HttpRequest, HttpResponse
 from server.accounts.adapter import AccountAdapter
 from server.accounts.forms import NAME_TAKEN_MEANWHILE
 from server.accounts.models import ApiToken, User
-from server.accounts.services import confirm_address, record_password, revoke_token, vouch_for
-from server.audit.admin import Audited, ReadOnly
+from server.accounts.services import confirm_address, confirm_own_address, record_password, revoke_token
+from server.audit.admin import AuditedAdmin, ReadOnlyMixin
 from server.clock import database_now
 from server.errors import Refused
 
 ROLES = ("is_active", "is_staff", "is_superuser")
-admin.site.unregister(Group)  # two roles are enough, and a change of theirs is logged
-admin.site.unregister(EmailAddress)  # django-allauth's page would let staff edit and delete without a trace
+admin.site.unregister(Group)  # two roles are enough, and their changes are logged
+admin.site.unregister(EmailAddress)  # django-allauth's page would let staff edit and delete without a log entry
 PASSWORD_PAGE = "auth_user_password_change"
 
 
-class Named(forms.ModelForm):
-    """Checks a new login name as sign-up does. A name that stays is not checked again."""
+class UsernameForm(forms.ModelForm):
+    """Checks a new username as sign-up does. An unchanged name is not checked again."""
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
@@ -38,12 +38,12 @@ class Named(forms.ModelForm):
         return AccountAdapter().clean_username(name, owner=self.instance)
 
 
-class NewPersonForm(Named, AdminUserCreationForm):
+class NewPersonForm(UsernameForm, AdminUserCreationForm):
     pass
 
 
-class PersonForm(Named, UserChangeForm):
-    """Refuses to make a participant of a challenge that is not over a member of the staff, who read private boards."""
+class PersonForm(UsernameForm, UserChangeForm):
+    """Refuses to give the staff role to participants of a running challenge, because staff can read private scores."""
 
     def clean_is_staff(self) -> bool:
         is_staff = bool(self.cleaned_data["is_staff"])
@@ -51,19 +51,19 @@ class PersonForm(Named, UserChangeForm):
         if is_staff and not self.instance.is_staff and member is not None:
             raise ValidationError(
                 f"Staff can read private leaderboards, and this person is in team {member.team} of {member.challenge}, "
-                "which is not over. Give the role to an account that does not take part.",
+                "which is still running. Give the role to an account that does not take part.",
                 code="competes",
             )
         return is_staff
 
 
 @admin.register(User)
-class PersonAdmin(Audited, UserAdmin):
+class PersonAdmin(AuditedAdmin, UserAdmin):
     form = PersonForm
     add_form = NewPersonForm
     list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
     list_filter = ("is_active", "is_staff", "is_superuser", "date_joined")
-    told = ROLES
+    logged_fields = ROLES
     fieldsets = (
         (None, {"fields": ("username", "password", "email", "first_name", "last_name")}),
         ("Roles", {"fields": ROLES}),
@@ -78,29 +78,29 @@ class PersonAdmin(Audited, UserAdmin):
         try:
             with transaction.atomic():
                 super().save_model(request, obj, form, change)
-        except IntegrityError:  # somebody else took the name after it was checked
+        except IntegrityError:  # somebody else took the name after the check
             raise Refused("invalid", NAME_TAKEN_MEANWHILE) from None
         if isinstance(obj, User) and "email" in form.changed_data:
-            vouch_for(obj)
+            confirm_own_address(obj)
 
     @transaction.atomic
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
         return super().user_change_password(request, id, form_url)
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
-        """Django's own log of changes; where it tells of a new password, which `save_model` never sees, ours too."""
+        """Write Django's log, and record a new password in the audit log, because `save_model` never sees it."""
         if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
             record_password(user=obj, by=request.user)
         return super().log_change(request, obj, message)
 
 
 @admin.register(EmailAddress)
-class EmailAddressAdmin(ReadOnly, AllauthEmailAddressAdmin):
-    """Which addresses are confirmed; staff can confirm one where the mail does not arrive."""
+class EmailAddressAdmin(ReadOnlyMixin, AllauthEmailAddressAdmin):
+    """Email addresses. Staff can confirm one if the confirmation mail does not arrive."""
 
     actions = ("confirm",)
 
-    @admin.action(description="Confirm the chosen addresses", permissions=["view"])
+    @admin.action(description="Confirm the selected addresses", permissions=["view"])
     def confirm(self, request: HttpRequest, addresses: QuerySet[EmailAddress]) -> None:
         for address in addresses.select_related("user"):
             if confirm_address(address, by=request.user):
@@ -110,7 +110,7 @@ class EmailAddressAdmin(ReadOnly, AllauthEmailAddressAdmin):
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(ReadOnly, admin.ModelAdmin):
+class ApiTokenAdmin(ReadOnlyMixin, admin.ModelAdmin):
     list_display = ("start", "name", "user", "scope", "created_at", "expires_at", "last_used_at", "revoked_at")
     list_filter = ("scope", "created_at", "expires_at", "revoked_at")
     search_fields = ("start", "name", "user__username")
@@ -118,8 +118,8 @@ class ApiTokenAdmin(ReadOnly, admin.ModelAdmin):
     list_select_related = ("user",)
     actions = ("revoke",)
 
-    @admin.action(description="Revoke the chosen tokens", permissions=["view"])
+    @admin.action(description="Revoke the selected tokens", permissions=["view"])
     def revoke(self, request: HttpRequest, tokens: QuerySet[ApiToken]) -> None:
         for token in tokens:
             revoke_token(token=token, by=request.user)
-        messages.success(request, f"{len(tokens)} tokens no longer work.")
+        messages.success(request, f"{len(tokens)} tokens were revoked.")

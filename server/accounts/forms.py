@@ -1,4 +1,4 @@
-"""What people type about their accounts."""
+"""Forms for login, sign-up and API tokens."""
 
 import unicodedata
 from typing import Any
@@ -14,20 +14,20 @@ from server.accounts.models import ApiToken, User
 from server.accounts.services import record_account
 from server.errors import Refused
 
-NAME_TAKEN_MEANWHILE = "This name was taken just now. Go back and choose another one."
+NAME_TAKEN_MEANWHILE = "Somebody else has just taken this name. Go back and choose another one."
 DAY_SECONDS = 24 * 3600
 TOKEN_DAYS = (7, 30, 90, 365)
 
 
 class LogInForm(LoginForm):
-    """Name and password; a name is found in any letter case and width, as it is unique in any."""
+    """Username and password. A name is found in any letter case and width, because names are unique in all of them."""
 
     def clean_login(self) -> str:
         return unicodedata.normalize("NFKC", super().clean_login()).strip()
 
 
 class SignUpForm(AllauthSignUpForm):
-    """Name, mail address and password. Nothing that follows depends on whether the address has an account already."""
+    """Username, email address and password. The answer never depends on whether the address has an account."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -35,7 +35,7 @@ class SignUpForm(AllauthSignUpForm):
         self.fields["email"].help_text = "We send a link to this address when you need a new password."
 
     def validate_unique_email(self, value: str) -> str:
-        """Take any address. Where another account has confirmed it, this one can never confirm it: see the adapter."""
+        """Accept any address. If another account has confirmed it, this one can never confirm it; see the adapter."""
         return value
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
@@ -50,13 +50,13 @@ class SignUpForm(AllauthSignUpForm):
             with transaction.atomic():
                 user: User = super().save(request)
                 record_account(user)
-        except IntegrityError:  # somebody else took the name after it was checked
+        except IntegrityError:  # somebody else took the name after the check
             raise Refused("invalid", NAME_TAKEN_MEANWHILE) from None
         return user
 
 
 class TokenForm(forms.Form):
-    """A new key for programs: what for, how much it may do, how long."""
+    """A new API token: its name, scope and expiry."""
 
     name = forms.CharField(
         max_length=80, help_text="Where you will use it.", widget=forms.TextInput(attrs={"placeholder": "laptop"})

@@ -1,4 +1,4 @@
-"""People and the tokens their programs use."""
+"""Users and their API tokens."""
 
 import secrets
 from datetime import datetime
@@ -10,10 +10,10 @@ from django.db.models.functions import Lower
 
 
 class User(AbstractUser):
-    """A person. Custom from the first migration, so that it can grow."""
+    """A user account. It is a custom model from the first migration on, so fields can be added later."""
 
-    # Not unique: an address that nobody confirmed proves nothing, and refusing it would tell who has an account.
-    # A confirmed address belongs to one account; django-allauth's `EmailAddress` says which are confirmed.
+    # Not unique: an unconfirmed address proves nothing, and refusing one would reveal who has an account. A confirmed
+    # address belongs to one account; django-allauth's `EmailAddress` tells which are confirmed.
     email = models.EmailField()
 
     class Meta(AbstractUser.Meta):
@@ -22,7 +22,7 @@ class User(AbstractUser):
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def usable(self, now: datetime) -> "ApiTokenQuerySet":
-        """Neither revoked nor expired, of an account that may log in."""
+        """Return tokens of active accounts that are neither revoked nor expired."""
         return self.filter(revoked_at=None, expires_at__gt=now, user__is_active=True)
 
     def of_secret(self, secret: str) -> "ApiTokenQuerySet":
@@ -30,7 +30,7 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 
 
 class ApiToken(models.Model):
-    """A key for programs: shown once, kept as its sha256, expiring, revocable."""
+    """A secret that authenticates programs. It is shown once, stored as its sha256, expires and can be revoked."""
 
     class Scope(models.TextChoices):
         READ = "read", "read"
@@ -57,10 +57,10 @@ class ApiToken(models.Model):
 
     @staticmethod
     def digest(secret: str) -> str:
-        """Return what is kept of a secret."""
+        """Return the digest that is stored instead of a secret."""
         return sha256(secret.encode()).hexdigest()
 
     @staticmethod
     def new_secret() -> str:
-        """Return a fresh secret of 256 bits with a prefix that scanners recognise."""
+        """Return a new random secret of 256 bits. Secret scanners recognise its prefix."""
         return f"podium_{secrets.token_urlsafe(32)}"

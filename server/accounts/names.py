@@ -1,32 +1,38 @@
-"""Names that people choose: what they may be made of, so that nobody hides behind what cannot be seen."""
+"""Checks names that people choose: allowed characters, and names that look alike."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 
 from confusable_homoglyphs.confusables import confusables_data
 
-from server.texts import INVISIBLE
+from evaluator.hidden import HIDDEN, is_plain
 
-FORBIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+OVERLAY = 1  # the combining class of strokes through a letter
+# The dot of an i or a j, which these letters have already, with or without marks below, and U+FE0F after a symbol.
+UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
+ALSO_ALIKE = {"w": "vv"}  # the list has it for the ligature only
+PALOCHKA = "\u04cf"  # the list says that it looks like an i; in most fonts it looks like an l
 
 
 class BadName(ValueError):
-    """A name that cannot be taken, with the reason in a sentence."""
+    """A name that is not allowed. The message is a sentence with the reason."""
 
 
 def clean_name(text: str, most: int) -> str:
     """Return a name in NFKC with single spaces.
 
-    Raises BadName for control and direction characters, for letters that show nothing, for names without a letter or
-    digit, and for more than `most` characters.
+    Raises BadName for control and direction characters, invisible characters, unclear marks, names without a letter or
+    digit, and names of more than `most` characters.
 
     >>> clean_name("  \uff21da   Lovelace ", 80)
     'Ada Lovelace'
     """
     name = " ".join(unicodedata.normalize("NFKC", text).split())
-    if any(unicodedata.category(letter) in FORBIDDEN or letter in INVISIBLE for letter in name):
-        raise BadName("This name contains invisible characters. Use letters, digits and spaces.")
+    if not is_plain(name) or has_unclear_marks(name):
+        raise BadName("This name contains hidden characters or unclear marks. Use letters, digits and spaces.")
     if not any(unicodedata.category(letter)[0] in "LN" for letter in name):
         raise BadName("A name needs at least one letter or digit.")
     if len(name) > most:
@@ -34,8 +40,23 @@ def clean_name(text: str, most: int) -> str:
     return name
 
 
+def has_unclear_marks(name: str) -> bool:
+    """Tell whether a name has a stroke through a letter, or one mark twice on a letter (TR39, section 5.4).
+
+    The stroke may coincide with one of the letter, and the second mark with the first. Letters that Unicode has with
+    their marks, such as \u00f8, are not concerned.
+
+    >>> has_unclear_marks("O\u0338wls"), has_unclear_marks("u\u0308\u0308"), has_unclear_marks("\u00d8wls")
+    (True, True, False)
+    """
+    if any(unicodedata.combining(letter) == OVERLAY for letter in name):
+        return True
+    letters = unicodedata.normalize("NFD", name)
+    return any(one == next_one and unicodedata.combining(one) for one, next_one in pairwise(letters))
+
+
 def same_name(text: str) -> str:
-    """Return what all spellings of a login name share that the login form, or a database, takes for the same.
+    """Return a common form of all spellings of a username that the login form or the database treats as equal.
 
     >>> same_name(" \uff21DA ") == same_name("ada") == same_name("Ada")
     True
@@ -44,7 +65,7 @@ def same_name(text: str) -> str:
 
 
 def refuse_look_alike(name: str, others: Iterable[str]) -> None:
-    """Raise BadName where a name cannot be told from one of the others: by Unicode's list of confusables (TR39).
+    """Raise BadName if a name looks like one of the others, by Unicode's list of confusables (TR39).
 
     >>> refuse_look_alike("Owls", ["Crows"])
     >>> refuse_look_alike("\u041ewls", ["owls"])
@@ -61,9 +82,10 @@ def all_looks(names: Iterable[str]) -> set[str]:
 
 
 def looks(name: str) -> frozenset[str]:
-    """Return what a name has in common with every name that looks like it in any letter case.
+    """Return forms of a name such that names which look alike in any letter case share at least one of them.
 
-    Two texts, as case comes first or last: an upper I looks like a small l, which a small i does not.
+    There are two forms, with case folded after or before the letters are replaced: an upper-case I looks like a
+    lower-case l, and a lower-case i does not.
 
     >>> looks("Alice") & looks("\u0391lice") != frozenset()
     True
@@ -79,19 +101,24 @@ def looks(name: str) -> frozenset[str]:
 
 
 def skeleton(text: str) -> str:
-    """Return a text with every letter replaced by what stands for all that look like it (TR39, section 4)."""
-    replaced = unicodedata.normalize("NFD", text).translate(prototypes())
-    return unicodedata.normalize("NFD", replaced)
+    """Return a text with every letter replaced by the prototype of all letters that look like it (TR39, section 4).
+
+    Hidden characters are left out, because names from before they were refused may contain them.
+    """
+    replaced = unicodedata.normalize("NFD", HIDDEN.sub("", text)).translate(prototypes())
+    return UNSEEN.sub(r"\1", unicodedata.normalize("NFD", replaced))
 
 
 @cache
 def prototypes() -> dict[int, str]:
-    """Return what stands for each letter that can be confused with others.
+    """Return the prototype of each letter that can be confused with others.
 
-    The library lists pairs, in both directions. Letters that are linked by pairs look alike; several letters that look
-    like one ("rn") stand for all of them, else an ASCII letter, else the first one.
+    The library lists pairs, in both directions. Letters that pairs connect look alike. Their prototype is a group of
+    letters that looks like one ("rn") if there is one, otherwise an ASCII letter, otherwise the first one.
     """
     pairs = {unmarked(one): {unmarked(pair["c"]) for pair in more} for one, more in confusables_data.items()}
+    for one, other in ALSO_ALIKE.items():
+        pairs[one].add(other)
     found: dict[int, str] = {}
     done: set[str] = set()
     for letter in pairs:
@@ -105,9 +132,10 @@ def prototypes() -> dict[int, str]:
         done |= alike
         first = min(alike, key=lambda text: (len(text) == 1, not text.isascii(), text))
         found |= {ord(one): first for one in alike if len(one) == 1 and one != first}
-    return found
+    found[ord(PALOCHKA)] = found[ord("l")]
+    return {one: unicodedata.normalize("NFD", first).translate(found) for one, first in found.items()}
 
 
 def unmarked(text: str) -> str:
-    """Return a text of the list without the marks around what is written from right to left."""
+    """Return a text of the list without the marks that surround right-to-left characters."""
     return text.replace("\u200e", "")

@@ -1,25 +1,27 @@
-"""Who sends a request, from which network, and where they may be led: for views behind `login_required` and limits."""
+"""Helpers for requests: the authenticated user, the client's network, and safe redirects."""
 
 from django.http import HttpRequest
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from server.accounts.addresses import network_of, sender_of
+from server.accounts.addresses import client_address, network_of
 from server.accounts.models import User
 
-READ_AND_SEND = ("GET", "HEAD", "POST")  # what an address with a form takes
+FORM_METHODS = ("GET", "HEAD", "POST")
 
 
 class PersonRequest(HttpRequest):
+    """A request behind `login_required`."""
+
     user: User
 
 
-def address_of(request: HttpRequest) -> str:
-    """The sender's network, for limits and logs: see :mod:`server.accounts.addresses`."""
-    return network_of(sender_of(request.META.get("REMOTE_ADDR", ""), request.META.get("HTTP_X_FORWARDED_FOR", "")))
+def client_network(request: HttpRequest) -> str:
+    """Return the client's network, for limits and logs; see :mod:`server.accounts.addresses`."""
+    return network_of(client_address(request.META.get("REMOTE_ADDR", ""), request.META.get("HTTP_X_FORWARDED_FOR", "")))
 
 
 def is_local(address: str) -> bool:
-    """Whether `next=` may lead there: an absolute path of this site, never another host or a relative name.
+    """Tell whether `next=` may redirect there: only to an absolute path of this site.
 
     >>> [is_local(address) for address in ("/challenges/", "foo", "//evil", "https:evil", "/\\\\evil")]
     [True, False, False, False, False]

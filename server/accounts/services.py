@@ -1,4 +1,4 @@
-"""Accounts that are not signed up for, the tokens that programs use, and the record of changed passwords."""
+"""Creates accounts without sign-up, confirms addresses, issues and revokes tokens, and logs changed passwords."""
 
 from collections.abc import Collection
 from datetime import timedelta
@@ -19,9 +19,9 @@ NAME_CHARACTERS = 80
 
 @transaction.atomic
 def create_account(*, username: str, email: str, password: str | None = None) -> User:
-    """Create an account for somebody, its address taken as confirmed; without a password nobody can log in."""
+    """Create an account whose address counts as confirmed. Without a password nobody can log in to it."""
     user = User.objects.create_user(username=username, email=email, password=password)
-    vouch_for(user)
+    confirm_own_address(user)
     record_account(user)
     return user
 
@@ -31,8 +31,8 @@ def record_account(user: User, **detail: Any) -> None:
 
 
 @transaction.atomic
-def vouch_for(user: User) -> None:
-    """Take the address of an account that staff made or changed as confirmed, unless another account confirmed it."""
+def confirm_own_address(user: User) -> None:
+    """Confirm the address of an account that staff created or changed, unless another account has confirmed it."""
     email = user.email.lower()
     EmailAddress.objects.filter(user=user).exclude(email=email).delete()
     if email:
@@ -42,7 +42,7 @@ def vouch_for(user: User) -> None:
 
 @transaction.atomic
 def confirm_address(address: EmailAddress, *, by: Any) -> bool:
-    """Take an address as its account's own; False where another account has confirmed it already."""
+    """Confirm an address for its account. Return False if another account has confirmed it already."""
     known, confirmed = address.verified, bool(address.set_verified())
     if confirmed and not known:
         audit.record(actor=by, action="user.email_confirmed", subject=f"user {address.user_id}")
@@ -50,14 +50,14 @@ def confirm_address(address: EmailAddress, *, by: Any) -> bool:
 
 
 def has_confirmed_address_at(user: User, domains: Collection[str]) -> bool:
-    """Whether one of these mail domains is that of an address which the person has confirmed."""
+    """Tell whether the user has confirmed an address at one of these mail domains."""
     confirmed = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
     return any(email.rpartition("@")[2] in domains for email in confirmed)
 
 
 @transaction.atomic
 def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiToken, str]:
-    """Make a token and return it with its secret, which is kept nowhere and cannot be shown again."""
+    """Create a token and return it with its secret, which is not stored and cannot be shown again."""
     try:
         name = one_line(name, NAME_CHARACTERS)
     except ValueError:
@@ -81,7 +81,7 @@ def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiTok
 
 @transaction.atomic
 def revoke_token(*, token: ApiToken, by: Any) -> None:
-    """End a token at once; nothing happens where it was revoked before. Only its owner and staff may."""
+    """Revoke a token. Only its owner and staff may. Nothing happens if it was revoked before."""
     if by.pk != token.user_id and not by.is_staff:
         raise Refused("not_found", "You have no such token.")
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=database_now()):
@@ -89,7 +89,7 @@ def revoke_token(*, token: ApiToken, by: Any) -> None:
 
 
 def record_password(*, user: User, by: Any) -> None:
-    """Log that a password was changed, and whether it is one to log in with; for the transaction that changes it."""
+    """Log in the caller's transaction that a password was changed, and whether it can be used to log in."""
     detail = {"user": user.get_username(), "usable": user.has_usable_password()}
     audit.record(actor=by, action="user.password_changed", subject=f"user {user.pk}", detail=detail)
 

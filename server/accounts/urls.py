@@ -1,4 +1,4 @@
-"""Addresses below /accounts/. The pages of django-allauth that are not listed here do not exist."""
+"""URLs below /accounts/. Pages of django-allauth that are not listed here are not available."""
 
 from functools import partial
 from typing import Any
@@ -8,14 +8,14 @@ from django.urls import URLPattern, path
 from django.views.decorators.cache import never_cache
 
 from server.accounts import views
-from server.accounts.requests import READ_AND_SEND
+from server.accounts.requests import FORM_METHODS
 
-FORM = [method.lower() for method in READ_AND_SEND]
+FORM = [method.lower() for method in FORM_METHODS]
 READ = ["get", "head"]
 
 
-def page(address: str, name: str, view: Any, *, methods: list[str] = FORM) -> URLPattern:
-    return path(address, never_cache(view.as_view(http_method_names=methods)), name=f"account_{name}")
+def page(route: str, name: str, view: Any, *, methods: list[str] = FORM) -> URLPattern:
+    return path(route, never_cache(view.as_view(http_method_names=methods)), name=f"account_{name}")
 
 
 read = partial(page, methods=READ)

@@ -1,4 +1,4 @@
-"""What a person's account holds. Signing up, logging in and passwords are django-allauth's, with our templates."""
+"""The account page with API tokens. Sign-up, login and passwords are views of django-allauth with our templates."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -16,11 +16,11 @@ from server.accounts.services import issue_token, revoke_token
 from server.clock import database_now
 from server.errors import Refused
 
-NEW_TOKEN, NEW_TOKEN_SECONDS = "new_token", 60  # the cookie that carries a secret to the one page that shows it
+NEW_TOKEN, NEW_TOKEN_SECONDS = "new_token", 60  # the cookie that carries a new secret to the page that shows it
 
 
 def rate_limited(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answer what django-allauth found to be too much; how long to wait is in the header too."""
+    """Refuse a request that exceeds a limit of django-allauth. The Retry-After header tells how long to wait."""
     raise Refused("rate_limited", "Too many attempts from your network or for this account. Try again in a minute.")
 
 
@@ -28,7 +28,7 @@ def rate_limited(request: HttpRequest, exception: Exception | None = None) -> Ht
 @require_safe
 @login_required
 def account(request: PersonRequest) -> HttpResponse:
-    """The secret of a token made just now is shown this once: the answer takes its cookie away."""
+    """Show the account. The secret of a new token is shown only once, because the answer deletes its cookie."""
     secret = request.get_signed_cookie(NEW_TOKEN, "", salt=salt_of(request), max_age=NEW_TOKEN_SECONDS)
     response = show_account(request, TokenForm(), secret=secret or "")
     response.delete_cookie(NEW_TOKEN, path=reverse("account"))
@@ -36,7 +36,7 @@ def account(request: PersonRequest) -> HttpResponse:
 
 
 def salt_of(request: PersonRequest) -> str:
-    """Make sure that nobody who logs in after them reads another's token."""
+    """Return a salt that only fits this user, so nobody who logs in later can read the secret."""
     return f"{NEW_TOKEN} {request.user.pk}"
 
 
@@ -59,9 +59,9 @@ def show_account(
 @require_POST
 @login_required
 def token_create(request: PersonRequest) -> HttpResponse:
-    """Make a token and go to the page that shows its secret, so that reloading that makes no second one.
+    """Create a token and redirect to the page that shows its secret, so reloading that page creates no second one.
 
-    The browser takes the secret there; here it is kept nowhere.
+    The secret travels in a cookie and is not stored on the server.
     """
     form = TokenForm(request.POST)
     if not form.is_valid():
@@ -81,5 +81,5 @@ def token_create(request: PersonRequest) -> HttpResponse:
 def token_revoke(request: PersonRequest, pk: int) -> HttpResponse:
     token = get_object_or_404(ApiToken, pk=pk, user=request.user)
     revoke_token(token=token, by=request.user)
-    messages.success(request, f"The token {token.name} is revoked. Programs can no longer use it.")
+    messages.success(request, f"The token {token.name} was revoked. Programs can no longer use it.")
     return redirect("account")

@@ -1,4 +1,4 @@
-"""Who is asking: a program with a bearer token, or a browser with its session; and what the token may do."""
+"""Authentication by API token, and permissions by the scope of the token."""
 
 from datetime import timedelta
 from typing import Any
@@ -14,12 +14,16 @@ from server.accounts.models import ApiToken, User
 from server.clock import database_now
 
 KEYWORD = "Bearer"
-USE_IS_NOTED_EVERY = timedelta(minutes=1)
-SCOPES = (ApiToken.Scope.READ, ApiToken.Scope.SUBMIT, ApiToken.Scope.ORGANIZE)
+LAST_USED_PRECISION = timedelta(minutes=1)
+SCOPES = (  # Each scope includes the scopes before it.
+    ApiToken.Scope.READ,
+    ApiToken.Scope.SUBMIT,
+    ApiToken.Scope.ORGANIZE,
+)
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer podium_…`. A token that does not work is refused, even where nobody need log in."""
+    """Authenticates by `Authorization: Bearer podium_…`. A bad token is refused even on public routes."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         keyword, _, secret = request.headers.get("Authorization", "").partition(" ")
@@ -31,8 +35,8 @@ class TokenAuthentication(BaseAuthentication):
             raise AuthenticationFailed(
                 "This token is unknown, expired or revoked. Create a new one on your account page."
             )
-        if token.last_used_at is None or now - token.last_used_at >= USE_IS_NOTED_EVERY:
-            stale = Q(last_used_at=None) | Q(last_used_at__lte=now - USE_IS_NOTED_EVERY)
+        if token.last_used_at is None or now - token.last_used_at >= LAST_USED_PRECISION:
+            stale = Q(last_used_at=None) | Q(last_used_at__lte=now - LAST_USED_PRECISION)
             ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
         return token.user, token
 
@@ -41,38 +45,37 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class TokenSecurity(OpenApiAuthenticationExtension):
-    """How the schema speaks of bearer tokens; drf-spectacular finds it by its being defined."""
+    """Describes bearer tokens in the schema; drf-spectacular finds this class by its base class."""
 
     target_class = TokenAuthentication
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer", "description": "created on the account page"}
+        return {"type": "http", "scheme": "bearer", "description": "An API token from your account page."}
 
 
 class PersonRequest(Request):
-    """The request of someone who is logged in, for views that `LoggedIn` guards."""
+    """A request with a user, in views that require `LoggedIn`."""
 
     user: User
 
 
-class TokenMay(BasePermission):
-    """Reading needs any token, writing one that may submit, or what the view's `scope` says. A session may do what its
-    person may."""
+class TokenHasScope(BasePermission):
+    """Requires the view's `scope`; by default "read" for reading and "submit" for writing. Sessions have no scope."""
 
     message = "This token's scope does not allow this. Create one with scope submit or organize on your account page."
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        usual = ApiToken.Scope.READ if request.method in SAFE_METHODS else ApiToken.Scope.SUBMIT
-        needed = getattr(view, "scope", usual)
+        default = ApiToken.Scope.READ if request.method in SAFE_METHODS else ApiToken.Scope.SUBMIT
+        needed = getattr(view, "scope", default)
         token = request.auth
         return not isinstance(token, ApiToken) or SCOPES.index(token.scope) >= SCOPES.index(needed)
 
 
 class LoggedIn(BasePermission):
-    """Somebody, by token or session; views that anybody may read say so."""
+    """Requires a token or a session; public views use `AllowAny` instead."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not request.user.is_authenticated:
-            raise NotAuthenticated("Log in, or send one of your tokens: Authorization: Bearer podium_…")
+            raise NotAuthenticated("Log in, or send an API token in the header: Authorization: Bearer podium_…")
         return True

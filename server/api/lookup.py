@@ -1,4 +1,4 @@
-"""From the names in an address to the rows that the asker may know of; everything else is 404."""
+"""Finds the objects that an address names; 404 also for objects that the user may not see."""
 
 from uuid import UUID
 
@@ -27,18 +27,20 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 
 
 def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
+    """Return a phase; refused unless the user organizes its challenge."""
     found = phase_at(request, slug, phase)
-    refuse_others(request, found.challenge)
+    require_organizer(request, found.challenge)
     return found
 
 
 def organized_challenge_at(request: Request, slug: str) -> Challenge:
+    """Return a challenge; refused unless the user organizes it."""
     found = challenge_at(request, slug)
-    refuse_others(request, found)
+    require_organizer(request, found)
     return found
 
 
-def refuse_others(request: Request, challenge: Challenge) -> None:
+def require_organizer(request: Request, challenge: Challenge) -> None:
     if not challenge.is_organized_by(request.user):
         raise Refused("forbidden", "Only organizers of the challenge may do this.")
 
@@ -52,7 +54,7 @@ def submission_at(request: Request, submission_id: UUID) -> Submission:
 
 
 def team_of(request: Request, phase: Phase) -> Team | None:
-    """The asker's team in the phase's challenge."""
+    """Return the user's team in the challenge of a phase, or None."""
     if not request.user.is_authenticated:
         return None
     memberships = Membership.objects.filter(user=request.user, challenge=phase.challenge_id)
@@ -61,6 +63,7 @@ def team_of(request: Request, phase: Phase) -> Team | None:
 
 
 def own_team(request: Request, phase: Phase) -> Team:
+    """Return the user's team in the challenge of a phase; refused without one."""
     team = team_of(request, phase)
     if team is None:
         advice = f"Join it first: POST /api/v1/challenges/{phase.challenge.slug}/join."

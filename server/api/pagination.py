@@ -1,8 +1,11 @@
-"""Lists by pages: `count`, `next`, `previous` (absolute addresses), `results`."""
+"""Pagination: `count`, the absolute addresses `next` and `previous`, and `results`."""
 
+from collections.abc import Callable
 from typing import Any
 
+from django.db.models import QuerySet
 from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 
@@ -11,7 +14,7 @@ class Pages(PageNumberPagination):
     invalid_page_message = "There is no such page. Start at page 1 and follow `next`."
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """As OpenAPI 3.1 says null; the framework's own is of 3.0."""
+        """Return the schema of a page. It declares nulls as in OpenAPI 3.1; the framework does so as in 3.0."""
         address = {"type": ["string", "null"], "format": "uri"}
         return {
             "type": "object",
@@ -20,8 +23,15 @@ class Pages(PageNumberPagination):
         }
 
 
+def list_response(rows: QuerySet[Any], request: Request, serialize: Callable[[Any], Any]) -> Response:
+    """Return the page of a list that the request asks for."""
+    pages = Pages()
+    page = pages.paginate_queryset(rows, request) or []
+    return pages.get_paginated_response(serialize(page))
+
+
 class BoardPages(Pages):
-    """Pages of a leaderboard, with what belongs to the whole board before them."""
+    """Pages of a leaderboard; the fields of the whole leaderboard come first."""
 
     page_size = 100
 

@@ -1,4 +1,4 @@
-"""JSON bodies: always UTF-8, whatever the request's headers say, and never deeper than Python can follow."""
+"""The parser of JSON bodies."""
 
 from typing import IO, Any
 
@@ -6,8 +6,11 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
 
-class PlainJson(JSONParser):
-    """How many bytes it may have is Django's `DATA_UPLOAD_MAX_MEMORY_SIZE`, checked before."""
+class Utf8JsonParser(JSONParser):
+    """Reads JSON as UTF-8 whatever the headers name, and refuses JSON that is nested too deeply for Python.
+
+    Django checks the size of the body earlier, against `DATA_UPLOAD_MAX_MEMORY_SIZE`.
+    """
 
     def parse(self, stream: IO[Any], media_type: Any = None, parser_context: Any = None) -> dict[str, Any]:
         try:

@@ -1,4 +1,4 @@
-"""CSV beside JSON, and how a program asks for it: `?format=` or an Accept header."""
+"""CSV output, requested by `?format=csv` or an Accept header."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,10 +20,10 @@ class Csv(BaseRenderer):
         return data.encode()
 
 
-class ToldOrAccepted(DefaultContentNegotiation):
-    """As Django REST framework does it, but a format that does not exist is wrong input, not a missing page.
+class FormatNegotiation(DefaultContentNegotiation):
+    """Refuses an unknown format as invalid; the framework would answer 404.
 
-    What an address can (OPTIONS) is told in its first format only: the others are for its own content.
+    OPTIONS is answered in the first format only, because the others can only render the content of their route.
     """
 
     def select_renderer(
@@ -37,5 +37,5 @@ class ToldOrAccepted(DefaultContentNegotiation):
         try:
             return super().filter_renderers(offered, format)
         except Http404:
-            known = " and ".join(renderer.format for renderer in offered)
-            raise Refused("invalid", f"format: {format!r} is not what this address offers, which is {known}.") from None
+            known = " or ".join(renderer.format for renderer in offered)
+            raise Refused("invalid", f"format: {format!r} is not available here; expected {known}.") from None

@@ -1,4 +1,4 @@
-"""Rate limits: requests counted by minute, by person or by address, in a cache that all web processes share."""
+"""Rate limits: requests are counted per minute and user or network, in a cache that all web processes share."""
 
 import logging
 from time import time
@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from server.accounts.addresses import network_of
-from server.accounts.requests import address_of
+from server.accounts.requests import client_network
 
 MINUTE = 60
 cache = ConnectionProxy(caches, "requests")
@@ -20,20 +20,20 @@ cache = ConnectionProxy(caches, "requests")
 log = logging.getLogger(__name__)
 
 
-class PerMinute(BaseThrottle):
-    """So many requests a minute; the next minute starts anew. Without its cache it lets everybody pass."""
+class RequestsPerMinute(BaseThrottle):
+    """Limits the requests of each minute. Without its cache it limits nothing."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         if request.user.is_authenticated:
             who, allowed = f"person {request.user.pk}", settings.API_REQUESTS_PER_MINUTE
         else:
-            who, allowed = f"address {network_of(address_of(request))}", settings.API_ANONYMOUS_REQUESTS_PER_MINUTE
+            who, allowed = f"address {network_of(client_network(request))}", settings.API_ANONYMOUS_REQUESTS_PER_MINUTE
         key = f"api {who} {int(time() // MINUTE)}".replace(" ", ":")
         try:
             cache.add(key, 0, timeout=2 * MINUTE)
             return cache.incr(key) <= allowed
-        except (RedisError, ValueError) as error:  # ValueError: the count was evicted between the two lines
-            log.warning("requests are not counted: %s", error)
+        except (RedisError, ValueError) as error:  # ValueError: the count was evicted before `incr`.
+            log.warning("API requests are not counted, because the cache is unavailable: %s", error)
             return True
 
     def wait(self) -> float:

@@ -1,4 +1,4 @@
-"""The API's addresses, as the contract names them, below /api/v1/."""
+"""The addresses of the API, below /api/v1/."""
 
 from django.urls import path, re_path
 

@@ -1,4 +1,4 @@
-"""Who acts in a management command: a person that it names, else whoever typed it."""
+"""Actors of audit entries. In a management command this is the named person, or the user of the machine."""
 
 import os
 from collections.abc import Iterator
@@ -7,27 +7,27 @@ from contextvars import ContextVar
 from getpass import getuser
 from typing import Any
 
-Actor = tuple[str, str]  # id and name as text: the log outlives accounts
+Actor = tuple[str, str]  # id and name as text, because the log outlives accounts
 
 _acting: ContextVar[Actor | None] = ContextVar("acting", default=None)
 
 
-def shell() -> Actor:
+def shell_actor() -> Actor:
     """Return the user of the machine who runs this process."""
     try:
         return "", f"shell:{getuser()}"
-    except (KeyError, OSError):  # a container whose user has no name
+    except (KeyError, OSError):  # the user has no name, for example in a container
         return "", f"shell:{os.getuid()}"
 
 
-def described(user: Any) -> Actor:
-    """Return a user as an entry keeps it; None is the service itself."""
+def user_actor(user: Any) -> Actor:
+    """Return a user as an entry records them. None stands for the service itself."""
     return (str(user.pk), user.get_username()) if user is not None and user.pk else ("", "")
 
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
-    """Record every deed in this block as this actor's, also those that are done for another person."""
+    """Record every action in this block as this actor's, including actions on behalf of another person."""
     token = _acting.set(actor)
     try:
         yield
@@ -36,5 +36,5 @@ def acting(actor: Actor) -> Iterator[None]:
 
 
 def actor_of(user: Any) -> Actor:
-    """Return who did what a service records as a user's deed."""
-    return _acting.get() or described(user)
+    """Return the actor to record for a user's action: the one set by `acting`, otherwise the user."""
+    return _acting.get() or user_actor(user)

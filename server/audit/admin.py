@@ -1,4 +1,4 @@
-"""The audit log in the admin, to read; and how the admin's own changes get into it."""
+"""The audit log in the admin, and base classes that write changes made in the admin to it."""
 
 from typing import Any, ClassVar
 
@@ -8,15 +8,15 @@ from django.db import models
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from server.audit.forms import Moment, OneLine, Rows, is_key
+from server.audit.forms import DateTimeField, OneLineField, RowsField, is_key
 from server.audit.models import Entry
 from server.audit.services import record
 
 VALUE_CHARACTERS = 200
 
 
-class Found:
-    """Finds rows by their key, where Django would fail on an address or a form that nobody gets from a page."""
+class SafeLookupMixin:
+    """Answers hand-made URLs and forms with an error message, where Django would fail with an exception."""
 
     model: type[Model]
 
@@ -26,12 +26,14 @@ class Found:
     def response_action(self, request: HttpRequest, *words: Any, **options: Any) -> Any:
         if all(is_key(self.model, key) for key in request.POST.getlist(ACTION_CHECKBOX_NAME)):
             return super().response_action(request, *words, **options)  # type: ignore[misc]
-        messages.error(request, "Nothing was done: there is no such row. Choose rows of the list.")
+        messages.error(
+            request, "Nothing was changed, because a selected row does not exist. Select rows from the list."
+        )
         return None
 
 
-class ReadOnly(Found):
-    """Ledgers, logs and what only services write: nobody adds, changes or deletes a line by hand. Stands first."""
+class ReadOnlyMixin(SafeLookupMixin):
+    """Forbids adding, changing and deleting rows that only services write. List it as the first base class."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -43,23 +45,23 @@ class ReadOnly(Found):
         return False
 
 
-def in_words(value: Any) -> str:
-    """Write the beginning of a value as one reads it; several, such as people, by their names."""
+def readable(value: Any) -> str:
+    """Return the beginning of a value as text. Lists, for example of people, are joined by commas."""
     words = ", ".join(sorted(map(str, value))) if isinstance(value, list | QuerySet) else str(value)
     return words[:VALUE_CHARACTERS]
 
 
-class Audited(Found, admin.ModelAdmin):
-    """Rows that staff may edit: every change is logged, and nothing is deleted, for half the site hangs on it.
+class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
+    """Rows that staff may edit. Changes are logged. Nothing can be deleted, because other rows depend on them.
 
-    `told` names the fields whose old and new values stand in the log; None: all of them.
+    `logged_fields` names the fields whose old and new values are logged; None means all of them.
     """
 
-    told: tuple[str, ...] | None = None
+    logged_fields: tuple[str, ...] | None = None
     formfield_overrides: ClassVar = {
-        models.CharField: {"form_class": OneLine},
-        models.DateTimeField: {"form_class": Moment},
-        models.ManyToManyField: {"form_class": Rows},
+        models.CharField: {"form_class": OneLineField},
+        models.DateTimeField: {"form_class": DateTimeField},
+        models.ManyToManyField: {"form_class": RowsField},
     }
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -75,13 +77,13 @@ class Audited(Found, admin.ModelAdmin):
         )
 
     def values(self, form: Any) -> dict[str, list[str]]:
-        """Old and new value of what was changed, in words."""
-        names = [name for name in form.changed_data if self.told is None or name in self.told]
-        return {name: [in_words(form.initial.get(name)), in_words(form.cleaned_data[name])] for name in names}
+        """Return the old and new value of each changed field, as text."""
+        names = [name for name in form.changed_data if self.logged_fields is None or name in self.logged_fields]
+        return {name: [readable(form.initial.get(name)), readable(form.cleaned_data[name])] for name in names}
 
 
 @admin.register(Entry)
-class EntryAdmin(ReadOnly, admin.ModelAdmin):
+class EntryAdmin(ReadOnlyMixin, admin.ModelAdmin):
     list_display = ("number", "at", "actor_name", "action", "subject")
     list_filter = ("action", "at")
     search_fields = ("actor_name", "subject")

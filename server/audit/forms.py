@@ -1,4 +1,4 @@
-"""Form fields of the admin: texts of one line, dates, and rows that are chosen by their keys."""
+"""Form fields of the admin: single lines of text, dates, and rows selected by their keys."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from server.texts import one_line
 
 
 def is_key(model: type[Model], text: str) -> bool:
-    """Whether a row could have this key: neither rubbish nor beyond what the database compares."""
+    """Tell whether a text is a valid key of this model that the database can compare."""
     try:
         model._meta.pk.clean(text, None)
     except ValidationError:
@@ -20,8 +20,8 @@ def is_key(model: type[Model], text: str) -> bool:
     return True
 
 
-class OneLine(forms.CharField):
-    """A text such as a title, by the rule that bundles have."""
+class OneLineField(forms.CharField):
+    """A single line of text, such as a title. Bundles follow the same rule."""
 
     def clean(self, value: Any) -> str:
         text: str = super().clean(value)
@@ -31,8 +31,8 @@ class OneLine(forms.CharField):
             raise ValidationError(f"{error}".capitalize() + ".", code="invalid") from None
 
 
-class Moment(forms.SplitDateTimeField):
-    """A date and time that the form can show again."""
+class DateTimeField(forms.SplitDateTimeField):
+    """A date and time in the range that the form can display again."""
 
     def clean(self, value: Any) -> datetime | None:
         at: datetime | None = super().clean(value)
@@ -42,8 +42,8 @@ class Moment(forms.SplitDateTimeField):
             raise ValidationError(f"{error}.", code="invalid") from None
 
 
-class Rows(forms.ModelMultipleChoiceField):
-    """Chosen rows, where Django would fail on a number that is too large for a key."""
+class RowsField(forms.ModelMultipleChoiceField):
+    """Selected rows. A number that is too large for a key is an error message here, not an exception."""
 
     queryset: QuerySet[Any]
 

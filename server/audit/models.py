@@ -1,12 +1,12 @@
-"""Append-only, hash-chained rows of who did what."""
+"""The audit log: append-only rows that form a hash chain."""
 
 from django.db import models
 
 
 class Entry(models.Model):
-    """One deed. Its hash covers its content and the hash before it, so a changed or missing row shows.
+    """One action. Its hash covers its content and the previous hash, so a changed or missing row is detected.
 
-    The actor is kept as id and name in text: the log outlives accounts and depends on no other app.
+    The actor's id and name are kept as text, because the log outlives accounts and depends on no other app.
     """
 
     number = models.PositiveBigIntegerField(primary_key=True)
@@ -29,7 +29,7 @@ class Entry(models.Model):
 
 
 class Head(models.Model):
-    """The end of the chain: one row, locked while an entry is added, so that a cut-off tail shows too."""
+    """The end of the chain, as a single row. It is locked while an entry is added, and reveals a missing tail."""
 
     number = models.PositiveBigIntegerField(default=0)
     hash = models.CharField(max_length=64, blank=True)

@@ -1,4 +1,4 @@
-"""Write the audit log."""
+"""Writes the audit log."""
 
 import hmac
 import json
@@ -10,16 +10,16 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from server.audit import witness
+from server.audit import external_records
 from server.audit.actors import actor_of
 from server.audit.models import Entry, Head
 from server.clock import database_now
 
 log = logging.getLogger(__name__)
 
-# Who can write to the database can also write a shorter log with an end of its own. What processes have logged lies
-# elsewhere, and can be sent elsewhere still.
-SAID = "entry %d %s"
+# Somebody who can write to the database could also shorten the audit log and its head. The log files of all processes
+# are outside the database and can be copied to another machine.
+LOG_LINE = "entry %d %s"
 
 
 def digest(
@@ -33,10 +33,10 @@ def digest(
     subject: str,
     detail: Any,
 ) -> str:
-    """Hash one entry together with the hash before it; the text is JSON with sorted keys.
+    """Return the hash of one entry and the previous hash, over JSON with sorted keys.
 
-    With a key it is an HMAC, which nobody can compute from the database alone. Entries from before there was a key
-    have a plain hash.
+    With a key it is an HMAC, which nobody can compute from the database alone. Entries that were written before the
+    key existed have a plain hash.
     """
     content = [previous, number, at.isoformat(), *actor, action, subject, detail]
     text = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
@@ -45,18 +45,18 @@ def digest(
 
 @transaction.atomic
 def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | None = None) -> Entry:
-    """Append one entry; `actor` is a user or None for the service itself. Part of the caller's transaction.
+    """Append one entry, in the caller's transaction. `actor` is a user, or None for the service itself.
 
-    In a management command the actor is whoever runs it, whomever it is for.
+    In a management command the recorded actor is the person who runs it, on whoever's behalf.
 
-    Locks are taken in this order everywhere, or two transactions wait for each other for ever: challenge, phase,
-    team, submission, and the head of the log last. Whoever needs one of the others after an entry takes it before.
-    Lock with `no_key=True` what other tables refer to, else a mere reference, a ledger's to its team, waits too, and
-    that at its commit: PostgreSQL checks references last, when the head of the log is locked.
+    All transactions take locks in the same order: challenge, phase, team, submission, and the head of the log last.
+    Otherwise two of them could wait for each other forever. A transaction that needs another lock takes it before it
+    writes an entry. Rows that other tables refer to are locked with `no_key=True`. Otherwise a row that merely refers
+    to them would wait too, and only at its commit, when PostgreSQL checks references and the head is locked.
     """
     Head.objects.get_or_create(pk=1)
     head = Head.objects.select_for_update().get(pk=1)
-    witness.notice_going_back(head.number, head.hash)
+    external_records.keep_lost_end(head.number, head.hash)
     who = actor_of(actor)
     fields: dict[str, Any] = {
         "number": head.number + 1,
@@ -68,8 +68,8 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
     head_hash = digest(key=settings.AUDIT_KEY, previous=head.hash, actor=who, **fields)
     entry = Entry.objects.create(previous=head.hash, hash=head_hash, actor_id=who[0], actor_name=who[1], **fields)
     Head.objects.filter(pk=1).update(number=entry.number, hash=entry.hash)
-    # robust: the deed is committed, and a file that cannot be written must not turn its answer into an error. Not
-    # partials: Django logs the name of a function that failed, and a partial has none.
-    transaction.on_commit(lambda: log.info(SAID, entry.number, entry.hash), robust=True)
-    transaction.on_commit(lambda: witness.note(entry.number, entry.hash), robust=True)
+    # These are robust because the action is committed: a file that cannot be written must not make its answer an error.
+    # They are lambdas because Django logs the name of a function that failed, and a partial has none.
+    transaction.on_commit(lambda: log.info(LOG_LINE, entry.number, entry.hash), robust=True)
+    transaction.on_commit(lambda: external_records.note(entry.number, entry.hash), robust=True)
     return entry

@@ -1,7 +1,7 @@
-"""Challenges for staff: dates, quotas and organizers can be edited; what scores depend on is shown only.
+"""Challenges in the admin. Staff edit dates, quotas and organizers; what scores depend on is read-only.
 
-A challenge comes in by a bundle, a truth by its checks; neither is made here. No page shows, names or links a
-truth's file.
+Challenges and ground truths are only created by imports, which check them. No page shows, names or links the file of a
+truth.
 """
 
 from typing import Any
@@ -11,22 +11,22 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from server.accounts.models import User
-from server.audit.admin import Audited, ReadOnly
+from server.audit.admin import AuditedAdmin, ReadOnlyMixin
 from server.challenges import approval
+from server.challenges.feedback_leakage import PER_CLASS, leakage_text
 from server.challenges.forms import ChallengeForm, PhaseForm, TeamForm
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team, Truth
-from server.challenges.revealed import PER_CLASS, in_words
 
 
-class Imported(Audited):
-    """What only a bundle brings into being."""
+class ImportedAdmin(AuditedAdmin):
+    """Rows that only an import creates."""
 
     def has_add_permission(self, request: object, obj: object = None) -> bool:
         return False
 
 
 @admin.register(Challenge)
-class ChallengeAdmin(Imported):
+class ChallengeAdmin(ImportedAdmin):
     form = ChallengeForm
     list_display = ("title", "slug", "visibility", "opens_at", "closes_at", "join_until")
     list_filter = ("visibility", "opens_at", "closes_at")
@@ -36,7 +36,7 @@ class ChallengeAdmin(Imported):
 
 
 @admin.register(Phase)
-class PhaseAdmin(Imported):
+class PhaseAdmin(ImportedAdmin):
     form = PhaseForm
     list_display = ("title", "challenge", "track", "opens_at", "closes_at", "quota_per_day", "quota_total", "feedback")
     list_filter = ("track", "feedback", "challenge")
@@ -53,11 +53,11 @@ class PhaseAdmin(Imported):
 
     @admin.display(description="reveals")
     def reveals(self, phase: Phase) -> str:
-        return in_words(phase)
+        return leakage_text(phase)
 
 
 @admin.register(Truth)
-class TruthAdmin(ReadOnly, admin.ModelAdmin):
+class TruthAdmin(ReadOnlyMixin, admin.ModelAdmin):
     list_display = ("phase", "version", "active", "images", "sha256", "created_at")
     list_filter = ("active", "phase__challenge", "created_at")
     list_select_related = ("phase__challenge",)
@@ -65,7 +65,7 @@ class TruthAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Team)
-class TeamAdmin(Imported):
+class TeamAdmin(ImportedAdmin):
     form = TeamForm
     list_display = ("name", "challenge", "is_baseline", "created_at")
     list_filter = ("is_baseline", "challenge")
@@ -75,7 +75,7 @@ class TeamAdmin(Imported):
 
 
 @admin.register(Membership)
-class MembershipAdmin(ReadOnly, admin.ModelAdmin):
+class MembershipAdmin(ReadOnlyMixin, admin.ModelAdmin):
     list_display = ("user", "team", "challenge", "is_captain", "rules_accepted_at", "joined_at")
     list_filter = ("challenge", "is_captain", "joined_at")
     list_select_related = ("user", "team", "challenge")
@@ -83,26 +83,26 @@ class MembershipAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(JoinRequest)
-class JoinRequestAdmin(ReadOnly, admin.ModelAdmin):
+class JoinRequestAdmin(ReadOnlyMixin, admin.ModelAdmin):
     list_display = ("user", "challenge", "team_name", "status", "requested_at")
     list_filter = ("status", "challenge", "requested_at")
     list_select_related = ("user", "challenge")
     search_fields = ("user__username", "challenge__slug")
     actions = ("approve", "decline")
 
-    @admin.action(description="Approve the chosen requests", permissions=["view"])
+    @admin.action(description="Approve the selected requests", permissions=["view"])
     def approve(self, request: HttpRequest, chosen: QuerySet[JoinRequest]) -> None:
         for one in chosen:
             approval.approve(request=one, by=staff(request))
-            messages.success(request, f"{one.user} takes part in {one.challenge}.")
+            messages.success(request, f"{one.user} joined {one.challenge}.")
 
-    @admin.action(description="Decline the chosen requests", permissions=["view"])
+    @admin.action(description="Decline the selected requests", permissions=["view"])
     def decline(self, request: HttpRequest, chosen: QuerySet[JoinRequest]) -> None:
         for one in chosen:
             approval.decline(request=one, by=staff(request))
-            messages.success(request, f"The request of {one.user} for {one.challenge} is declined.")
+            messages.success(request, f"The request of {one.user} to join {one.challenge} was declined.")
 
 
 def staff(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # the admin lets nobody else in
+    assert isinstance(request.user, User)  # the admin admits nobody else
     return request.user

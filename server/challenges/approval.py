@@ -1,6 +1,6 @@
-"""Joining by approval: a person's request waits until an organizer approves it; until then they are no member.
+"""Joining by approval: a person is not a member until an organizer approves their request.
 
-A request is no team and no membership, so whatever asks for a member, a team or an entry finds none.
+A request creates neither a team nor a membership, so all code that asks for these finds none.
 """
 
 from typing import Any
@@ -11,13 +11,13 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, JoinRequest, Membership, Team
 from server.challenges.services import (
-    admitted_at,
+    add_member,
+    check_admission,
     chosen_name,
-    enrol,
     free_name,
     join,
+    lock_challenge,
     membership_of,
-    opened,
     refuse_organizer,
     taken_names,
 )
@@ -27,14 +27,14 @@ Status = JoinRequest.Status
 
 
 def request_of(user: Any, challenge: Challenge) -> JoinRequest | None:
-    """A person's request to join, waiting or declined; None for members and for whoever has made none."""
+    """Return a person's waiting or declined request to join; None if there is none."""
     if not user.is_authenticated:
         return None
     return JoinRequest.objects.filter(challenge=challenge, user=user).first()
 
 
 def not_a_member(user: Any, challenge: Challenge, *, advice: str) -> Refused:
-    """Return the refusal for somebody without a team here: it depends on whether they have asked to join."""
+    """Return the refusal for a person without a team. It depends on whether they have requested to join."""
     request = request_of(user, challenge)
     if request is None:
         return Refused("not_a_member", f"You are not in a team of this challenge. {advice}")
@@ -49,15 +49,15 @@ def declined() -> Refused:
 
 @transaction.atomic
 def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership | JoinRequest:
-    """Join, or where organizers approve whoever joins, request it. Doing so again changes nothing."""
-    locked = opened(challenge, user)
+    """Join, or request to join if organizers approve members. Calling it again changes nothing."""
+    locked = lock_challenge(challenge, user)
     if membership_of(user, locked) or locked.registration == Challenge.Registration.OPEN:
         return join(user=user, challenge=locked, accept_rules=accept_rules, team_name=team_name)
     if known := request_of(user, locked):
         if known.status == Status.DECLINED:
             raise declined()
         return known
-    now = admitted_at(locked, user, accept_rules=accept_rules)
+    now = check_admission(locked, user, accept_rules=accept_rules)
     name = chosen_name(team_name, taken_names(locked)) if team_name.strip() else ""
     request = JoinRequest.objects.create(challenge=locked, user=user, team_name=name, rules_accepted_at=now)
     audit.record(actor=user, action="registration.requested", subject=f"challenge {locked.slug}")
@@ -66,27 +66,27 @@ def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: st
 
 @transaction.atomic
 def approve(*, request: JoinRequest, by: User | None) -> Membership:
-    """Make the person a member, with a team of their own; `by` is None for the operator."""
+    """Make the person a member with a team of their own. `by` is None for the operator."""
     waiting, challenge = decide(request, by=by, action="registration.approved")
     refuse_organizer(waiting.user, challenge)
     taken, wanted = taken_names(challenge), waiting.team_name
     name = free_name(wanted or waiting.user.get_username(), taken)
     team = Team.objects.create(challenge=challenge, name=name)
-    return enrol(waiting.user, team, now=waiting.rules_accepted_at, is_captain=True)
+    return add_member(waiting.user, team, now=waiting.rules_accepted_at, is_captain=True)
 
 
 @transaction.atomic
 def decline(*, request: JoinRequest, by: User | None) -> None:
-    """Refuse the request. It stays, so that it cannot simply be made again; it can still be approved."""
+    """Decline the request. It is kept, so the person cannot make it again; it can still be approved."""
     waiting, _ = decide(request, by=by, action="registration.declined")
     JoinRequest.objects.filter(pk=waiting.pk).update(status=Status.DECLINED)
 
 
 def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinRequest, Challenge]:
-    """Lock the challenge, find the request in it, and log the decision; refused to whoever does not organize it."""
+    """Lock the challenge, find the request and log the decision. Raises Refused unless `by` organizes the challenge."""
     challenge = Challenge.objects.select_for_update(no_key=True).get(pk=request.challenge_id)
     if by is not None and not challenge.is_organized_by(by):
-        raise Refused("forbidden", "Only those who organize the challenge may do this.")
+        raise Refused("forbidden", "Only organizers of the challenge may do this.")
     waiting = JoinRequest.objects.select_related("user").filter(pk=request.pk).first()
     if waiting is None:
         raise Refused("not_found", "This request was approved already.")

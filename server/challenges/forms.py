@@ -1,4 +1,4 @@
-"""Forms of the admin: they refuse what a bundle refuses, and ask before a phase ends or scores are revealed."""
+"""Forms of the admin. They check what imports check, and ask for a confirmation before scores are revealed."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -10,16 +10,16 @@ from django.db.models import Model, QuerySet
 
 from server.accounts.models import User
 from server.accounts.names import all_looks
-from server.challenges.ending import Terms, consequences, refusals, terms_of
 from server.challenges.models import Challenge, Phase, Team
 from server.challenges.services import chosen_name, competing
-from server.challenges.terms import date_faults, feedback_faults, mail_domains, number_faults
+from server.challenges.term_changes import Terms, consequences, refusals, terms_of
+from server.challenges.validation import check_dates, check_feedback, check_numbers, mail_domains
 from server.clock import database_now
 from server.errors import Refused
 
 
 def changed(row: Model, values: Mapping[str, Any]) -> Any:
-    """Return a copy of a row with the values of a form that are fields of it."""
+    """Return a copy of a row with the values of a form."""
     one = copy(row)
     for field in row._meta.concrete_fields:
         if field.name in values:
@@ -27,8 +27,8 @@ def changed(row: Model, values: Mapping[str, Any]) -> Any:
     return one
 
 
-class Confirmed(forms.ModelForm):
-    """A form with a field for the short name, which must be typed where a phase would end or scores be revealed."""
+class ConfirmedForm(forms.ModelForm):
+    """A form that asks for the short name if a change would end a phase or reveal scores."""
 
     confirm = forms.CharField(
         required=False,
@@ -41,29 +41,30 @@ class Confirmed(forms.ModelForm):
         now = database_now()
         for sentence in refusals(before, after, now):
             self.add_error(None, ValidationError(f"{sentence}.", code="revealed"))
-        told = list(consequences(before, after, now))
-        if told and self.cleaned_data.get("confirm", "").strip() != name:
-            sentences = "; ".join(told)
+        found = list(consequences(before, after, now))
+        if found and self.cleaned_data.get("confirm", "").strip() != name:
+            sentences = "; ".join(found)
             self.add_error(
-                "confirm",
-                ValidationError(f"{sentences}. If that is meant, type {name} here.", code="unconfirmed"),
+                "confirm", ValidationError(f"{sentences}. To confirm, type {name} here.", code="unconfirmed")
             )
 
-    def check_numbers(self) -> None:
-        for fault in number_faults(self.cleaned_data):
-            self.add_error(fault.field, ValidationError(fault.message, code=fault.code))
+    def add_number_errors(self) -> None:
+        for violation in check_numbers(self.cleaned_data):
+            self.add_error(violation.field, ValidationError(violation.message, code=violation.code))
 
 
-class ChallengeForm(Confirmed):
+class ChallengeForm(ConfirmedForm):
     """A challenge, checked together with its phases."""
 
     def clean_organizers(self) -> QuerySet[User]:
         people: QuerySet[User] = self.cleaned_data["organizers"]
-        list(Challenge.objects.select_for_update(no_key=True).filter(pk=self.instance.pk))  # whoever joins waits
-        if told := competing(self.instance, people):
+        list(
+            Challenge.objects.select_for_update(no_key=True).filter(pk=self.instance.pk)
+        )  # people who join wait for this
+        if members := competing(self.instance, people):
             raise ValidationError(
-                f"Organizers read the private board and do not compete: {'; '.join(told)}. "
-                "Choose accounts that take no part.",
+                f"Organizers can read the private leaderboard and must not compete: {'; '.join(members)}. "
+                "Choose accounts that do not take part.",
                 code="competes",
             )
         return people
@@ -76,56 +77,58 @@ class ChallengeForm(Confirmed):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
-        self.check_numbers()
+        self.add_number_errors()
         if self.errors:
             return values
         challenge = changed(self.instance, values)
         before, after = terms_of(self.instance), {}
         for phase in Phase.objects.filter(challenge=self.instance):
-            for fault in date_faults(
+            for violation in check_dates(
                 phase.opens_at, phase.closes_at, start=challenge.opens_at, end=challenge.closes_at
             ):
-                sentence = f"Phase {phase.slug}: its {fault.field} {fault.message}. Change the phase first."
-                self.add_error(None, ValidationError(sentence, code=fault.code))
+                sentence = f"Phase {phase.slug}: its {violation.field} {violation.message}. Change the phase first."
+                self.add_error(None, ValidationError(sentence, code=violation.code))
             phase.challenge = challenge
             after[phase.slug] = Terms.of(phase)
         self.check_terms(before, after, name=challenge.slug)
         return values
 
 
-class PhaseForm(Confirmed):
+class PhaseForm(ConfirmedForm):
     """A phase, checked together with its challenge."""
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
-        self.check_numbers()
+        self.add_number_errors()
         if self.errors:
             return values
         challenge = Challenge.objects.select_for_update(no_key=True).get(pk=self.instance.challenge_id)
         phase = changed(self.instance, values)
-        for fault in (
-            *date_faults(phase.opens_at, phase.closes_at, start=challenge.opens_at, end=challenge.closes_at),
-            *feedback_faults(
+        for violation in (
+            *check_dates(phase.opens_at, phase.closes_at, start=challenge.opens_at, end=challenge.closes_at),
+            *check_feedback(
                 track=phase.track,
                 feedback=phase.feedback,
                 decimals=phase.feedback_decimals,
                 classes=phase.feedback_classes,
             ),
         ):
-            self.add_error(fault.field, ValidationError(fault.message, code=fault.code))
+            self.add_error(violation.field, ValidationError(violation.message, code=violation.code))
         before = terms_of(challenge)
         self.check_terms(before, {**before, phase.slug: Terms.of(phase)}, name=phase.slug)
         return values
 
 
 class TeamForm(forms.ModelForm):
-    """A team, whose new name is checked as when somebody joins. A name that stays is not checked again."""
+    """A team. A new name is checked as when somebody joins; an unchanged name is not checked again."""
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if "name" not in self.changed_data:
             return name
-        Challenge.objects.select_for_update(no_key=True).get(pk=self.instance.challenge_id)  # whoever joins waits
+        Challenge.objects.select_for_update(no_key=True).get(
+            pk=self.instance.challenge_id
+        )  # people who join wait for this
         others = Team.objects.filter(challenge=self.instance.challenge_id).exclude(pk=self.instance.pk)
         try:
             return chosen_name(name, all_looks(others.values_list("name", flat=True)))

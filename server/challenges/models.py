@@ -1,4 +1,4 @@
-"""Challenges, their phases and truths, and the teams that take part."""
+"""Challenges with their phases and ground truths, and the teams that take part."""
 
 import secrets
 from datetime import datetime
@@ -15,37 +15,37 @@ from evaluator.catalog import TRACKS, Track
 from server.clock import is_over
 
 LADDER_STANDARD_ERRORS = 2.0
-LADDER_MOST = 10
+LADDER_MAX = 10
 
 
 def truth_storage() -> FileSystemStorage:
-    """Return where truths lie: apart from uploads, never served."""
+    """Return the storage of ground truths. It is separate from uploads and never served."""
     return FileSystemStorage(location=settings.TRUTH_ROOT, base_url=None, file_permissions_mode=0o600)
 
 
 def truth_key(truth: "Truth", name: str) -> str:
-    """Return a name nobody can guess."""
+    """Return a file name that nobody can guess."""
     return f"{secrets.token_hex(16)}{''.join(Path(name).suffixes)}"
 
 
 class ChallengeQuerySet(models.QuerySet["Challenge"]):
     def listed_for(self, user: Any) -> "ChallengeQuerySet":
-        """What a person sees in lists: public ones, theirs, and those they organize; staff sees all."""
+        """Return what a person sees in lists: public challenges, their own, and those they organize. Staff see all."""
         if not user.is_authenticated:
             return self.filter(visibility=Challenge.Visibility.PUBLIC)
         if user.is_staff:
             return self
-        theirs = Q(teams__memberships__user=user) | Q(organizers=user)
-        return self.filter(Q(visibility=Challenge.Visibility.PUBLIC) | theirs).distinct()
+        own = Q(teams__memberships__user=user) | Q(organizers=user)
+        return self.filter(Q(visibility=Challenge.Visibility.PUBLIC) | own).distinct()
 
     def readable_by(self, user: Any) -> "ChallengeQuerySet":
-        """What a person may open by its address: the listed ones and the unlisted ones."""
+        """Return what a person may open by its URL: listed and unlisted challenges."""
         unlisted = self.filter(visibility=Challenge.Visibility.UNLISTED)
         return self.filter(Q(pk__in=self.listed_for(user).values("pk")) | Q(pk__in=unlisted.values("pk")))
 
 
 class Challenge(models.Model):
-    """What an organizer opens: pages, rules, dates, teams, one or more phases."""
+    """A competition: pages, rules, dates, teams and one or more phases."""
 
     class Visibility(models.TextChoices):
         PUBLIC = "public", "public"
@@ -99,7 +99,7 @@ class Challenge(models.Model):
 
 
 class Phase(models.Model):
-    """A part of a challenge that takes submissions: a track, its parameters, a truth, dates, quota, feedback."""
+    """A part of a challenge that accepts submissions: a track with parameters, a truth, dates, quota and feedback."""
 
     class Feedback(models.TextChoices):
         EXACT = "exact", "exact"
@@ -114,9 +114,8 @@ class Phase(models.Model):
     parameters = models.JSONField(default=dict, blank=True)
     public_share = models.FloatField(default=1.0)
     split_seed = models.BigIntegerField(default=0)
-    salt = models.CharField(  # salt.txt of all versions of its truth, and as secret
-        max_length=34, blank=True, default="", db_default="", editable=False
-    )
+    # The content of salt.txt in all versions of the ground truth. It is secret, like the truth.
+    salt = models.CharField(max_length=34, blank=True, default="", db_default="", editable=False)
     opens_at = models.DateTimeField(null=True, blank=True, help_text="empty: with the challenge")
     closes_at = models.DateTimeField(null=True, blank=True, help_text="empty: with the challenge")
     quota_per_day = models.PositiveIntegerField(default=5)
@@ -159,8 +158,8 @@ class Phase(models.Model):
             ),
             models.CheckConstraint(
                 name="phase_ladder_margin_is_positive",
-                condition=Q(ladder_standard_errors__gt=0, ladder_standard_errors__lte=LADDER_MOST),
-                violation_error_message=f"A ladder's margin is above 0 and at most {LADDER_MOST} standard errors.",
+                condition=Q(ladder_standard_errors__gt=0, ladder_standard_errors__lte=LADDER_MAX),
+                violation_error_message=f"A ladder's margin is above 0 and at most {LADDER_MAX} standard errors.",
             ),
         )
 
@@ -168,7 +167,7 @@ class Phase(models.Model):
         return f"{self.challenge.slug}/{self.slug}"
 
     def clean(self) -> None:
-        """Take an empty field of a form for the default."""
+        """Replace an empty form field by the default."""
         if self.ladder_standard_errors is None:
             self.ladder_standard_errors = LADDER_STANDARD_ERRORS
 
@@ -193,9 +192,14 @@ class Phase(models.Model):
     def is_open(self, now: datetime) -> bool:
         return self.has_opened(now) and not self.has_closed(now)
 
+    @property
+    def is_ladder(self) -> bool:
+        """Whether its feedback is the ladder: only scores that clearly improve on the team's best are shown."""
+        return bool(self.feedback == self.Feedback.LADDER)
+
     def has_ladder(self, now: datetime) -> bool:
-        """Whether participants see only scores that clearly improve on their team's best; when it is over, all."""
-        return self.feedback == self.Feedback.LADDER and not self.has_closed(now)
+        """Tell whether the ladder hides scores now. When the phase is over, all scores are shown."""
+        return self.is_ladder and not self.has_closed(now)
 
     @property
     def truth(self) -> "Truth | None":
@@ -203,7 +207,7 @@ class Phase(models.Model):
 
 
 class Truth(models.Model):
-    """One version of a phase's hidden ground truth, checked and compiled; named by its sha256."""
+    """One version of a phase's hidden ground truth, checked and compiled. Its sha256 identifies it."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="truths")
     version = models.PositiveIntegerField()
@@ -230,12 +234,12 @@ class Truth(models.Model):
 
     @property
     def draws(self) -> Path:
-        """The folder where a worker keeps what it draws of this truth for intervals; swept when the truth is gone."""
+        """The folder of bootstrap draws for this truth. It is removed after the truth."""
         return Path(self.prepared.path).with_suffix(".draws")
 
 
 class Team(models.Model):
-    """Who submits. A person who joins alone is a team of one; a baseline is a team of nobody."""
+    """A team that submits. A person who joins alone is a team of one; a baseline is a team without members."""
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=80)
@@ -252,7 +256,7 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
-    """A person in a team; one team per person and challenge. Holds when the rules were accepted."""
+    """A person in a team, with the time at which they accepted the rules. One team per person and challenge."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="memberships")
@@ -270,7 +274,7 @@ class Membership(models.Model):
 
 
 class JoinRequest(models.Model):
-    """A person who wants to join a challenge that organizers approve members of; gone when they are a member."""
+    """A request to join a challenge whose organizers approve members. It is deleted when the person joins."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", "waiting for approval"

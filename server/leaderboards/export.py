@@ -1,16 +1,17 @@
-"""A board as CSV: full digits, and no cell that a spreadsheet would run."""
+"""Leaderboards as CSV, with all digits and without cells that a spreadsheet would execute."""
 
 import csv
 from io import StringIO
 
-from server.leaderboards.queries import Board, Row
+from server.challenges.models import Phase
+from server.leaderboards.queries import Board, BoardRow
 
-# What makes a spreadsheet take a cell for a formula, the full-width forms included.
+# A spreadsheet takes a cell that starts with one of these for a formula. Full-width forms count too.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def harmless(text: str) -> str:
-    """Return text that a spreadsheet shows and does not run.
+    """Return text that a spreadsheet displays and does not execute.
 
     >>> harmless("=HYPERLINK(1)"), harmless("A=1")
     ("'=HYPERLINK(1)", 'A=1')
@@ -18,8 +19,13 @@ def harmless(text: str) -> str:
     return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text
 
 
+def csv_name(board: Board, phase: Phase) -> str:
+    """Return the name of the file."""
+    return f"{phase.challenge.slug}-{phase.slug}-{board.split}.csv"
+
+
 def as_csv(board: Board, *, metrics: list[str]) -> str:
-    """Every line of the board; `metrics` are the track's, the headline first."""
+    """Return all rows of a leaderboard as CSV. `metrics` are the track's, the headline first."""
     out = StringIO()
     writer = csv.writer(out)
     others = metrics[1:]
@@ -28,7 +34,7 @@ def as_csv(board: Board, *, metrics: list[str]) -> str:
     return out.getvalue()
 
 
-def _cells(row: Row, others: list[str]) -> list[str]:
+def _cells(row: BoardRow, others: list[str]) -> list[str]:
     low, high = row.interval or (None, None)
     numbers = [row.score, low, high, *(row.scores.get(name) for name in others)]
     return [

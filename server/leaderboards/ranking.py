@@ -1,4 +1,4 @@
-"""Who stands where: pure functions over plain values, at read time. Nothing here is stored, so nothing goes stale."""
+"""Ranks teams: pure functions that are called whenever a leaderboard is read. No rank is stored."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One scored submission: what decides its place, and what its line will show."""
+    """One scored submission, with what its rank depends on and what the leaderboard shows of it."""
 
     submission_id: UUID
     team_id: int
@@ -22,11 +22,11 @@ class Candidate:
     evaluation_id: int = 0
     low: float | None = None
     high: float | None = None
-    published: bool = True
+    visible: bool = True  # whether participants see its own score
 
 
 def competition_ranks(scores: Sequence[float]) -> list[int]:
-    """Rank of each score, given best first; equals share a rank and the next is skipped.
+    """Return the rank of each score, given best first. Equal scores share a rank and the next rank is skipped.
 
     >>> competition_ranks([0.9, 0.7, 0.7, 0.1])
     [1, 2, 2, 4]
@@ -34,18 +34,18 @@ def competition_ranks(scores: Sequence[float]) -> list[int]:
     []
     """
     ranks: list[int] = []
-    for place, score in enumerate(scores, start=1):
-        ranks.append(ranks[-1] if ranks and score == scores[place - 2] else place)
+    for number, score in enumerate(scores, start=1):
+        ranks.append(ranks[-1] if ranks and score == scores[number - 2] else number)
     return ranks
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Best score first; of equal ones the earlier, then by the team's name; the id makes the order total."""
+    """Sort by score, best first, then by time, team name and id."""
     return sorted(candidates, key=lambda one: (-one.score, one.submitted_at, one.team, one.submission_id))
 
 
 def best_of_each_team(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Each team's best submission, the earliest of equally good ones, in the board's order.
+    """Return each team's best submission, the earliest of equally good ones, in the order of the leaderboard.
 
     >>> from uuid import UUID
     >>> def one(number, team, score):
@@ -60,7 +60,7 @@ def best_of_each_team(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def ranked(entries: Sequence[Candidate]) -> list[tuple[int | None, Candidate]]:
-    """Give every entry its rank; a baseline is shown at its place and takes none.
+    """Return every entry with its rank. Baselines are listed among the others by their score and have no rank.
 
     >>> from uuid import UUID
     >>> start = datetime(2026, 1, 1)
@@ -74,9 +74,10 @@ def ranked(entries: Sequence[Candidate]) -> list[tuple[int | None, Candidate]]:
 
 
 def finalists(candidates: Iterable[Candidate], *, finals: int) -> list[Candidate]:
-    """What counts when the phase is over: what each team chose, else its `finals` best on the public board.
+    """Return what counts when the phase is over: the submissions that each team chose.
 
-    A baseline belongs to nobody who could choose: all of it counts.
+    For a team that chose none, its `finals` best on the public leaderboard count. All submissions of a baseline count,
+    because nobody can choose for it.
     """
     counting: list[Candidate] = []
     for _, group in groupby(sorted(candidates, key=lambda one: one.team_id), key=lambda one: one.team_id):
@@ -87,6 +88,6 @@ def finalists(candidates: Iterable[Candidate], *, finals: int) -> list[Candidate
 
 
 def _public_order(candidate: Candidate) -> tuple[bool, float, datetime, UUID]:
-    """Sort key of the public board; without a public score last, then earliest first."""
+    """Return a sort key: best public score first, missing scores last, then the earliest."""
     known = candidate.public_score is not None
     return (not known, -(candidate.public_score or 0.0), candidate.submitted_at, candidate.submission_id)

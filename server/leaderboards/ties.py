@@ -1,4 +1,4 @@
-"""Which neighbours on a board cannot be told apart: a paired test on the replicates that every evaluation keeps."""
+"""Finds ties between neighbours on a leaderboard by a paired test on the bootstrap replicates."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -6,47 +6,47 @@ from math import floor, isnan
 from operator import sub
 
 from evaluator.digits import Interval
-from server.leaderboards.queries import Board, Row
-from server.submissions.feedback import Sight
+from server.leaderboards.queries import Board, BoardRow
+from server.submissions.feedback import ScoreAccess
 from server.submissions.models import Replicates
 
-TAIL = 0.025  # left out at each end of a 95 % interval
+TAIL = 0.025  # outside each end of a 95% interval
 
-Vector = tuple[int, Sequence[float]]  # the seed of the draws, and the headline on each
+Vector = tuple[int, Sequence[float]]  # the seed of the draws, and the headline on each draw
 
 
-def with_ties(board: Board, start: int, stop: int) -> list[Row]:
-    """Return the rows from `start` to before `stop`, each told whether its team is tied with the next team above.
+def with_ties(board: Board, start: int, stop: int) -> list[BoardRow]:
+    """Return the rows from `start` to before `stop`, each with whether its team is tied with the next team above.
 
-    One query, whatever the number of rows. A baseline has no rank, so it takes no part: a tie reaches past it. Under a
-    ladder nothing is compared. What cannot be compared, for want of replicates of equal draws, is not known: None.
+    This takes one query for any number of rows. Baselines are skipped, because they have no rank. Under ladder
+    feedback no teams are compared. `tied` is None where replicates of equal draws are missing.
     """
-    if board.seen.ladder:
+    if board.access.ladder:
         return board.rows[start:stop]
     start = max(start, 0)
-    teams = [place for place, row in enumerate(board.rows) if not row.baseline]
-    first = max((place for place in teams if place < start), default=start)
-    last = min((place for place in teams if place >= stop - 1), default=stop)
-    told = tied_teams(board, board.rows[first : last + 1])
-    return through_baselines(told)[start - first : stop - first]
+    teams = [index for index, row in enumerate(board.rows) if not row.baseline]
+    first = max((index for index in teams if index < start), default=start)
+    last = min((index for index in teams if index >= stop - 1), default=stop)
+    compared = tied_teams(board, board.rows[first : last + 1])
+    return through_baselines(compared)[start - first : stop - first]
 
 
-def tied_teams(board: Board, rows: Sequence[Row]) -> list[Row]:
-    """Tell each team of consecutive rows whether it is tied with the team before it; the first has nobody before it."""
+def tied_teams(board: Board, rows: Sequence[BoardRow]) -> list[BoardRow]:
+    """Return consecutive rows with `tied` set: whether a team is tied with the team before it. The first one is not."""
     vectors = vectors_of((row.evaluation_id for row in rows if not row.baseline), split=board.split)
-    told: list[Row] = []
-    above: Row | None = None
+    compared: list[BoardRow] = []
+    above: BoardRow | None = None
     for row in rows:
         if not row.baseline:
             pair = (vectors.get(one.evaluation_id) for one in (above, row) if one)
-            row, above = replace(row, tied=are_tied(*pair, seen=board.seen) if above else False), row
-        told.append(row)
-    return told
+            row, above = replace(row, tied=are_tied(*pair, access=board.access) if above else False), row
+        compared.append(row)
+    return compared
 
 
-def through_baselines(rows: Iterable[Row]) -> list[Row]:
-    """Have the bracket of a tie drawn through the baselines between its two teams."""
-    joined: list[Row] = []
+def through_baselines(rows: Iterable[BoardRow]) -> list[BoardRow]:
+    """Set `joined`, so that the bracket of a tie is drawn through baselines between its two teams."""
+    joined: list[BoardRow] = []
     is_joined = False
     for row in reversed(list(rows)):
         is_joined = is_joined if row.baseline else bool(row.tied)
@@ -59,22 +59,22 @@ def vectors_of(evaluations: Iterable[int], *, split: str) -> dict[int, Vector]:
     return {one.evaluation_id: (one.seed, one.vector) for one in kept}
 
 
-def are_tied(one: Vector | None, other: Vector | None, *, seen: Sight) -> bool | None:
-    """Tell whether the 95 % interval of the paired differences, as it is seen, holds zero; None: not known."""
+def are_tied(one: Vector | None, other: Vector | None, *, access: ScoreAccess) -> bool | None:
+    """Tell whether the 95% interval of the paired differences, as shown to the reader, contains zero; None: unknown."""
     exact = difference_between(one, other)
-    shown = seen.interval(*exact) if exact else None
+    shown = access.interval(*exact) if exact else None
     return None if shown is None else shown[0] <= 0 <= shown[1]
 
 
 def difference_between(one: Vector | None, other: Vector | None) -> Interval | None:
-    """Return the exact interval of `one` - `other`; None without replicates of equal draws on both sides."""
+    """Return the exact interval of `one` - `other`; None unless both have replicates of equal draws."""
     if one is None or other is None or (one[0], len(one[1])) != (other[0], len(other[1])):
         return None
     return paired_interval(one[1], other[1])
 
 
 def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | None:
-    """Percentile interval of `one` - `other`, replicate by replicate; None where no replicate has both.
+    """Return the percentile interval of `one` - `other` over replicates; None if no replicate defines both.
 
     >>> paired_interval([0.5, 0.75, 1.0], [0.25, 0.5, 0.5])
     (0.25, 0.4875)
@@ -84,9 +84,9 @@ def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | 
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return the quantile of sorted values, linear between neighbours, as NumPy has it."""
-    place = share * (len(values) - 1)
-    before = min(floor(place), len(values) - 2)
+    """Return the quantile of sorted values, with linear interpolation as in NumPy."""
+    position = share * (len(values) - 1)
+    before = min(floor(position), len(values) - 2)
     if before < 0:
         return values[0]
-    return values[before] + (place - before) * (values[before + 1] - values[before])
+    return values[before] + (position - before) * (values[before + 1] - values[before])

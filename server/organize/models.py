@@ -1,4 +1,4 @@
-"""What organizers do that takes time: rescoring."""
+"""Rescorings of phases."""
 
 import uuid
 
@@ -10,7 +10,7 @@ from server.challenges.models import Phase, Truth
 
 
 class Rescoring(models.Model):
-    """Everything scored in a phase is scored once more, beside what its boards show until this is applied."""
+    """A second scoring of a phase's submissions. Its leaderboards do not change until it is applied."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="rescorings")

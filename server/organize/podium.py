@@ -1,4 +1,4 @@
-"""The `podium` program as a child process: the server itself never loads numpy."""
+"""Runs the `podium` program as a child process, because the server never loads numpy."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from django.conf import settings
 
 
 def run_podium(*words: str, expected: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
-    """Run `podium …` and return how it ended; an exit code that is not expected is our fault."""
+    """Run `podium …` and return the completed process. Raises RuntimeError for an unexpected exit code."""
     ended = subprocess.run(
         [sys.executable, "-m", "evaluator", *words],
         cwd=settings.BASE_DIR,

@@ -1,4 +1,4 @@
-"""What people type on a challenge's pages."""
+"""The forms of a challenge's pages."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from server.clock import in_utc
 
 
 class JoinForm(forms.Form):
-    """Rules accepted, and the team's name. Whether the rules were accepted is the service's question."""
+    """The team's name and the consent to the rules; the service refuses whoever does not consent."""
 
     team_name = forms.CharField(
         max_length=80,
@@ -21,7 +21,7 @@ class JoinForm(forms.Form):
 
 
 class SubmitForm(forms.Form):
-    """One file and a note. The file's content is never a form error: it is scored, or rejected with its defects."""
+    """A file and a note. The form does not check the file's content: a bad file is rejected when it is scored."""
 
     file = forms.FileField(
         label="Predictions file",
@@ -38,14 +38,14 @@ class SubmitForm(forms.Form):
 
 
 class EditForm(forms.Form):
-    """One change to a submission of one's own: its note, or whether it is a final."""
+    """A change to a submission: its note, or whether it is final."""
 
     note = forms.CharField(max_length=500, required=False)
     final = forms.NullBooleanField()
 
 
-class BoardForm(forms.Form):
-    """Which board is asked for, by the address alone. Values that make no sense are dropped."""
+class LeaderboardForm(forms.Form):
+    """The query string of a leaderboard."""
 
     split = forms.ChoiceField(choices=[(name, name) for name in ("public", "private", "all")], required=False)
     at = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])

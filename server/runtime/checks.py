@@ -1,4 +1,4 @@
-"""What `manage.py check --deploy` says about the servers we were told of."""
+"""Checks of the configured servers for `manage.py check --deploy`."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,10 +9,10 @@ from django.core.checks import CheckMessage, Tags, Warning, register
 
 @register(Tags.security, deploy=True)
 def closed_broker(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Whoever reaches an open Redis can queue what they like and read what waits."""
+    """Warn of a Redis without a password: whoever reaches it can read and send messages."""
     url = urlsplit(settings.REDIS_URL)
     if url.scheme in ("", "unix") or url.password:
         return []
-    told = "REDIS_URL names a Redis that anybody may use who reaches it."
+    message = "REDIS_URL names a Redis without a password, so anybody who reaches it can use it."
     hint = "Give it a password (redis://:PASSWORD@HOST:PORT/NUMBER), or use a unix socket."
-    return [Warning(told, hint=hint, id="podium.W001")]
+    return [Warning(message, hint=hint, id="podium.W001")]

@@ -1,4 +1,4 @@
-"""One client of the web process: what it has sent, what it is still to be sent, and who it counts for."""
+"""A client connection of the web process: its request, its response, and whose share it uses."""
 
 import time
 from enum import Enum
@@ -9,58 +9,83 @@ from django.conf import settings
 
 from server.accounts.addresses import network_of
 from server.runtime.shares import UNKNOWN
-from server.runtime.spools import Inbox, Outbox, Room
-from server.submissions.upload_slots import Upload
+from server.runtime.spools import DiskSpace, Inbox, Outbox
+from server.submissions.upload_slots import PendingUpload
 
 RECEIVE_BYTES = 2**16
-# Who is slower than this for longer than a while holds a place that others need.
+# A client that stays slower than this is disconnected, because it blocks a connection that others need.
 BYTES_PER_SECOND = 256
 STALL_SECONDS = 60.0
+# Who is faster than this, averaged over about ten looks, keeps its place longest when there are too many.
+STEADY_BYTES_PER_SECOND = 768
+LOOKS = 10
 
 
 def address_before_head(client: Any) -> str:
-    """Return whom a connection counts for while nothing is known but its peer."""
+    """Return the address that a connection counts for before the head of its request has arrived."""
     return UNKNOWN if settings.PROXIES else network_of(client[0])
 
 
-class Next(Enum):
-    """What becomes of a connection after a thread had it."""
+class NextStep(Enum):
+    """What happens to a connection after a thread has handled it."""
 
     RECEIVE = "more of the request is needed"
     KEEP = "another request may follow"
-    CLOSE = "nothing follows"
+    CLOSE = "no request follows"
 
 
 class Connection:
-    """One client. `sock`, `client` and `server` are what gunicorn looks for."""
+    """One connection. Gunicorn expects the attributes `sock`, `client` and `server`."""
 
     def __init__(
-        self, client_socket: socket, client: Any, server: Any, *, incoming: Room, outgoing: Room, address: str = UNKNOWN
+        self,
+        client_socket: socket,
+        client: Any,
+        server: Any,
+        *,
+        incoming: DiskSpace,
+        outgoing: DiskSpace,
+        address: str = UNKNOWN,
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        self.address = self.sender = address  # who holds it; who has sent the request, as its head says
-        self.upload = Upload()
-        self.next = Next.KEEP
-        self.until = 0.0  # when patience ends
+        self.address = self.sender = (
+            address  # the address that the connection counts for; the address that sent the request
+        )
+        self.upload = PendingUpload()
+        self.next = NextStep.KEEP
+        self.until = 0.0  # when the connection times out
         self.lingers_until = 0.0
+        self.moved_bytes, self.bytes_per_second = 0, 0.0  # since the last look; averaged
 
-    def moved(self, count: int) -> None:
-        """So many bytes came or went: that buys time."""
+    def extend_timeout(self, count: int) -> None:
+        """Extend the timeout for bytes that were received or sent."""
         self.until = max(self.until, min(self.until + count / BYTES_PER_SECOND, time.monotonic() + STALL_SECONDS))
+        self.moved_bytes += count
+
+    def is_steady(self, seconds: float) -> bool:
+        """Average the pace since the last look with those before, and tell whether it is steady."""
+        self.bytes_per_second += (self.moved_bytes / seconds - self.bytes_per_second) / LOOKS
+        self.moved_bytes = 0
+        return self.bytes_per_second >= STEADY_BYTES_PER_SECOND
+
+    @property
+    def hoarded_seconds(self) -> float:
+        """How long what is kept of this connection would have taken at its present pace."""
+        return (self.inbox.taken + self.sock.taken) / (self.bytes_per_second + 1)
 
     def begin_next(self) -> None:
-        """Make room for the next request, of which the first bytes may be here already."""
-        done, self.inbox = self.inbox, Inbox(self.inbox.room, (self.address,))
+        """Start the next request, whose first bytes may have arrived already."""
+        done, self.inbox = self.inbox, Inbox(self.inbox.space, (self.address,))
         done.position = done.request_bytes or 0
         rest = done.peek(RECEIVE_BYTES)
         done.discard()
         self.inbox.receive(rest)
 
-    def belongs_to_sender(self) -> None:
-        """Count what it holds for whom the head of its request names, and for the account that uploads."""
-        self.inbox.belongs_to(self.sender, *self.upload.slots)
-        self.sock.belongs_to(self.sender)
+    def assign_to_sender(self) -> None:
+        """Count its spooled bytes for the address in the request's head, and for the account that uploads."""
+        self.inbox.assign(self.sender, *self.upload.slots)
+        self.sock.assign(self.sender)
 
     def close(self) -> None:
         self.upload.release()

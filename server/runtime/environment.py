@@ -1,4 +1,4 @@
-"""Reads the settings from the environment. A useless value is refused in one sentence that names the setting."""
+"""Reads settings from the environment. An unusable value is refused with a sentence that names the setting."""
 
 import os
 import re
@@ -24,19 +24,21 @@ KEY_MIN_CHARACTERS = 32
 SHOWN_CHARACTERS = 200
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,30}")
 LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
-HOST_NAME = re.compile(rf"(?=.{{1,253}}$)({LABEL}\.)*(?![0-9]+$){LABEL}")  # the last part of a name is never a number
+HOST_NAME = re.compile(
+    rf"(?=.{{1,253}}$)({LABEL}\.)*(?![0-9]+$){LABEL}"
+)  # the last label of a host name is never a number
 BASE_DIR = Path(__file__).resolve().parents[2]
 
 
 def without_password(url: str) -> str:
-    """Return what may be shown of an address: neither who logs in, with what, nor options."""
+    """Return a URL without user, password and options, so it can be shown."""
     before, mark, _ = url.partition("://")
     scheme = before + mark if mark else ""
     return scheme + url.removeprefix(scheme).rpartition("@")[2].partition("?")[0]
 
 
 def is_host(text: str) -> bool:
-    """Whether this is a host's name, an IPv4 address, or an IPv6 address in brackets."""
+    """Tell whether this is a host name, an IPv4 address, or an IPv6 address in brackets."""
     if HOST_NAME.fullmatch(text):
         return True
     has_brackets = text.startswith("[") and text.endswith("]")
@@ -55,87 +57,87 @@ def refuse(var: str, value: object, allowed: str) -> NoReturn:
 
 
 def refuse_unless_mail_backend(var: str, path: str) -> None:
-    """Raise ImproperlyConfigured where this is not the path of a class that sends mails."""
-    with suppress(ImportError, ValueError, TypeError):  # the last two: for a path such as .x
+    """Raise ImproperlyConfigured unless this is the path of a class that sends mails."""
+    with suppress(ImportError, ValueError, TypeError):  # the last two occur for a path such as .x
         if hasattr(import_string(path), "send_messages"):
             return
     refuse(var, path, "the path of a mail backend, such as django.core.mail.backends.smtp.EmailBackend")
 
 
 class Environment:
-    """Reads one setting at a time. An empty value means the default, which is used as it is."""
+    """Reads one setting at a time. An empty value means the default, which is not checked."""
 
     def text(self, var: str, *, default: str = "") -> str:
         return os.environ.get(var) or default
 
     def number(self, var: str, *, default: int, low: int = 1, high: int) -> int:
-        if not (told := self.text(var)):
+        if not (value := self.text(var)):
             return default
-        number = int(told) if WHOLE_NUMBER.fullmatch(told) else None
+        number = int(value) if WHOLE_NUMBER.fullmatch(value) else None
         if number is None or not low <= number <= high:
-            refuse(var, told, f"a whole number from {low} to {high}")
+            refuse(var, value, f"a whole number from {low} to {high}")
         return number
 
     def port(self, var: str, *, default: int) -> int:
         return self.number(var, default=default, high=PORT_MAX)
 
     def switch(self, var: str, *, default: bool) -> bool:
-        told = self.text(var)
-        if told.lower() not in (*YES, *NO, ""):
-            refuse(var, told, "true or false")
-        return told.lower() in YES if told else default
+        value = self.text(var)
+        if value.lower() not in (*YES, *NO, ""):
+            refuse(var, value, "true or false")
+        return value.lower() in YES if value else default
 
     def choice(self, var: str, *, default: str, among: Collection[str]) -> str:
-        told = self.text(var, default=default).upper()
-        return told if told in among else refuse(var, self.text(var), f"one of {', '.join(among)}")
+        value = self.text(var, default=default).upper()
+        return value if value in among else refuse(var, self.text(var), f"one of {', '.join(among)}")
 
     def key(self, var: str) -> str:
-        """Return a secret key, or nothing. Its value is never shown."""
-        told = self.text(var)
-        if told and len(told.strip()) < KEY_MIN_CHARACTERS:
-            many = f"{KEY_MIN_CHARACTERS} or more random characters"
-            raise ImproperlyConfigured(f"{var} is too short: set it to {many}, or leave it out.")
-        return told
+        """Return a secret key; empty if it is not set. Error messages never show its value."""
+        value = self.text(var)
+        if value and len(value.strip()) < KEY_MIN_CHARACTERS:
+            allowed = f"{KEY_MIN_CHARACTERS} or more random characters"
+            raise ImproperlyConfigured(f"{var} is too short: set it to {allowed}, or leave it out.")
+        return value
 
     def bind(self, var: str, *, default: str) -> str:
-        """Return where to listen: an IPv4 address or a host's name."""
-        told = self.text(var, default=default)
-        return told if is_host(told) and "[" not in told else refuse(var, told, "127.0.0.1 or 0.0.0.0")
+        """Return the address to listen at: an IPv4 address or a host name."""
+        value = self.text(var, default=default)
+        return value if is_host(value) and "[" not in value else refuse(var, value, "127.0.0.1 or 0.0.0.0")
 
     def host(self, var: str, *, default: str) -> str:
-        told = self.text(var, default=default)
-        return told if is_host(told) else refuse(var, told, "a host's name or address, without scheme and port")
+        value = self.text(var, default=default)
+        return value if is_host(value) else refuse(var, value, "a host name or address, without scheme and port")
 
     def hosts(self, var: str, *, default: list[str]) -> list[str]:
-        """Return what a request's Host may be; `.example.org` includes all names below it, `*` is any."""
-        told = [host.strip() for host in self.text(var).split(",") if host.strip()]
-        for host in told:
+        """Return the allowed values of the Host header; `.example.org` includes its subdomains, `*` allows any."""
+        values = [host.strip() for host in self.text(var).split(",") if host.strip()]
+        for host in values:
             if host != "*" and not is_host(host.removeprefix(".")):
-                refuse(var, self.text(var), "names or addresses of hosts with commas between them")
-        return told or default
+                refuse(var, self.text(var), "host names or addresses, separated by commas")
+        return values or default
 
     def site(self, var: str, *, default: str) -> str:
-        """Return the address of the service, without a slash at its end."""
-        told = self.text(var, default=default).removesuffix("/")
+        """Return the URL of the service, without a slash at its end."""
+        url = self.text(var, default=default).removesuffix("/")
         with suppress(ValueError):
-            parts = urlsplit(told)
+            parts = urlsplit(url)
             host = parts.netloc.removesuffix(f":{parts.port}")
-            if parts.scheme in ("http", "https") and told == f"{parts.scheme}://{parts.netloc}" and is_host(host):
-                return told
-        refuse(var, without_password(told), "http://HOST, http://HOST:PORT or the same with https")
+            if parts.scheme in ("http", "https") and url == f"{parts.scheme}://{parts.netloc}" and is_host(host):
+                return url
+        refuse(var, without_password(url), "http://HOST, http://HOST:PORT or the same with https")
 
     def mail_address(self, var: str, *, default: str) -> str:
-        if not (told := self.text(var)):
+        if not (value := self.text(var)):
             return default
-        name, _, host = parseaddr(told)[1].rpartition("@")
+        name, _, host = parseaddr(value)[1].rpartition("@")
         return (
-            told
-            if name and is_host(host) and told.isprintable()
-            else refuse(var, told, "an address such as Podium <podium@example.org>")
+            value
+            if name and is_host(host) and value.isprintable()
+            else refuse(var, value, "an address such as Podium <podium@example.org>")
         )
 
     def folder(self, var: str, *, default: Path) -> Path:
-        """Return a folder of its owner's only; made where it is missing."""
+        """Return a folder that only its owner can access; it is created if missing."""
         path = Path(self.text(var, default=str(default)))
         try:
             path = path.resolve()
@@ -145,27 +147,28 @@ class Environment:
         return path
 
     def broker(self, var: str) -> str:
-        """Return the address of a Redis, or nothing."""
-        told = self.text(var)
+        """Return the URL of a Redis; empty if it is not set."""
+        url = self.text(var)
         with suppress(ValueError):
-            if told:
-                parse_url(told)
-            return told
-        refuse(var, without_password(told), REDIS_SHAPES)
+            if url:
+                parse_url(url)
+            return url
+        refuse(var, without_password(url), REDIS_SHAPES)
 
     def database(self, var: str, *, default: str) -> dict[str, Any]:
-        told = self.text(var, default=default)
+        url = self.text(var, default=default)
         found: dict[str, Any] = {}
-        if environ.Env.DB_SCHEMES.get(told.partition(":")[0]) in DATABASES:  # of any other a warning shows all of it
+        # For an unknown scheme the library would print a warning with the whole URL, password included.
+        if environ.Env.DB_SCHEMES.get(url.partition(":")[0]) in DATABASES:
             with suppress(ValueError):
-                found = environ.Env.db_url_config(told)
-        return found if found.get("NAME") else refuse(var, without_password(told), DATABASE_SHAPES)
+                found = environ.Env.db_url_config(url)
+        return found if found.get("NAME") else refuse(var, without_password(url), DATABASE_SHAPES)
 
 
 def unusable_folder(var: str, path: Path, error: OSError) -> ImproperlyConfigured:
-    told = f"{var}={shortened(path)} cannot be used ({error.strerror}: {shortened(error.filename)})"
-    return ImproperlyConfigured(f"{told}: set it to a folder that this user may write to.")
+    problem = f"{var}={shortened(path)} cannot be used ({error.strerror}: {shortened(error.filename)})"
+    return ImproperlyConfigured(f"{problem}: set it to a folder that this user may write to.")
 
 
 env = Environment()
-environ.Env.read_env(BASE_DIR / ".env")  # for developers; a real variable wins
+environ.Env.read_env(BASE_DIR / ".env")  # for developers; environment variables take precedence

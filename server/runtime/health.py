@@ -1,4 +1,4 @@
-"""Is every part there? Asked by `/readyz`, by the supervisor at start, and by whoever watches the service."""
+"""Checks whether every part of the service works. `/readyz` reports the result."""
 
 import tempfile
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from redis import Redis, RedisError
 
-# A key in Redis that every worker's event loop renews and that expires by itself. It is not a file, because workers may
-# run on other machines; not a row, because a write every few seconds would wear the database for nothing.
+# Every worker's event loop renews this key in Redis, and it expires automatically. A file would not work, because
+# workers may run on other machines; a row would cost the database a write every few seconds.
 WORKER_KEY = "podium:worker"
 WORKER_SECONDS = 15
 TIMEOUT_SECONDS = 2
@@ -40,7 +40,7 @@ def broker() -> str:
 
 
 def storage() -> str:
-    """Write, rather than look: a full disk and a read-only one show only then."""
+    """Check by writing a file, because a full or read-only disk is only noticed then."""
     folder = Path(settings.MEDIA_ROOT)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -64,5 +64,5 @@ PARTS: dict[str, Callable[[], str]] = {"database": database, "broker": broker, "
 
 
 def report() -> dict[str, str]:
-    """Return `ok` or what is wrong, part by part."""
+    """Return `ok` or the problem of each part, by its name."""
     return {name: check() for name, check in PARTS.items()}

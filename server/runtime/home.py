@@ -1,4 +1,4 @@
-"""The state folder of a running service: one service at a time, and a note where it can be reached."""
+"""The state folder of the service, PODIUM_HOME: its lock, and a note of where the running service is."""
 
 import fcntl
 import json
@@ -12,11 +12,11 @@ from server.runtime.environment import unusable_folder
 
 
 class NotStarted(Exception):
-    """The service cannot be started as things are; the message says why and what to do."""
+    """The service cannot be started. The message tells why and what to do."""
 
 
-def occupy() -> IO[str]:
-    """Take the folder until the returned file is closed, or this process ends in whatever way."""
+def lock_home() -> IO[str]:
+    """Lock the folder until the returned file is closed or this process ends. Raises NotStarted if it is locked."""
     try:
         lock = (settings.PODIUM_HOME / "up.lock").open("w")
     except OSError as error:
@@ -25,29 +25,31 @@ def occupy() -> IO[str]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         lock.close()
-        raise NotStarted(f"Podium is running already in {settings.PODIUM_HOME}{whereabouts()}.") from None
+        raise NotStarted(f"Podium is already running in {settings.PODIUM_HOME}{running_service()}.") from None
     return lock
 
 
-def whereabouts() -> str:
+def running_service() -> str:
+    """Return the URL and process of the running service as the end of a sentence; empty if unknown."""
     url, process = (settings.RUNNING.get(name) for name in ("url", "pid"))
     return f": {url} (process {process})" if url else ""
 
 
-def announce(*, redis_url: str) -> None:
-    """Write where things are, for the commands beside the service; all of it at once, readable by its owner only."""
+def write_note(*, redis_url: str) -> None:
+    """Write the addresses of the service for other commands, atomically and readable by the owner only."""
     note = {"redis_url": redis_url, "url": settings.PODIUM_URL, "pid": os.getpid()}
-    beside = settings.RUNTIME_FILE.with_suffix(".new")
-    beside.touch(mode=0o600)
-    beside.write_text(json.dumps(note))
-    beside.replace(settings.RUNTIME_FILE)
+    new = settings.RUNTIME_FILE.with_suffix(".new")
+    new.touch(mode=0o600)
+    new.write_text(json.dumps(note))
+    new.replace(settings.RUNTIME_FILE)
 
 
-def withdraw() -> None:
+def remove_note() -> None:
     settings.RUNTIME_FILE.unlink(missing_ok=True)
 
 
-def folder(name: str) -> Path:
+def subfolder(name: str) -> Path:
+    """Return a folder inside the state folder; it is created if missing."""
     path: Path = settings.PODIUM_HOME / name
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path

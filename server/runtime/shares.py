@@ -1,10 +1,12 @@
-"""Who holds the connections of a web process, and which one is closed when there are too many."""
+"""Shares of the connections of a web process by address, and which connection to close if there are too many."""
 
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from typing import Generic, TypeVar
 
-GREEDY = 8  # an address with more than an eighth of all connections loses requests under way, too
-UNKNOWN = ""  # the address behind a proxy, before the head of its request is here: it has no share
+FEW = 8  # a browser opens six connections, and there may be an upload beside it
+UNKNOWN = ""  # the address behind a proxy before the head of its request has arrived; it has no share
 
 C = TypeVar("C")
 
@@ -14,17 +16,32 @@ class Share(Generic[C]):
     """The connections of one address. The dicts are ordered by how long each connection has waited."""
 
     count: int = 0
-    early: "dict[C, None]" = field(default_factory=dict)  # no whole head yet, or answered already
-    under_way: "dict[C, None]" = field(default_factory=dict)  # a body comes, or an answer goes
+    idle: "dict[C, None]" = field(default_factory=dict)  # without a complete head, or answered already
+    slow: "dict[C, None]" = field(default_factory=dict)  # receiving a body or sending a response, slowly or just begun
+    steady: "dict[C, None]" = field(default_factory=dict)  # the same at a steady pace
+
+    @property
+    def unsteady(self) -> int:
+        return len(self.idle) + len(self.slow)
+
+    @property
+    def waiting(self) -> int:
+        return self.unsteady + len(self.steady)
+
+    def oldest(self, newcomer: C | None) -> C | None:
+        in_order = chain(self.idle, self.slow, self.steady)
+        return next((connection for connection in in_order if connection != newcomer), None)
 
 
 class Shares(Generic[C]):
-    """Connections by address. Only a connection that waits for its client can be closed: a thread has the others."""
+    """Connections by address. Only those that wait for their client can be closed; threads use the others."""
 
     def __init__(self, *, most: int, most_of_one: int) -> None:
         self.most, self.most_of_one = most, most_of_one
         self.count = 0
         self.of: dict[str, Share[C]] = {}
+        self.unsteady: dict[C, None] = {}  # of all addresses, ordered like the dicts of each
+        self.steady: dict[C, None] = {}
 
     def enter(self, address: str) -> None:
         self.count += 1
@@ -37,39 +54,46 @@ class Shares(Generic[C]):
         if not share.count:
             del self.of[address]
 
-    def waits(self, connection: C, address: str, *, early: bool) -> None:
+    def add_waiting(self, connection: C, address: str, *, idle: bool) -> None:
         share = self.of[address]
-        (share.early if early else share.under_way)[connection] = None
+        (share.idle if idle else share.slow)[connection] = self.unsteady[connection] = None
 
-    def waits_no_more(self, connection: C, address: str) -> None:
+    def remove_waiting(self, connection: C, address: str) -> None:
         share = self.of[address]
-        share.early.pop(connection, None)
-        share.under_way.pop(connection, None)
+        for held in (share.idle, share.slow, share.steady, self.unsteady, self.steady):
+            held.pop(connection, None)
+
+    def update_pace(self, connection: C, address: str, *, is_steady: bool) -> None:
+        """Record whether a connection is steady. Where that changes, it counts as the newest of its kind."""
+        share = self.of[address]
+        if is_steady and connection in share.slow:
+            del share.slow[connection], self.unsteady[connection]
+            share.steady[connection] = self.steady[connection] = None
+        elif not is_steady and connection in share.steady:
+            del share.steady[connection], self.steady[connection]
+            share.slow[connection] = self.unsteady[connection] = None
 
     def is_over(self, address: str) -> bool:
-        """Whether this address holds more than its share."""
+        """Tell whether this address has more than its share of connections."""
         return address != UNKNOWN and self.of[address].count > self.most_of_one
 
     def surplus(self, newcomer: C, address: str) -> C | None:
-        """Return the connection to close because of a newcomer, if there are too many of its address, or of all."""
+        """Return the connection to close for a new one, if its address has too many or there are too many in total."""
         if self.is_over(address):
-            return next(iter(self.of[address].early), None)
+            return next(iter(self.of[address].idle), None)
         return self.worst(newcomer) if self.count >= self.most else None
 
     def worst(self, newcomer: C | None = None) -> C | None:
-        """Return the connection to close first: the oldest early one of the address that holds most.
+        """Return the connection to close first, never the newcomer; None if no other waits for its client.
 
-        Of a greedy address the oldest of any kind, so that it never keeps others out. Where no address is greedy and
-        all others have their requests under way, the newcomer stays, and the next one waits to be accepted.
+        It is one of the address with most unsteady connections, otherwise of the address with most of any pace: first
+        the oldest idle one, then the oldest slow one. If every address has few connections, it is the oldest of all; a
+        steady one only if most are steady.
         """
-        known = [address for address in self.of if address != UNKNOWN]
-        first = max(known, key=self._count, default=UNKNOWN)
-        if first != UNKNOWN and self._count(first) > self.most // GREEDY:
-            share = self.of[first]
-            return next(iter(share.early or share.under_way), None)
-        holders = [address for address, share in self.of.items() if share.early]
-        oldest = next(iter(self.of[max(holders, key=self._count)].early)) if holders else None
-        return oldest if oldest is not newcomer else None
-
-    def _count(self, address: str) -> int:
-        return self.of[address].count
+        known = [share for address, share in self.of.items() if address != UNKNOWN]
+        for held in (attrgetter("unsteady"), attrgetter("waiting")):
+            most = max(known, key=held, default=None)
+            if most is not None and held(most) > FEW:
+                return most.oldest(newcomer)
+        everybody = chain(*sorted((self.unsteady, self.steady), key=len, reverse=True))
+        return next((connection for connection in everybody if connection != newcomer), None)

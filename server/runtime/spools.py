@@ -1,6 +1,6 @@
-"""Bytes between a client and a thread: the first 64 KiB in memory, the rest in a file without a name.
+"""Spools hold bytes between a client and a thread: the first 64 KiB in memory, the rest in an unnamed file.
 
-No crash leaves such a file behind, and all of them together have a limit.
+A crash leaves no such file behind, and all files together have a size limit.
 """
 
 import os
@@ -14,61 +14,72 @@ from threading import Lock
 from gunicorn.http.errors import LimitRequestHeaders
 
 from server.errors import FULL, Refused
-from server.submissions.arriving import incoming
+from server.submissions.upload_handler import upload_folder
 
-MEMORY_BYTES = 2**16  # a request's head must fit
+MEMORY_BYTES = 2**16  # the head of a request must fit
 SEND_BYTES = 2**18
 END_OF_HEAD = b"\r\n\r\n"
-SHARE_USED = (
-    "Uploads from your address or of your account take as much room as they may. Wait until one of them has arrived, "
-    "then submit this file again."
+SHARE_EXHAUSTED = (
+    "Uploads from your address or your account use all the space that they may use. Wait until one of them is "
+    "complete, then submit this file again."
 )
-UNWRITABLE = "The server cannot keep uploads at the moment. Nothing was taken from a quota; try again later."
+UNWRITABLE = "The server cannot store uploads at the moment. Your quota was not charged. Try again later."
 RETRY_SECONDS = 30
 
 
 class BodyMissing(BaseException):
-    """More of the body was asked for than is here. Not an Exception: nobody on the way shall make an answer of it."""
+    """The application reads more of the body than has arrived.
+
+    This is not an Exception, so that no handler turns it into a response.
+    """
 
 
-class NoRoom(Exception):
-    """The body could not be kept; its cause says why. Not an OSError: Django takes that for a client that left."""
+class SpoolFailed(Exception):
+    """The body could not be stored; the cause tells why.
+
+    This is not an OSError, which Django takes for a client that has disconnected.
+    """
 
 
-class ShareUsed(OSError):
-    """There is room, but not for this owner."""
+class ShareExhausted(OSError):
+    """There is space left, but not for this owner."""
 
 
-class Room:
-    """How many bytes the files of several spools may hold together; used by several threads.
+class DiskSpace:
+    """The bytes that the files of several spools may use in total. Several threads use it.
 
-    An owner (an address, an account) never holds more than what is left for all others: one that takes all it can gets
-    half, the next one a quarter, and some room is always left. What lies in memory does not count: a small request, or
-    the answer to it, finds room whatever else is under way.
+    An owner (an address or an account) never uses more than is left for all others: one that takes all it can gets
+    half, the next one a quarter, and some space is always left. Bytes in memory do not count, so small requests and
+    responses are always possible.
     """
 
     def __init__(self, size: int) -> None:
         self.left = size
+        self.was_short = False  # since it was last looked at, for somebody who holds less than others
         self.held: Counter[str] = Counter()
         self.lock = Lock()
 
     def take(self, count: int, owners: tuple[str, ...] = ()) -> None:
         with self.lock:
+            held = max((self.held[owner] for owner in owners), default=0)
+            is_over = bool(owners) and held + count > self.left - count
+            if is_over or count > self.left:
+                self.was_short = self.was_short or held < max(self.held.values(), default=0)
             if count > self.left:
-                raise OSError(EDQUOT, "no room for what clients send or are sent")
-            if any(self.held[owner] + count > self.left - count for owner in owners):
-                raise ShareUsed(EDQUOT, "no room for more from this address or account")
+                raise OSError(EDQUOT, "no space for more requests and responses")
+            if is_over:
+                raise ShareExhausted(EDQUOT, "no space for more from this address or account")
             self._move(count, owners)
 
     def give_back(self, count: int, owners: tuple[str, ...] = ()) -> None:
         with self.lock:
             self._move(-count, owners)
 
-    def pass_on(self, count: int, owners: tuple[str, ...], heirs: tuple[str, ...]) -> None:
-        """Count bytes that are held already for others."""
+    def transfer(self, count: int, owners: tuple[str, ...], new_owners: tuple[str, ...]) -> None:
+        """Count used bytes for other owners."""
         with self.lock:
             self._move(-count, owners)
-            self._move(count, heirs)
+            self._move(count, new_owners)
 
     def _move(self, count: int, owners: tuple[str, ...]) -> None:
         self.left -= count
@@ -79,16 +90,16 @@ class Room:
 
 
 class Spool:
-    """Bytes in the order in which they came; `position` is where reading has come to."""
+    """Bytes in the order of their arrival. `position` is the offset of the next byte to read."""
 
-    def __init__(self, room: Room, owners: tuple[str, ...] = ()) -> None:
-        self.room, self.owners = room, tuple(filter(None, owners))
+    def __init__(self, space: DiskSpace, owners: tuple[str, ...] = ()) -> None:
+        self.space, self.owners = space, tuple(filter(None, owners))
         self.start = bytearray()
         self.file: FileIO | None = None
         self.size = self.taken = self.position = 0
 
     def add(self, data: bytes | memoryview) -> None:
-        """Keep them, or raise OSError; what was kept before stays."""
+        """Append data. Raises OSError if it cannot be stored; earlier data stays."""
         if self.file is None and self.size + len(data) <= MEMORY_BYTES:
             self.start += data
         else:
@@ -97,27 +108,27 @@ class Spool:
 
     def _add_to_file(self, data: memoryview) -> None:
         if self.file is None:
-            self.file = TemporaryFile(dir=incoming(), buffering=0)  # noqa: SIM115
-        self.room.take(len(data), self.owners)
+            self.file = TemporaryFile(dir=upload_folder(), buffering=0)  # noqa: SIM115
+        self.space.take(len(data), self.owners)
         self.taken += len(data)
         while data:
             data = data[self.file.write(data) :]
 
     def peek(self, count: int) -> bytes:
-        """Return what comes next, at most so many bytes."""
+        """Return the next bytes, at most `count`, without moving the position."""
         if self.position < len(self.start):
             return bytes(self.start[self.position : self.position + count])
         beyond = self.position - len(self.start)
         return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
 
-    def belongs_to(self, *owners: str) -> None:
-        """Count what is and will be kept for these owners."""
-        heirs = tuple(filter(None, owners))
-        self.room.pass_on(self.taken, self.owners, heirs)
-        self.owners = heirs
+    def assign(self, *owners: str) -> None:
+        """Count the bytes of this spool, also future ones, for these owners."""
+        new_owners = tuple(filter(None, owners))
+        self.space.transfer(self.taken, self.owners, new_owners)
+        self.owners = new_owners
 
     def discard(self) -> None:
-        self.room.give_back(self.taken, self.owners)
+        self.space.give_back(self.taken, self.owners)
         self.start, self.size, self.taken = bytearray(), 0, 0
         if self.file is not None:
             self.file.close()
@@ -125,59 +136,59 @@ class Spool:
 
 
 class Inbox(Spool):
-    """What a client has sent; gunicorn's parser reads it like a socket, but one that never waits."""
+    """The bytes that a client has sent. Gunicorn's parser reads it like a socket that never blocks."""
 
-    def __init__(self, room: Room, owners: tuple[str, ...] = ()) -> None:
-        super().__init__(room, owners)
-        self.fault: OSError | None = None
-        self.head_is_there = self.head_is_parsed = False
-        self.request_bytes: int | None = None  # of head and body; known once the head was parsed
+    def __init__(self, space: DiskSpace, owners: tuple[str, ...] = ()) -> None:
+        super().__init__(space, owners)
+        self.error: OSError | None = None
+        self.has_head = self.head_is_parsed = False
+        self.request_bytes: int | None = None  # size of head and body; known once the head is parsed
 
     def receive(self, data: bytes) -> None:
         searched = max(0, len(self.start) - len(END_OF_HEAD) + 1)
         try:
             self.add(data)
         except OSError as error:
-            self.fault = error
-        self.head_is_there = self.head_is_there or self.start.find(END_OF_HEAD, searched) >= 0
+            self.error = error
+        self.has_head = self.has_head or self.start.find(END_OF_HEAD, searched) >= 0
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the request is here to its last byte."""
+    def is_complete(self) -> bool:
+        """Whether the whole request has arrived."""
         return self.request_bytes is not None and self.size >= self.request_bytes
 
     @property
-    def is_enough(self) -> bool:
-        """Whether a thread can do something with it."""
-        if self.fault is not None:
+    def is_actionable(self) -> bool:
+        """Whether a thread can do something with the bytes so far."""
+        if self.error is not None:
             return True
-        return self.is_whole if self.request_bytes else self.head_is_there or self.size >= MEMORY_BYTES
+        return self.is_complete if self.request_bytes else self.has_head or self.size >= MEMORY_BYTES
 
     def rewind(self) -> None:
         self.position, self.head_is_parsed = 0, False
 
     def recv(self, count: int) -> bytes:
-        """Return what comes next. Of a body nothing is given before all of it is here: no half file is begun."""
-        if self.head_is_parsed and self.request_bytes and not self.is_whole:
-            if isinstance(self.fault, ShareUsed):
-                raise Refused("rate_limited", SHARE_USED, retry_after=RETRY_SECONDS)
-            if self.fault is not None and self.fault.errno in FULL:
-                raise NoRoom from self.fault
-            if self.fault is not None:
-                raise Refused("maintenance", UNWRITABLE, retry_after=RETRY_SECONDS) from self.fault
+        """Return the next bytes. A body is only given out when it is complete, so no partial file is written."""
+        if self.head_is_parsed and self.request_bytes and not self.is_complete:
+            if isinstance(self.error, ShareExhausted):
+                raise Refused("rate_limited", SHARE_EXHAUSTED, retry_after=RETRY_SECONDS)
+            if self.error is not None and self.error.errno in FULL:
+                raise SpoolFailed from self.error
+            if self.error is not None:
+                raise Refused("maintenance", UNWRITABLE, retry_after=RETRY_SECONDS) from self.error
             raise BodyMissing
         if data := self.peek(count):
             self.position += len(data)
-        elif not self.head_is_there:
+        elif not self.has_head:
             raise LimitRequestHeaders(f"the head has more than {MEMORY_BYTES} bytes")
         return data
 
 
 class Outbox(Spool):
-    """Takes all that gunicorn writes, like a socket; what the client does not take at once is kept for it."""
+    """Accepts everything that gunicorn writes, like a socket. What the client does not accept at once is stored."""
 
-    def __init__(self, room: Room, client: socket, owners: tuple[str, ...] = ()) -> None:
-        super().__init__(room, owners)
+    def __init__(self, space: DiskSpace, client: socket, owners: tuple[str, ...] = ()) -> None:
+        super().__init__(space, owners)
         self.client = client
 
     @property
@@ -192,14 +203,14 @@ class Outbox(Spool):
             self.add(rest)
 
     def send(self, data: bytes) -> int:
-        """Send what the client takes now; return how many bytes that were."""
+        """Send what the client accepts now, and return the number of bytes."""
         try:
             return self.client.send(data)
         except BlockingIOError:
             return 0
 
-    def send_on(self) -> int:
-        """Send a piece of what was kept; return how many bytes that were."""
+    def send_stored(self) -> int:
+        """Send a chunk of the stored bytes, and return the number of bytes sent."""
         sent = self.send(self.peek(SEND_BYTES))
         self.position += sent
         return sent
@@ -208,7 +219,7 @@ class Outbox(Spool):
         return 0.0
 
     def shutdown(self, how: int) -> None:
-        """Gunicorn closes a connection whose answer broke off; the worker does that, in its own time."""
+        """Refuse: gunicorn closes the connection of an incomplete response here, but the worker closes it later."""
         raise OSError("closed by its worker")
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The whole service on one machine: starts every part, keeps them running, stops them in order."""
+"""Runs the whole service on one machine: starts every process, restarts those that die, stops them in order."""
 
 import os
 import shutil
@@ -17,16 +17,16 @@ from django.db import connections
 from redis import Redis, RedisError
 
 from server.celery import app as celery_app
-from server.runtime import address, broker, home, reached
-from server.runtime.doubts import doubts
+from server.runtime import broker, home, startup_checks, web_address
 from server.runtime.home import NotStarted
-from server.runtime.parts import Part
+from server.runtime.processes import ServiceProcess
+from server.runtime.setting_warnings import setting_warnings
 
-Say = Callable[[str, str], None]
+Report = Callable[[str, str], None]  # takes the name of a process and a message
 
-STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LOOK_SECONDS = 0.5
-DEATHS_AT_START = 3
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+POLL_SECONDS = 0.5
+CRASHES_AT_START = 3
 
 
 def stop_now(number: int, frame: FrameType | None) -> None:
@@ -34,21 +34,22 @@ def stop_now(number: int, frame: FrameType | None) -> None:
 
 
 class Service:
-    """`with Service(say) as service: service.wait_until_ready(); service.watch()`; leaving the block stops all of it.
+    """The running service; leaving its block stops all processes.
 
-    Inside the block SIGINT, SIGTERM and SIGHUP end it in the same way.
+    Use it as `with Service(report) as service: service.wait_until_ready(); service.watch()`. Inside the block SIGINT,
+    SIGTERM and SIGHUP stop the service too.
     """
 
-    def __init__(self, say: Say) -> None:
-        self.say = say
-        self.parts: list[Part] = []
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.processes: list[ServiceProcess] = []
         self.lock: IO[str] | None = None
         self.socket: Path | None = None
         self.handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Service":
-        for number in STOPS:
-            if (number, signal.getsignal(number)) != (signal.SIGHUP, signal.SIG_IGN):  # as nohup leaves it
+        for number in STOP_SIGNALS:
+            if (number, signal.getsignal(number)) != (signal.SIGHUP, signal.SIG_IGN):  # nohup ignores SIGHUP
                 self.handlers[number] = signal.signal(number, stop_now)
         try:
             self.start()
@@ -59,7 +60,7 @@ class Service:
 
     def __exit__(self, *error: object) -> None:
         for number in self.handlers:
-            signal.signal(number, signal.SIG_IGN)  # impatience must not leave half of it running
+            signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not leave processes running
         try:
             self.stop()
         finally:
@@ -67,13 +68,13 @@ class Service:
                 signal.signal(number, handler)
 
     def start(self) -> None:
-        """Start every part; refuse with NotStarted where that cannot work."""
-        self.lock = home.occupy()
-        address.refuse_useless_port()
-        reached.refuse_silent_database()
+        """Start every process. Raises NotStarted if that cannot work."""
+        self.lock = home.lock_home()
+        web_address.check_port()
+        startup_checks.check_database()
         self.migrate()
         url = self.find_broker()
-        home.announce(redis_url=url)
+        home.write_note(redis_url=url)
         environment = {**os.environ, "PODIUM_HOME": str(settings.PODIUM_HOME), "REDIS_URL": url}
         self.add("web", web_command(), environment, f"{settings.WEB_PROCESSES} × {settings.WEB_THREADS} threads")
         self.add(
@@ -83,22 +84,22 @@ class Service:
             f"{settings.WORKER_PROCESSES} at a time, {settings.WORKER_MEMORY_BYTES / 2**30:g} GiB each",
             grace_seconds=settings.STOP_SECONDS + 10.0,
         )
-        for doubt in doubts():
-            self.say("warning", doubt)
+        for warning in setting_warnings():
+            self.report("warning", warning)
         self.add("sweeper", sweeper_command(), environment, f"every {settings.SWEEP_SECONDS} s")
 
     def migrate(self) -> None:
         call_command("migrate", interactive=False, verbosity=0)
         database = connections["default"]
-        self.say("database", f"{database.display_name}: {database.settings_dict['NAME']}")
+        self.report("database", f"{database.display_name}: {database.settings_dict['NAME']}")
         connections.close_all()
 
     def find_broker(self) -> str:
-        """Return the URL of the told Redis, or of one of our own; this process uses it, too."""
-        url = os.environ.get("REDIS_URL", "")  # not settings.REDIS_URL: that may be what an earlier run left
+        """Return the URL of the configured Redis, or start one and return its URL. This process uses it too."""
+        url = os.environ.get("REDIS_URL", "")  # not settings.REDIS_URL, which may come from an earlier run
         if url:
-            reached.refuse_silent_broker(url)
-            self.say("broker", f"Redis at {urlsplit(url).hostname or urlsplit(url).path}")
+            startup_checks.check_broker(url)
+            self.report("broker", f"Redis at {urlsplit(url).hostname or urlsplit(url).path}")
         else:
             url = self.start_broker()
         settings.REDIS_URL = url
@@ -106,65 +107,74 @@ class Service:
         return url
 
     def start_broker(self) -> str:
-        folder, server = home.folder("redis"), broker.binary()
+        folder, server = home.subfolder("redis"), broker.binary()
         self.socket = broker.socket_folder(folder) / "redis.sock"
         command = broker.command(server=server, folder=folder, socket=self.socket)
-        part = self.add("broker", command, os.environ, f"{server} on {self.socket}")
+        process = self.add("broker", command, os.environ, f"{server} on {self.socket}")
         url = f"unix://{self.socket}"
         with Redis.from_url(url) as redis:
-            while part.process is not None and part.process.poll() is None:
+            while process.child is not None and process.child.poll() is None:
                 try:
                     redis.ping()
                 except RedisError:
                     time.sleep(0.05)
                 else:
                     return url
-        raise NotStarted(f"Redis ended at once; its log {part.log} ends with\n{part.last_words()}")
+        raise NotStarted(f"Redis ended immediately. Its log {process.log} ends with\n{process.log_tail()}")
 
     def add(
-        self, name: str, command: list[str], environment: Mapping[str, str], what: str, *, grace_seconds: float = 10.0
-    ) -> Part:
-        part = Part(name, command, home.folder("logs") / f"{name}.log", environment, grace_seconds)
-        self.parts.append(part)
-        part.start()
-        self.say(name, what)
-        return part
+        self,
+        name: str,
+        command: list[str],
+        environment: Mapping[str, str],
+        description: str,
+        *,
+        grace_seconds: float = 10.0,
+    ) -> ServiceProcess:
+        log = home.subfolder("logs") / f"{name}.log"
+        process = ServiceProcess(name, command, log, environment, grace_seconds)
+        self.processes.append(process)
+        process.start()
+        self.report(name, description)
+        return process
 
     def wait_until_ready(self, *, seconds: float = 60.0) -> None:
-        """Return when every part answers; NotStarted, with the reason, if one does not in time or dies repeatedly."""
+        """Return when the service is ready. Raises NotStarted if that takes too long or a process keeps crashing."""
         until = time.monotonic() + seconds
-        while set((ready := address.readiness()).values()) != {"ok"}:
-            self.tend()
-            for part in self.parts:
-                if part.deaths >= DEATHS_AT_START:
-                    raise NotStarted(f"{part.name} does not start; its log {part.log} ends with\n{part.last_words()}")
+        while set((ready := web_address.readiness()).values()) != {"ok"}:
+            self.keep_running()
+            for process in self.processes:
+                if process.crashes >= CRASHES_AT_START:
+                    raise NotStarted(
+                        f"{process.name} does not start. Its log {process.log} ends with\n{process.log_tail()}"
+                    )
             if time.monotonic() > until:
                 missing = "; ".join(f"{name}: {state}" for name, state in ready.items() if state != "ok")
-                raise NotStarted(f"Not ready after {seconds:g} s ({missing}). See {home.folder('logs')}.")
-            time.sleep(LOOK_SECONDS / 2)
+                raise NotStarted(f"Not ready after {seconds:g} s ({missing}). See {home.subfolder('logs')}.")
+            time.sleep(POLL_SECONDS / 2)
 
-    def tend(self) -> None:
-        """Start again what died."""
-        for part in self.parts:
-            if news := part.tend():
-                self.say(part.name, news)
+    def keep_running(self) -> None:
+        """Restart processes that have died."""
+        for process in self.processes:
+            if message := process.keep_running():
+                self.report(process.name, message)
 
     def watch(self) -> None:
-        """Keep every part running until this process is told to stop."""
+        """Keep every process running until this one is told to stop."""
         while True:
-            self.tend()
-            time.sleep(LOOK_SECONDS)
+            self.keep_running()
+            time.sleep(POLL_SECONDS)
 
     def stop(self) -> None:
-        """Stop what takes uploads first, what keeps the messages last."""
+        """Stop the web process first, so no uploads arrive, and the broker last."""
         order = ("web", "worker", "sweeper", "broker")
-        for part in sorted(self.parts, key=lambda part: order.index(part.name)):
-            part.stop()
-        self.parts.clear()
+        for process in sorted(self.processes, key=lambda process: order.index(process.name)):
+            process.stop()
+        self.processes.clear()
         if self.lock is not None:
             if self.socket is not None and self.socket.parent != settings.PODIUM_HOME / "redis":
                 shutil.rmtree(self.socket.parent, ignore_errors=True)
-            home.withdraw()
+            home.remove_note()
             self.lock.close()
             self.lock = None
 
@@ -174,7 +184,7 @@ def web_command() -> list[str]:
 
 
 def worker_command() -> list[str]:
-    quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat")  # there is nobody to talk to
+    quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat")  # there are no other workers to talk to
     return [sys.executable, "-m", "celery", "-A", "worker", "worker", "--loglevel", "INFO", *quiet]
 
 

@@ -1,4 +1,4 @@
-"""Two addresses for machines: does the process live, and can the service do its work."""
+"""Health endpoints: `/healthz` for this process, `/readyz` for the whole service."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache

@@ -1,4 +1,4 @@
-// Copy buttons: hidden without this file, because they could do nothing.
+// Copy buttons. They are hidden without this script, because they would have no effect.
 (() => {
   const show = (root) => {
     for (const button of root.querySelectorAll("button[data-copy][hidden]")) button.hidden = false;
@@ -8,15 +8,15 @@
     const button = event.target.closest("button[data-copy]");
     if (!button) return;
     const source = document.getElementById(button.dataset.copy);
-    let answer = "Copied";
+    let result = "Copied";
     try {
       await navigator.clipboard.writeText(source.textContent);
     } catch {
       getSelection().selectAllChildren(source);
-      answer = "Selected";
+      result = "Selected";
     }
     const word = button.firstChild;
-    word.nodeValue = answer;
+    word.nodeValue = result;
     setTimeout(() => { word.nodeValue = "Copy"; }, 2000);
   });
 

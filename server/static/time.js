@@ -1,4 +1,4 @@
-// Times: shown in the viewer's zone, with UTC beside it on hover. Without this file the page shows UTC.
+// Shows times in the viewer's time zone, with UTC on hover. Without this script the page shows UTC.
 (() => {
   const day = { year: "numeric", month: "short", day: "numeric" };
   const local = new Intl.DateTimeFormat(undefined, { ...day, hour: "2-digit", minute: "2-digit", timeZoneName: "short" });

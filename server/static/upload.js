@@ -1,4 +1,4 @@
-// The submit form with a drop zone and an upload bar. Without this file the form is an ordinary one.
+// Adds a drop zone and a progress bar to the submit form, which also works without this script.
 (() => {
   const form = document.querySelector("form[data-upload]");
   if (!form) return;
@@ -6,7 +6,7 @@
   const drop = form.querySelector("[data-drop]");
   const chosen = form.querySelector("[data-chosen]");
   const bar = form.querySelector("[data-bar]");
-  const said = form.querySelector("[data-said]");
+  const status = form.querySelector("[data-said]");
   const refusal = document.getElementById("refusal");
   const button = form.querySelector("button[type=submit]");
   const limit = Number(form.dataset.upload);
@@ -29,12 +29,12 @@
     return box;
   };
 
-  const settle = () => {
+  const showChosenFile = () => {
     const file = input.files[0];
     const tooLarge = Boolean(file) && file.size > limit;
     chosen.textContent = file ? `${file.name} · ${size(file.size)}` : "";
     refusal.replaceChildren();
-    if (tooLarge) refuse(sentence(`This file has ${size(file.size)}; the limit is ${size(limit)}. Compress it with gzip or submit fewer predictions.`));
+    if (tooLarge) refuse(sentence(`This file has ${size(file.size)}; the limit is ${size(limit)}. Compress it with gzip, or submit fewer predictions.`));
     button.disabled = tooLarge;
   };
 
@@ -48,30 +48,30 @@
     event.preventDefault();
     if (!event.dataTransfer.files.length) return;
     input.files = event.dataTransfer.files;
-    settle();
+    showChosenFile();
   });
-  input.addEventListener("change", settle);
+  input.addEventListener("change", showChosenFile);
 
-  const idle = (text) => {
+  const reset = (text) => {
     request = null;
     bar.hidden = true;
-    said.textContent = text;
+    status.textContent = text;
     button.textContent = "Submit file";
   };
 
-  // The answer is the page an ordinary form would have got: the submission's, or this one with what was refused.
-  const answered = (done) => {
-    if (done.status < 400) {
-      location.assign(done.responseURL);
+  // The response is the page that a form without scripts gets: the submission, or this page with the refusal.
+  const handleResponse = (response) => {
+    if (response.status < 400) {
+      location.assign(response.responseURL);
       return;
     }
-    const page = new DOMParser().parseFromString(done.responseText, "text/html");
-    idle("");
+    const page = new DOMParser().parseFromString(response.responseText, "text/html");
+    reset("");
     refuse(page.querySelector("#refusal > *") || page.querySelector("main h1") || sentence("The server could not accept the file. Try again. Your quota has not changed."));
   };
 
-  // Why no file is taken now, asked before the first byte of one is sent: what this page says when it is loaded anew.
-  const reasonAgainst = async () => {
+  // Loads this page again to check whether a file may be submitted now, before the upload starts.
+  const uploadRefusal = async () => {
     try {
       const page = await (await fetch(location.href)).text();
       return new DOMParser().parseFromString(page, "text/html").getElementById("not-now");
@@ -87,7 +87,7 @@
       return;
     }
     button.disabled = true;
-    const reason = await reasonAgainst();
+    const reason = await uploadRefusal();
     button.disabled = false;
     if (reason) {
       refuse(reason);
@@ -97,13 +97,13 @@
     request.open("POST", form.action || location.href);
     request.upload.addEventListener("progress", (step) => {
       bar.value = step.loaded / step.total;
-      said.textContent = step.loaded < step.total
+      status.textContent = step.loaded < step.total
         ? `Uploading: ${size(step.loaded)} of ${size(step.total)}`
         : "Uploaded. The server is storing the file.";
     });
-    request.addEventListener("load", () => answered(request));
-    request.addEventListener("error", () => idle("The connection was lost. Your file is still selected: submit it again."));
-    request.addEventListener("abort", () => idle("Upload stopped. Your quota has not changed."));
+    request.addEventListener("load", () => handleResponse(request));
+    request.addEventListener("error", () => reset("The connection was lost. Your file is still selected. Submit it again."));
+    request.addEventListener("abort", () => reset("Upload stopped. Your quota has not changed."));
     request.send(new FormData(form));
     refusal.replaceChildren();
     bar.hidden = false;

@@ -1,34 +1,34 @@
-"""Staff look at the rows of submissions; what happened is not edited by hand."""
+"""Submissions in the admin. Staff can read these rows and not edit them."""
 
 from django.contrib import admin
 
-from server.audit.admin import ReadOnly
+from server.audit.admin import ReadOnlyMixin
 from server.submissions.models import Evaluation, QuotaEntry, Score, Submission
 
 
-class QuotaEntryInline(ReadOnly, admin.TabularInline):
+class QuotaEntryInline(ReadOnlyMixin, admin.TabularInline):
     model = QuotaEntry
     extra = 0
 
 
 @admin.register(Submission)
-class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
+class SubmissionAdmin(ReadOnlyMixin, admin.ModelAdmin):
     list_display = ("file_name", "team", "phase", "status", "stage", "attempts", "fault", "received_at", "finished_at")
     list_filter = ("status", "fault", "phase")
     list_select_related = ("team", "phase__challenge")
     search_fields = ("id", "file_name", "team__name", "sha256")
     date_hierarchy = "received_at"
     inlines = (QuotaEntryInline,)
-    exclude = ("file",)  # an upload has no address, and where it lies is nobody's to know
+    exclude = ("file",)  # uploads have no URL, and their storage names stay secret
 
 
-class ScoreInline(ReadOnly, admin.TabularInline):
+class ScoreInline(ReadOnlyMixin, admin.TabularInline):
     model = Score
     extra = 0
 
 
 @admin.register(Evaluation)
-class EvaluationAdmin(ReadOnly, admin.ModelAdmin):
+class EvaluationAdmin(ReadOnlyMixin, admin.ModelAdmin):
     list_display = ("submission", "signature", "cpu_seconds", "created_at")
     list_select_related = ("submission",)
     search_fields = ("submission__id", "signature")
@@ -36,7 +36,7 @@ class EvaluationAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(QuotaEntry)
-class QuotaEntryAdmin(ReadOnly, admin.ModelAdmin):
+class QuotaEntryAdmin(ReadOnlyMixin, admin.ModelAdmin):
     list_display = ("team", "phase", "day", "amount", "reason", "at", "submission")
     list_filter = ("phase", "reason", "day")
     list_select_related = ("team", "phase__challenge", "submission")

@@ -1,4 +1,4 @@
-"""What a person may read of a scored submission: which splits, how many digits, and whether class by class."""
+"""What a person may see of scores: which splits, how many digits, and whether results per class."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,11 +14,11 @@ SPLITS = ("public", "private", "all")
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """One person's view of one phase at one instant.
+class ScoreAccess:
+    """What one person may see of the scores of a phase at one time.
 
-    `decimals` is None where numbers are shown as they are. With a `ladder`, a file is shown with the scores of the
-    evaluation that its own names as published. `exact_ends`: whether intervals are shown with the ends that are stored.
+    `decimals` is None where numbers are not rounded. With `ladder`, a submission shows the public scores of the
+    evaluation that the ladder published for it. `exact_ends`: whether intervals show their stored ends.
     """
 
     splits: frozenset[str]
@@ -28,16 +28,16 @@ class Sight:
     exact_ends: bool = False
 
     def rounded(self, value: float) -> float:
-        """Return the value as this person sees it; a board is ordered before this, never after."""
+        """Return the value as this person sees it. Leaderboards are ordered by exact values, before rounding."""
         return value if self.decimals is None else round(value, self.decimals)
 
     def number(self, value: float | None) -> float | None:
         return None if value is None else self.rounded(value)
 
     def interval(self, low: float | None, high: float | None) -> Interval | None:
-        """Return the ends as this person sees them: every interval that leaves the server goes through here.
+        """Return the ends as this person sees them. Every interval that leaves the server is rounded here.
 
-        Exact ends would tell which images a file is right on, to whoever can guess the draws.
+        Exact ends would reveal which images a file gets right to anyone who can guess the bootstrap draws.
         """
         if low is None or high is None:
             return None
@@ -45,67 +45,72 @@ class Sight:
 
 
 def note_revealed(phase: Phase, *, now: datetime) -> None:
-    """Keep when somebody could first read the private scores: the phase cannot be reopened after that."""
+    """Record when participants could first read the private scores. The phase cannot be reopened after that."""
     if phase.revealed_at is None:
         Phase.objects.filter(pk=phase.pk, revealed_at=None).update(revealed_at=now)
         phase.revealed_at = now
 
 
-def sight(phase: Phase, *, viewer: Any, now: datetime) -> Sight:
-    """Organizers see everything. Others see the public split, and the rest when the phase is over.
+def score_access(phase: Phase, *, viewer: Any, now: datetime) -> ScoreAccess:
+    """Return what a viewer may see. Organizers see everything; others see the other splits when the phase is over.
 
-    `all` stays hidden as long as `private`: with the public score it would give the private one away.
+    The split `all` stays hidden as long as `private`, because together with the public score it would reveal the
+    private one.
     """
     if phase.challenge.is_organized_by(viewer):
-        return Sight(frozenset(SPLITS), None, True, exact_ends=True)
+        return ScoreAccess(frozenset(SPLITS), None, True, exact_ends=True)
     splits = frozenset({"public"})
     if phase.has_closed(now):
         splits = frozenset(SPLITS)
         note_revealed(phase, now=now)
-    return Sight(splits, phase.feedback_decimals, phase.feedback_classes, phase.has_ladder(now))
+    return ScoreAccess(splits, phase.feedback_decimals, phase.feedback_classes, phase.has_ladder(now))
 
 
 def with_scores(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Load what this module reads in a constant number of queries; reports are large and stay behind."""
+    """Load what this module reads in a constant number of queries. Reports are large and are not loaded."""
     evaluations = Evaluation.objects.select_related("published").defer("report", "published__report")
     evaluations = evaluations.prefetch_related("scores", "published__scores")
     return submissions.select_related("phase__challenge", "team").prefetch_related(Prefetch("evaluations", evaluations))
 
 
 def current_evaluation(submission: Submission) -> Evaluation | None:
-    """The one of the phase's signature, which names the truth, too; where there is none, the newest."""
+    """Return the evaluation with the phase's signature; without one, the newest evaluation."""
     evaluations = sorted(submission.evaluations.all(), key=lambda one: (one.created_at, one.pk))
     signature = submission.phase.signature
     current = [one for one in evaluations if one.signature == signature]
     return next(reversed(current or evaluations), None)
 
 
-def shown_evaluation(submission: Submission, sight: Sight) -> Evaluation | None:
-    """The one whose scores are shown: another file's, or none yet, where the ladder says so."""
+def shown_evaluation(submission: Submission, access: ScoreAccess) -> Evaluation | None:
+    """Return the evaluation whose scores are shown for a submission.
+
+    Under ladder feedback this is the one that the ladder published, perhaps of another submission of the team; None
+    until it has decided.
+    """
     evaluation = current_evaluation(submission)
-    return evaluation.published if evaluation and sight.ladder else evaluation
+    return evaluation.published if evaluation and access.ladder else evaluation
 
 
-def seen_scores(submission: Submission, sight: Sight) -> list[Score]:
-    """Scores on the splits that may be seen."""
-    evaluation = shown_evaluation(submission, sight)
-    scores = [] if evaluation is None else [one for one in evaluation.scores.all() if one.split in sight.splits]
+def visible_scores(submission: Submission, access: ScoreAccess) -> list[Score]:
+    """Return the scores to show on the splits that may be seen."""
+    evaluation = shown_evaluation(submission, access)
+    scores = [] if evaluation is None else [one for one in evaluation.scores.all() if one.split in access.splits]
     return sorted(scores, key=lambda one: (SPLITS.index(one.split), one.pk))
 
 
-def scores_in(submission: Submission, sight: Sight) -> dict[str, dict[str, float | None]]:
-    """Values by split and metric, headline first, as `sight` allows."""
+def scores_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str, float | None]]:
+    """Return visible values by split and metric, the headline metric first."""
     shown: dict[str, dict[str, float | None]] = {}
-    for score in seen_scores(submission, sight):
-        shown.setdefault(score.split, {})[score.metric] = sight.number(score.value)
+    for score in visible_scores(submission, access):
+        shown.setdefault(score.split, {})[score.metric] = access.number(score.value)
     return shown
 
 
-def intervals_in(submission: Submission, sight: Sight) -> dict[str, dict[str, Interval]]:
-    """Intervals by split and metric, where there are any, as `sight` allows."""
+def intervals_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str, Interval]]:
+    """Return visible intervals by split and metric, where there are any."""
     shown: dict[str, dict[str, Interval]] = {}
-    for score in seen_scores(submission, sight):
-        ends = sight.interval(score.low, score.high)
+    for score in visible_scores(submission, access):
+        ends = access.interval(score.low, score.high)
         if ends is not None:
             shown.setdefault(score.split, {})[score.metric] = ends
     return shown

@@ -1,4 +1,4 @@
-"""What a submitted file may hold: told on the data page, enforced by the worker."""
+"""Limits of a submitted file. The data page lists them, and the worker enforces them."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ from django.conf import settings
 
 from evaluator.catalog import Limits
 
-# What the author of a file reads that needs more time or memory than a scoring may use
+# Sentences for the author of a file that needs more time or memory than one scoring may use.
 ADVICE = "Submit fewer predictions: drop those of low confidence."
 CHARGED = "This counts against your quota; the organizers can give it back."
 
@@ -25,6 +25,6 @@ def file_limits() -> Limits:
 
 
 def explanation_limits() -> Limits:
-    """Return those of a file that is explained, which takes far more time and memory than its score."""
+    """Return the limits for explanations, which take far more time and memory than scores."""
     limits = file_limits()
     return replace(limits, decompressed_bytes=min(limits.decompressed_bytes, settings.EXPLANATION_MAX_BYTES))

@@ -1,6 +1,7 @@
-"""The queue is a name and an id. The database remembers what is to be done; a message only wakes a worker."""
+"""The message queue. The database holds the jobs; a message only wakes a worker and contains a task name and an id."""
 
 import logging
+from typing import NamedTuple
 from uuid import UUID
 
 from celery import current_app
@@ -9,43 +10,43 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
 
-EVALUATE, RERUN = "worker.evaluate", "worker.rerun"
-# Priorities as Celery has them on Redis: 0 is the highest, and a worker takes a 9 only where no 0 waits
-FIRST, LATER = 0, 9
+from server.submissions.models import Rerun, Submission
 
 log = logging.getLogger(__name__)
 
 
-def enqueue(submission_id: UUID) -> None:
-    """Wake a worker for a submission that has no score yet."""
-    send(EVALUATE, str(submission_id), FIRST)
+class Queue(NamedTuple):
+    """How a worker is woken for one kind of job.
+
+    Celery on Redis counts priorities downwards: 0 is the highest, and a worker takes a 9 only if no 0 is waiting.
+    """
+
+    task: str
+    priority: int
 
 
-def enqueue_rerun(rerun_id: int) -> None:
-    """Wake a worker that has nothing better to do."""
-    send(RERUN, rerun_id, LATER)
+EVALUATE, RERUN = "worker.evaluate", "worker.rerun"
+QUEUES: dict[type[Submission] | type[Rerun], Queue] = {Submission: Queue(EVALUATE, 0), Rerun: Queue(RERUN, 9)}
 
 
-def send(task: str, row: str | int, priority: int) -> None:
-    """Send a message. A broker that is down is no reason to refuse an upload: the sweeper sends again."""
+def enqueue(kind: type[Submission] | type[Rerun], key: UUID | int) -> None:
+    """Send a message for a job. If the broker is down, the sweeper sends it later, so this never raises."""
+    task, priority = QUEUES[kind]
+    argument = str(key) if isinstance(key, UUID) else key
     try:
-        current_app.send_task(task, args=[row], priority=priority, retry=False)
+        current_app.send_task(task, args=[argument], priority=priority, retry=False)
     except OperationalError as error:
-        log.warning("%s %s was not announced, the sweeper will: %s", task, row, error)
+        log.warning("no message sent for %s %s, the sweeper will send one: %s", task, key, error)
 
 
-def enqueue_on_commit(submission_id: UUID) -> None:
-    """Wake a worker once the row can be seen. What goes wrong then is logged: the commit stands, whatever follows."""
-    transaction.on_commit(lambda: enqueue(submission_id), robust=True)
+def enqueue_on_commit(kind: type[Submission] | type[Rerun], key: UUID | int) -> None:
+    """Send a message once the row is committed. An error then is only logged, because the commit stands."""
+    transaction.on_commit(lambda: enqueue(kind, key), robust=True)
 
 
-def enqueue_rerun_on_commit(rerun_id: int) -> None:
-    transaction.on_commit(lambda: enqueue_rerun(rerun_id), robust=True)
-
-
-def waiting(priority: int = FIRST) -> int | None:
-    """Number of messages that no worker has taken yet; None if the broker does not answer."""
-    queue = current_app.conf.task_default_queue
+def waiting(kind: type[Submission] | type[Rerun]) -> int | None:
+    """Return the number of messages that no worker has taken yet; None if the broker does not answer."""
+    queue, priority = current_app.conf.task_default_queue, QUEUES[kind].priority
     separator = settings.CELERY_BROKER_TRANSPORT_OPTIONS["sep"]
     try:
         with Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as redis:

@@ -1,4 +1,4 @@
-"""What a person may read of a score beside its numbers: class by class, curves, and why it is what it is."""
+"""The report of a score: results per class, curves and explanations, as far as a person may see them."""
 
 import json
 import zlib
@@ -10,16 +10,19 @@ from typing import Any
 
 from django.conf import settings
 
-from server.submissions.feedback import Sight, current_evaluation, intervals_in, scores_in, sight
+from server.submissions.feedback import ScoreAccess, current_evaluation, intervals_in, score_access, scores_in
 from server.submissions.models import Evaluation, Explanation, Rerun, Submission
 
-Row = Mapping[str, Any]
+ReportRow = Mapping[str, Any]
 
-WITHHELD = "The organizers of this phase show no results per class and no explanations: both tell much about the truth."
+WITHHELD = (
+    "The organizers of this phase show no results per class and no explanations, because both reveal much about the "
+    "ground truth."
+)
 
 
-class State(StrEnum):
-    """How far the explanation of a score is."""
+class ExplanationState(StrEnum):
+    """Progress of the explanation of a score."""
 
     READY = "ready"
     PENDING = "pending"
@@ -28,21 +31,21 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Detail:
-    """One split, with the digits that its reader may see. `left_out`: how many rows a table had more."""
+class SplitDetail:
+    """Results of one split, rounded for the reader. `left_out` counts the rows that a table omits, by table."""
 
-    classes: list[Row] = field(default_factory=list)
-    tables: dict[str, list[Row]] = field(default_factory=dict)
+    classes: list[ReportRow] = field(default_factory=list)
+    tables: dict[str, list[ReportRow]] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
-    curves: list[Row] = field(default_factory=list)
+    curves: list[ReportRow] = field(default_factory=list)
 
 
-def details(evaluation: Evaluation, seen: Sight, splits: Iterable[str]) -> dict[str, Detail]:
-    """Return what may be seen of these splits; nothing where the phase shows no classes."""
-    shown = [split for split in splits if split in seen.splits] if seen.classes else []
-    told = {one.split: unpacked(one) for one in evaluation.explanations.filter(split__in=shown)} if shown else {}
+def details(evaluation: Evaluation, access: ScoreAccess, splits: Iterable[str]) -> dict[str, SplitDetail]:
+    """Return what may be seen of these splits; empty if the phase shows no results per class."""
+    shown = [split for split in splits if split in access.splits] if access.classes else []
+    explained = {one.split: unpacked(one) for one in evaluation.explanations.filter(split__in=shown)} if shown else {}
     scored = evaluation.report.get("splits", {}) if shown else {}
-    return {split: detail(evaluation, scored.get(split, {}), told.get(split, {}), seen) for split in shown}
+    return {split: detail(evaluation, scored.get(split, {}), explained.get(split, {}), access) for split in shown}
 
 
 def unpacked(explanation: Explanation) -> dict[str, Any]:
@@ -50,80 +53,79 @@ def unpacked(explanation: Explanation) -> dict[str, Any]:
     return content
 
 
-def detail(evaluation: Evaluation, scored: Row, told: Row, seen: Sight) -> Detail:
-    """Put together what a scoring and its explanation say of one split; the second says the more of classes."""
+def detail(evaluation: Evaluation, scored: ReportRow, explained: ReportRow, access: ScoreAccess) -> SplitDetail:
+    """Merge the report of the scoring with the explanation. The explanation has more columns per class."""
     track = evaluation.submission.phase.declared_track
-    rows = {**told.get("tables", {}), **scored}
+    rows = {**explained.get("tables", {}), **scored}
     names = [table.name for table in (*track.tables, *track.explained_tables)]
-    return Detail(
-        classes=rounded(told.get("classes") or scored.get("classes", []), seen),
-        tables={name: rounded(rows[name], seen) for name in names if rows.get(name)},
-        left_out={name: count for name, count in told.get("left_out", {}).items() if name not in scored},
-        curves=rounded(told.get("curves", []), seen),
+    return SplitDetail(
+        classes=rounded(explained.get("classes") or scored.get("classes", []), access),
+        tables={name: rounded(rows[name], access) for name in names if rows.get(name)},
+        left_out={name: count for name, count in explained.get("left_out", {}).items() if name not in scored},
+        curves=rounded(explained.get("curves", []), access),
     )
 
 
-def rounded(rows: Iterable[Row], seen: Sight) -> list[Row]:
-    """Return rows with the digits that may be seen, so that no order and no curve tells what they do not."""
+def rounded(rows: Iterable[ReportRow], access: ScoreAccess) -> list[ReportRow]:
+    """Return rows with rounded numbers, so that neither their order nor a curve reveals more digits."""
 
-    if seen.decimals is None:
+    if access.decimals is None:
         return list(rows)
 
     def shown(cell: Any) -> Any:
         if isinstance(cell, list):
             return [shown(one) for one in cell]
-        return seen.rounded(cell) if isinstance(cell, float) else cell
+        return access.rounded(cell) if isinstance(cell, float) else cell
 
     return [{name: shown(cell) for name, cell in row.items()} for row in rows]
 
 
-def state_of(submission: Submission, evaluation: Evaluation) -> State:
-    """Tell whether the score is explained, or will be."""
+def explanation_state(submission: Submission, evaluation: Evaluation) -> ExplanationState:
+    """Tell whether a score has an explanation, or will get one."""
     track = submission.phase.declared_track
     if not (track.explained_tables or track.curves):
-        return State.NONE
+        return ExplanationState.NONE
     if evaluation.explanations.exists():
-        return State.READY
-    asked = submission.reruns.filter(truth=evaluation.truth_id)
-    waiting = [(one.purpose, one.failure) for one in asked]
-    if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in waiting):
-        return State.PENDING  # an explanation comes after the intervals
-    given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in waiting)
-    return State.GIVEN_UP if given_up else State.NONE
+        return ExplanationState.READY
+    reruns = [(one.purpose, one.failure) for one in submission.reruns.filter(truth=evaluation.truth_id)]
+    if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in reruns):
+        return ExplanationState.PENDING  # also while intervals are pending, because the explanation follows them
+    given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in reruns)
+    return ExplanationState.GIVEN_UP if given_up else ExplanationState.NONE
 
 
 def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any] | None:
-    """What `viewer` may read of the current report, None where nothing is scored.
+    """Return what `viewer` may read of the current report; None if the submission has no score.
 
-    Metrics are shown as anywhere else. Rows per class, curves and errors tell far more about hidden truth: without the
-    organizers' leave they are left out, and `withheld` says so.
+    Results per class, curves and errors reveal far more about the hidden truth than scores. They are left out unless
+    the organizers show them; `withheld` says so.
     """
     evaluation = current_evaluation(submission)
     if evaluation is None:
         return None
-    seen, report = sight(submission.phase, viewer=viewer, now=now), evaluation.report
-    scores, intervals = scores_in(submission, seen), intervals_in(submission, seen)
-    told = details(evaluation, seen, scores)
+    access, report = score_access(submission.phase, viewer=viewer, now=now), evaluation.report
+    scores, intervals = scores_in(submission, access), intervals_in(submission, access)
+    shown = details(evaluation, access, scores)
     return {
         "track": submission.phase.track,
         "signature": evaluation.signature,
         "parameters": report.get("parameters", {}),
-        "explanation": state_of(submission, evaluation) if seen.classes else State.NONE,
+        "explanation": explanation_state(submission, evaluation) if access.classes else ExplanationState.NONE,
         "splits": {
             split: {
                 "headline": submission.phase.declared_track.headline,
                 "metrics": metrics,
                 "intervals": intervals.get(split, {}),
-                **in_words(told.get(split)),
+                **as_json(shown.get(split)),
             }
             for split, metrics in scores.items()
         },
         "notices": report.get("notices", []),
-        "withheld": None if seen.classes else WITHHELD,
+        "withheld": None if access.classes else WITHHELD,
     }
 
 
-def in_words(told: Detail | None) -> dict[str, Any]:
-    if told is None:
+def as_json(shown: SplitDetail | None) -> dict[str, Any]:
+    if shown is None:
         return {"classes": None, "tables": {}, "left_out": {}, "curves": []}
-    return {"classes": told.classes, "tables": told.tables, "left_out": told.left_out, "curves": told.curves}
+    return {"classes": shown.classes, "tables": shown.tables, "left_out": shown.left_out, "curves": shown.curves}

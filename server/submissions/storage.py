@@ -1,4 +1,4 @@
-"""Where uploads lie: a name that exists is a file that is complete and on the disk."""
+"""Storage of uploads. A name that exists belongs to a complete file that is on disk."""
 
 import os
 from pathlib import Path
@@ -7,19 +7,19 @@ from django.core.files import File
 from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import TemporaryUploadedFile
 
-from server.submissions.arriving import incoming
+from server.submissions.upload_handler import upload_folder
 
 
 class DurableStorage(FileSystemStorage):
-    """Writes to a temporary file, flushes it to the disk, then renames: after a power cut there is all or nothing.
+    """Writes a temporary file, flushes it to disk, then renames it. A power cut leaves all of a file or nothing.
 
-    An upload lies in a temporary file already and is only flushed and renamed; other content is copied in chunks.
+    An upload is a temporary file already, so it is only flushed and renamed. Other content is copied in chunks.
     """
 
     def _save(self, name: str, content: "File[bytes]") -> str:
         if isinstance(content, TemporaryUploadedFile):
             return self._move(name, content)
-        incoming()
+        upload_folder()
         copy = TemporaryUploadedFile(Path(name).name, "", 0, None)
         try:
             for chunk in content.chunks():
@@ -30,7 +30,7 @@ class DurableStorage(FileSystemStorage):
 
     def _move(self, name: str, content: TemporaryUploadedFile) -> str:
         content.flush()
-        os.utime(content.fileno())  # a slow upload began long ago: its age as a stored file counts from now
+        os.utime(content.fileno())  # its age as a stored file counts from now, not from the start of a slow upload
         os.fsync(content.fileno())
         saved: str = super()._save(name, content)  # type: ignore[misc]
         folder = os.open(Path(self.path(saved)).parent, os.O_RDONLY | os.O_DIRECTORY)

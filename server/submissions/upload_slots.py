@@ -1,6 +1,6 @@
-"""Upload slots: how many large files of one team, or of one person, may be on their way at the same time.
+"""Upload slots limit how many large files of one team, or of one person, are uploaded at the same time.
 
-A slot is a lock on one byte of a file. All web processes of a machine count together, without a cache that could be
+A slot is a lock on one byte of a file. All web processes of a machine share these locks without a cache that could be
 down, and the kernel releases the slots of a process that dies.
 """
 
@@ -16,12 +16,12 @@ from threading import Lock
 from django.conf import settings
 
 SLOT_BITS = 7
-SLOTS_MAX = 2**SLOT_BITS - 1  # of one name; the last byte is locked while the others are counted
+SLOTS_MAX = 2**SLOT_BITS - 1  # for each name; the last byte is locked while the others are counted
 NAME_BYTES = 6
 
 
 class Slots:
-    """The slots of this process, shared by its threads."""
+    """The slots that this process holds, shared by its threads."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -29,7 +29,7 @@ class Slots:
         self.file = -1
 
     def take(self, name: str, most: int) -> int | None:
-        """Take a slot if fewer than `most` of this name are taken, by any process; else return None."""
+        """Take a slot if all processes hold fewer than `most` slots of this name; otherwise return None."""
         first = int.from_bytes(sha256(name.encode()).digest()[:NAME_BYTES]) << SLOT_BITS
         with self.lock, self._counting(first):
             slots = range(first, first + SLOTS_MAX)
@@ -50,7 +50,7 @@ class Slots:
 
     @contextmanager
     def _counting(self, first: int) -> Iterator[None]:
-        """Keep other processes from counting the slots of this name meanwhile."""
+        """Prevent other processes from counting the slots of this name at the same time."""
         if self.file < 0:
             self.file = os.open(settings.PODIUM_HOME / "uploads.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         lockf(self.file, LOCK_EX, 1, first + SLOTS_MAX)
@@ -75,8 +75,8 @@ class Slots:
 SLOTS = Slots()
 
 
-class Upload:
-    """One request whose body is still to come: the slots that it holds, and under which names."""
+class PendingUpload:
+    """A request whose body has not arrived yet, with the slots that it holds, by name."""
 
     def __init__(self) -> None:
         self.slots: dict[str, int] = {}
@@ -86,25 +86,25 @@ class Upload:
             SLOTS.release(self.slots.popitem()[1])
 
 
-_awaited: ContextVar[Upload | None] = ContextVar("awaited", default=None)
+_pending: ContextVar[PendingUpload | None] = ContextVar("pending", default=None)
 
 
 @contextmanager
-def awaiting(upload: Upload) -> Iterator[None]:
-    """Let the application take slots for a request whose body is still to come."""
-    token = _awaited.set(upload)
+def pending(upload: PendingUpload) -> Iterator[None]:
+    """Let the application take slots for a request whose body has not arrived yet."""
+    token = _pending.set(upload)
     try:
         yield
     finally:
-        _awaited.reset(token)
+        _pending.reset(token)
 
 
 def take(name: str, most: int) -> bool:
-    """Take a slot for the request whose body is still to come; return False if there is none left.
+    """Take a slot for the current request. Return False if none is left.
 
-    A request whose body is here holds up nobody and needs none.
+    A request whose body has arrived needs no slot.
     """
-    upload = _awaited.get()
+    upload = _pending.get()
     if upload is None:
         return True
     slot = SLOTS.take(name, min(most, SLOTS_MAX))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.synthesis.rows import decimals, lines, names, prediction_strings
+from evaluator.synthesis.text_columns import csv_lines, decimals, encoded, prediction_strings
 
 CLASSES = 500
 IMAGES_PER_BLOCK = 3_000
@@ -54,28 +54,30 @@ def shaken(rng: np.random.Generator, box: Ints, by: float) -> Ints:
 
 def blocks(images: int, per_image: int, seed: int) -> Iterator[tuple[dict[str, bytes], tuple[bytes, bytes]]]:
     """Yield lines of truth files and of a submission in both shapes."""
-    cells, family = names(LABELS), lineage()
+    cells, family = encoded(LABELS), lineage()
     popular = 1.0 / np.arange(1, CLASSES + 1) ** 0.7
     popular = np.random.default_rng(0).permutation(popular / popular.sum())
     for first in range(0, images, IMAGES_PER_BLOCK):
         rng = np.random.default_rng([seed, first])
         count = min(IMAGES_PER_BLOCK, images - first)
-        ids = names([f"{(first + place) * 184_467_440_737:016x}" for place in range(count)])
+        ids = encoded([f"{(first + place) * 184_467_440_737:016x}" for place in range(count)])
         topics = rng.choice(CLASSES, (count, TOPICS), p=popular)
         denied = rng.choice(CLASSES, (count, DENIED))
         image = np.repeat(np.arange(count), rng.integers(0, 2 * OBJECTS + 1, count))
         label = topics[image, rng.integers(0, TOPICS, len(image))]
         box, group = boxes(rng, len(image)), rng.random(len(image)) < 0.06
-        flags = names(["0", "1"])
+        flags = encoded(["0", "1"])
         present = np.unique(image * CLASSES + label)
         absent = np.setdiff1d((np.arange(count)[:, None] * CLASSES + denied).ravel(), present)
         truth = {
-            "boxes.csv": lines(ids[image], cells[label], *(decimals(box[:, e]) for e in range(4)), flags[group * 1]),
+            "boxes.csv": csv_lines(
+                ids[image], cells[label], *(decimals(box[:, e]) for e in range(4)), flags[group * 1]
+            ),
             "image_labels.csv": b"".join(
-                lines(ids[keys // CLASSES], cells[keys % CLASSES], np.repeat(flags[sure], len(keys)))
+                csv_lines(ids[keys // CLASSES], cells[keys % CLASSES], np.repeat(flags[sure], len(keys)))
                 for keys, sure in ((present, 1), (absent, 0))
             ),
-            "images.csv": lines(ids),
+            "images.csv": csv_lines(ids),
         }
         yield truth, predictions(rng, per_image, ids, (topics, denied), (image, label, box), family)
 
@@ -95,13 +97,13 @@ def predictions(rng, per_image, ids, classes, objects, family):  # type: ignore[
     all_images = np.concatenate([right_image[row], false_image])
     order = np.argsort(all_images, kind="stable")
     edges = np.concatenate([right_box[row], boxes(rng, wanted)])[order]
-    cells = names(LABELS)[np.concatenate([named, false_label])[order]]
+    cells = encoded(LABELS)[np.concatenate([named, false_label])[order]]
     score = decimals((sure[order] * 1_000_000).astype(np.int64))
     x_min, x_max, y_min, y_max = (decimals(edges[:, edge]) for edge in range(4))
     place = all_images[order]
     return (
         prediction_strings(ids, place, cells, score, x_min, y_min, x_max, y_max),
-        lines(ids[place], cells, score, x_min, x_max, y_min, y_max),
+        csv_lines(ids[place], cells, score, x_min, x_max, y_min, y_max),
     )
 
 

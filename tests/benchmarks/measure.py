@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from time import perf_counter, process_time
 
+from evaluator.request import Bootstrap, ReportOptions, Resources, ScoringRequest
 from evaluator.scoring import load_kernels, score
 
 
@@ -16,17 +17,26 @@ def main(
     track: str, truth: str, file: str, threads: str, times: str, replicates: str, parameters: str, draws: str = ""
 ) -> None:
     load_kernels()
-    bootstrap, kept, chosen = int(replicates), Path(draws) if draws else None, json.loads(parameters)
+    request = ScoringRequest(
+        track,
+        Path(truth),
+        Path(file),
+        parameters=json.loads(parameters),
+        report=ReportOptions(bootstrap=drawing(int(replicates), draws)),
+        resources=Resources(threads=int(threads)),
+    )
     cpu, wall, way = [], [], ""
     for _ in range(int(times)):
         cpu_before, before = process_time(), perf_counter()
-        report = score(
-            track, Path(truth), Path(file), parameters=chosen, threads=int(threads), bootstrap=bootstrap, draws=kept
-        )
-        way = report.way
+        way = score(request).way
         cpu.append(process_time() - cpu_before)
         wall.append(perf_counter() - before)
     print(json.dumps({"cpu": min(cpu), "wall": min(wall), "rss": peak(), "way": way}))
+
+
+def drawing(replicates: int, draws: str) -> Bootstrap | None:
+    """Return how the replicates are drawn, None where there are none."""
+    return Bootstrap(replicates, draws=Path(draws) if draws else None) if replicates else None
 
 
 def peak() -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluator.scoring import prepare
-from evaluator.synthesis.rows import decimals, lines, names
+from evaluator.synthesis.text_columns import csv_lines, decimals, encoded
 
 TRACK = "openimages-detection"
 PREDICTIONS, OBJECTS = 600_000, 400
@@ -64,7 +64,7 @@ def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
     files, found = {}, {}
     for name in ("one class", "one class, equally sure", "all classes"):
         files[name] = folder / f"{name}.csv"
-        labels = names(CLASSES if name == "all classes" else [REST])
+        labels = encoded(CLASSES if name == "all classes" else [REST])
         rng = np.random.default_rng(2)
         cells = labels[rng.integers(0, len(labels), PREDICTIONS)]
         scores = decimals(
@@ -72,9 +72,9 @@ def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
         )
         low, size = rng.integers(1, 500_000, (2, PREDICTIONS, 2))
         ends = (low[:, 0], (low + size)[:, 0], low[:, 1], (low + size)[:, 1])
-        images = names(["crowd"])[np.zeros(PREDICTIONS, int)]
+        images = encoded(["crowd"])[np.zeros(PREDICTIONS, int)]
         header = b"ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
-        files[name].write_bytes(header + lines(images, cells, scores, *(decimals(end) for end in ends)))
+        files[name].write_bytes(header + csv_lines(images, cells, scores, *(decimals(end) for end in ends)))
     for name, (one, other, file) in pairs().items():
         truths = []
         for place, truth in enumerate((one, other)):

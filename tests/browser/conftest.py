@@ -1,4 +1,4 @@
-"""A real browser: Debian's chromium, driven from here. Where there is none, the tests say so; in CI they fail."""
+"""Fixtures that start Debian's chromium. Without it the tests are skipped; in CI they fail."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.server.conftest import scored
 
-__all__ = ["scored"]  # a fixture of the pages' and the API's tests, wanted here too
+__all__ = ["scored"]  # a fixture that the tests of pages and API share
 
 CHROMIUM = Path("/usr/bin/chromium")
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 MISSING = f"BROWSER TESTS NOT RUN: {CHROMIUM} is missing; apt-get install chromium"
-PATIENCE_MS = 15_000
+TIMEOUT_MS = 15_000
 
 Open = Callable[..., BrowserContext]
 
@@ -27,7 +27,8 @@ def chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(MISSING)
         pytest.skip(MISSING)
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # the driver's loop runs in this thread, beside our queries
+    # Playwright runs its event loop in the thread that queries the database.
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
         yield browser
@@ -36,13 +37,13 @@ def chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
 
 @pytest.fixture
 def window(chromium: Browser) -> Open:
-    """`window(base_url, width=390, …)`: a fresh profile; waiting for something gives up after a while."""
+    """`window(base_url, width=390, …)`: a browser context with an empty profile and a timeout."""
 
     def start(base_url: str, *, width: int = 1440, **options: Any) -> BrowserContext:
         context = chromium.new_context(
             base_url=base_url, viewport={"width": width, "height": 900}, locale="en-GB", **options
         )
-        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_timeout(TIMEOUT_MS)
         return context
 
     return start
@@ -50,7 +51,7 @@ def window(chromium: Browser) -> Open:
 
 @pytest.fixture
 def visit(window: Open, live_server: Any) -> Open:
-    """`visit(person, width=390)`: a window on the site of this test, logged in as this person."""
+    """`visit(person, width=390)`: a browser context on the live server, logged in as this person."""
 
     def start(person: Any = None, **options: Any) -> BrowserContext:
         context = window(live_server.url, **options)

@@ -1,4 +1,4 @@
-"""What people do on the pages, with scripts and without: send, follow, edit in place."""
+"""Submitting, following and editing in a browser, with and without scripts."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from server.challenges.models import Phase
 from server.submissions.models import Rerun, Submission
-from server.submissions.services import lifecycle, reruns
+from server.submissions.services import leases, lifecycle, reruns
 from tests.server.conftest import explain
 from tests.server.pages.test_report import CONTENT
 
@@ -33,7 +33,7 @@ def phase(make: Any, member: Any) -> Any:
     return phase
 
 
-def test_a_status_page_follows_to_the_score_and_its_interval_and_then_asks_no_more(
+def test_the_page_of_a_submission_follows_until_score_and_interval_are_shown(
     make: Any, phase: Any, member: Any, visit: Any, inline_queue: Any
 ) -> None:
     submission = make.submission(phase, phase.challenge.teams.get())
@@ -42,19 +42,19 @@ def test_a_status_page_follows_to_the_score_and_its_interval_and_then_asks_no_mo
     page.on("request", lambda request: asked.append(request.url) if "/panel" in request.url else None)
     page.goto(f"/submissions/{submission.pk}/")
     page.evaluate("window.sameWindow = true")
-    mine = lifecycle.claim(submission.pk)
+    mine = leases.claim(Submission, submission.pk)
     assert mine is not None
-    lifecycle.beat(mine, stage="matching", progress=0.4)
+    lifecycle.report_progress(mine, stage="matching", progress=0.4)
     page.locator("progress[value='40']").wait_for()
     page.locator("#cancel").focus()
-    lifecycle.beat(mine, stage="scoring", progress=0.8)
+    lifecycle.report_progress(mine, stage="scoring", progress=0.8)
     page.locator("progress[value='80']").wait_for()
     assert page.evaluate("document.activeElement.id") == "cancel"
     lifecycle.record(mine, truth=phase.truth, report=report(phase), cpu_seconds=1.0)
     page.locator(".honest-big").wait_for()
     assert page.locator(".honest-big").inner_text() == "0.50000"
     assert "scored" in page.locator("#announcement").inner_text()
-    rerun = reruns.claim(submission.reruns.get().pk)
+    rerun = leases.claim(Rerun, submission.reruns.get().pk)
     assert rerun is not None
     reruns.record(rerun, report=report(phase, mAP=[0.4, 0.6]), replicates={}, cpu_seconds=1.0)
     page.get_by_text("95%: 0.4 to 0.6").wait_for()
@@ -64,30 +64,30 @@ def test_a_status_page_follows_to_the_score_and_its_interval_and_then_asks_no_mo
     assert len(asked) == before
 
 
-def test_an_explanation_comes_by_itself_and_a_class_shows_its_curve(
+def test_an_explanation_appears_without_reloading_and_a_class_shows_its_curve(
     make: Any, phase: Any, member: Any, visit: Any, scored: Any, inline_queue: Any
 ) -> None:
     Phase.objects.update(feedback_classes=True)
     one = scored(phase, 0.5, team=phase.challenge.teams.get())
-    reruns.ask([one], truth=phase.truth, purpose=Rerun.Purpose.EXPLANATION)
+    reruns.request([one], truth=phase.truth, purpose=Rerun.Purpose.EXPLANATION)
     page = visit(member).new_page()
     page.goto(f"/submissions/{one.pk}/")
-    page.get_by_text("Computing curves and errors").wait_for()
+    assert page.locator(".chart").count() == 0
     explain(one, CONTENT)
     Rerun.objects.all().delete()
     page.locator(".chart .curve").wait_for()
     page.get_by_role("link", name="Cat").click()
-    page.get_by_role("heading", name="Precision and recall of Cat").wait_for()
+    page.locator(".chart .curve.own").wait_for()
     assert page.locator(".chart .curve").count() == 2
 
 
-def test_a_file_is_sent_and_followed(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+def test_a_submitted_file_opens_its_page(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
     page = visit(member).new_page()
     page.goto("/challenges/c/submit")
     page.set_input_files("input[type=file]", FILE)
     assert "run.csv · 28 B" in page.locator("[data-chosen]").inner_text()
     page.fill("input[name=note]", "first")
-    page.click("text=Submit file")
+    page.locator("form[data-upload] button[type=submit]").click()
     page.wait_for_url("**/submissions/*/")
     assert page.locator("h1").inner_text() == "run.csv"
     assert Submission.objects.get().note == "first"
@@ -101,32 +101,32 @@ def test_a_refused_file_stays_chosen(phase: Any, member: Any, visit: Any, inline
     phase.save()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.method))
-    page.click("text=Submit file")
+    page.locator("form[data-upload] button[type=submit]").click()
     page.locator("#refusal .code").wait_for()
     assert page.locator("#refusal .code").inner_text() == "phase_closed"
-    assert asked == ["GET"]  # before the first byte of the file is sent
+    assert asked == ["GET"]  # The file itself was not uploaded.
     assert page.evaluate("document.querySelector('input[type=file]').files[0].name") == "run.csv"
 
 
-def test_a_file_that_was_sent_before_is_refused_in_place(
-    phase: Any, member: Any, visit: Any, inline_queue: Any
-) -> None:
+def test_a_duplicate_file_is_refused_on_the_same_page(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
     page = visit(member).new_page()
     for expected in ("h1:has-text('run.csv')", "#refusal .code"):
         page.goto("/challenges/c/submit")
         page.set_input_files("input[type=file]", FILE)
-        page.click("text=Submit file")
+        page.locator("form[data-upload] button[type=submit]").click()
         page.locator(expected).wait_for()
     assert page.locator("#refusal .code").inner_text() == "duplicate_file"
 
 
-def test_too_large_a_file_is_told_before_it_is_sent(phase: Any, member: Any, visit: Any, settings: Any) -> None:
+def test_a_file_that_is_too_large_is_refused_before_the_upload(
+    phase: Any, member: Any, visit: Any, settings: Any
+) -> None:
     settings.UPLOAD_MAX_BYTES = 10
     page = visit(member).new_page()
     page.goto("/challenges/c/submit")
     page.set_input_files("input[type=file]", FILE)
-    assert "the limit is 10 B" in page.locator("#refusal").inner_text()
-    assert page.get_by_role("button", name="Submit file").is_disabled()
+    assert "10 B" in page.locator("#refusal").inner_text()
+    assert page.locator("form[data-upload] button[type=submit]").is_disabled()
 
 
 def test_a_file_can_be_dropped(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
@@ -140,21 +140,21 @@ def test_a_file_can_be_dropped(phase: Any, member: Any, visit: Any, inline_queue
                 new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
         }"""
     )
-    page.click("text=Submit file")
+    page.locator("form[data-upload] button[type=submit]").click()
     page.wait_for_url("**/submissions/*/")
     assert page.locator("h1").inner_text() == "dropped.csv"
 
 
-def test_without_scripts_a_file_is_sent_all_the_same(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+def test_a_file_is_submitted_without_scripts(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
     page = visit(member, java_script_enabled=False).new_page()
     page.goto("/challenges/c/submit")
     page.set_input_files("input[type=file]", FILE)
-    page.click("text=Submit file")
+    page.locator("form[data-upload] button[type=submit]").click()
     assert page.locator("h1").inner_text() == "run.csv"
-    assert page.locator("text=queued").first.is_visible()
+    assert page.locator(".status-queued").is_visible()
 
 
-def test_a_note_is_edited_in_place(phase: Any, member: Any, scored: Any, visit: Any) -> None:
+def test_a_note_is_edited_without_reloading(phase: Any, member: Any, scored: Any, visit: Any) -> None:
     submission = scored(phase, 0.5, team=phase.challenge.teams.get())
     page = visit(member).new_page()
     page.goto("/challenges/c/submissions")
@@ -168,7 +168,9 @@ def test_a_note_is_edited_in_place(phase: Any, member: Any, scored: Any, visit: 
     assert page.evaluate("window.sameWindow")
 
 
-def test_one_final_too_many_is_refused_in_place(phase: Any, member: Any, scored: Any, visit: Any) -> None:
+def test_one_final_submission_too_many_is_refused_without_reloading(
+    phase: Any, member: Any, scored: Any, visit: Any
+) -> None:
     team = phase.challenge.teams.get()
     for _ in range(phase.finals):
         scored(phase, 0.5, team=team, final=True)
@@ -178,7 +180,7 @@ def test_one_final_too_many_is_refused_in_place(phase: Any, member: Any, scored:
     page.evaluate("window.sameWindow = true")
     page.locator("button[role=switch][aria-checked=false]").click()
     page.locator("#refusal .code").wait_for()
-    assert "Take one back" in page.locator("#refusal").inner_text()
+    assert page.locator("#refusal .code").inner_text() == "invalid"
     assert page.locator("button[role=switch][aria-checked=true]").count() == phase.finals
     assert page.evaluate("window.sameWindow")
 

@@ -1,4 +1,4 @@
-"""The main thing, as a person does it, with every real part: sign up, join, send a file, see the place."""
+"""The whole service in a browser: sign up, join, submit a file, see its rank."""
 
 import re
 import subprocess
@@ -27,7 +27,7 @@ SCORING_MS = 60_000
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle and files of three qualities, made by `podium synthesize`."""
+    """Return a bundle; files of three qualities are in a folder beside it. Both are made by `podium synthesize`."""
     folder = tmp_path_factory.mktemp("bundle")
     phase = folder / "phases" / "main"
     words = ["synthesize", "openimages-detection", "--out", str(phase), "--images", "60", "--seed", "5"]
@@ -67,19 +67,19 @@ def sign_up_and_join(page: Page, name: str) -> None:
     expect(page.get_by_text(f"as Team {name}.").first).to_be_visible()
 
 
-def send(page: Page, file: Path) -> None:
+def submit(page: Page, file: Path) -> None:
     page.goto("/challenges/cats-and-dogs/submit")
     page.set_input_files("input[type=file]", file)
     page.get_by_role("button", name="Submit file").click()
     page.wait_for_url("**/submissions/*/")
 
 
-def test_from_signing_up_to_a_place_on_the_board(service: Running, made: Path, window: Any) -> None:
+def test_from_signing_up_to_a_rank_on_the_leaderboard(service: Running, made: Path, window: Any) -> None:
     url = f"http://localhost:{service.port}"
     for name, file in zip(("ada", "grace"), files(made), strict=False):
         page = window(url).new_page()
         sign_up_and_join(page, name)
-        send(page, file)
+        submit(page, file)
         expect(page.locator(".honest-big")).to_be_visible(timeout=SCORING_MS)
         assert re.fullmatch(r"0\.\d{5}", page.locator(".honest-big").inner_text())
     page.get_by_role("link", name="Show it on the leaderboard").click()
@@ -87,12 +87,14 @@ def test_from_signing_up_to_a_place_on_the_board(service: Running, made: Path, w
     expect(page.locator("tbody tr")).to_have_count(2)
 
 
-def test_a_broken_file_shows_its_place_and_costs_nothing(service: Running, tmp_path: Path, window: Any) -> None:
+def test_a_rejected_file_shows_its_defects_and_does_not_count_against_the_quota(
+    service: Running, tmp_path: Path, window: Any
+) -> None:
     page = window(f"http://localhost:{service.port}").new_page()
     sign_up_and_join(page, "linus")
     broken = tmp_path / "broken.csv"
     broken.write_text("ImageId,PredictionString\nimage,/m/01yrx nan 0 0 1 1\n")
-    send(page, broken)
+    submit(page, broken)
     expect(page.locator("#defects")).to_be_visible(timeout=SCORING_MS)
     defect = page.locator(".defects section").filter(has_text="not_finite")
     expect(defect.locator("tbody tr")).to_contain_text("2 PredictionString image")

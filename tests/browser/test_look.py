@@ -1,4 +1,4 @@
-"""What only a browser can tell: widths, schemes, focus, the policy against inline code, pages without scripts."""
+"""Tests that need a browser: page widths, colour schemes, focus, the content security policy, pages without scripts."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -26,7 +26,7 @@ def member(make: Any) -> Any:
 
 @pytest.fixture
 def addresses(member: Any, make: Any, scored: Any) -> list[str]:
-    """Pages at their worst: long words, right-to-left names, wide tables."""
+    """Return pages with long words, right-to-left names and wide tables."""
     phase = make.phase(make.challenge(slug="c", title=LONG, summary="long " * 40), feedback_classes=True)
     team = make.team(phase.challenge, member, name=LONG)
     scored(phase, 0.6, team=make.team(phase.challenge, name="العنوان الطويل"), interval=(0.5, 0.7))
@@ -51,7 +51,7 @@ def addresses(member: Any, make: Any, scored: Any) -> list[str]:
 WIDTHS = (390, 768, 1440)
 
 
-def test_no_page_is_wider_than_its_window_or_breaks_the_policy(addresses: list[str], member: Any, visit: Any) -> None:
+def test_no_page_is_wider_than_its_window_or_violates_the_policy(addresses: list[str], member: Any, visit: Any) -> None:
     page = visit(member).new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -68,11 +68,11 @@ def test_no_page_is_wider_than_its_window_or_breaks_the_policy(addresses: list[s
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_stranger_s_doors_fit_a_phone_and_break_no_policy(scripts: bool, visit: Any, db: None) -> None:
+def test_account_forms_fit_a_phone_and_do_not_violate_the_policy(scripts: bool, visit: Any, db: None) -> None:
     page = visit(width=390, java_script_enabled=scripts).new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
-    for door in (
+    for form in (
         "signup",
         "login",
         "confirm",
@@ -81,12 +81,12 @@ def test_a_stranger_s_doors_fit_a_phone_and_break_no_policy(scripts: bool, visit
         "password/sent",
         "password/new/1/bad",
     ):
-        page.goto(f"/accounts/{door}?next=/challenges/{LONG}{LONG}")
+        page.goto(f"/accounts/{form}?next=/challenges/{LONG}{LONG}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert complaints == []
 
 
-def test_signing_up_by_keyboard_alone(visit: Any, transactional_db: None) -> None:
+def test_signing_up_with_the_keyboard_only(visit: Any, transactional_db: None) -> None:
     page = visit(java_script_enabled=False).new_page()
     page.goto("/accounts/signup?next=/accounts/")
     page.get_by_label("Username").focus()
@@ -97,17 +97,17 @@ def test_signing_up_by_keyboard_alone(visit: Any, transactional_db: None) -> Non
     page.wait_for_url("**/accounts/")
 
 
-def test_the_keyboard_meets_skip_link_brand_and_doors_in_this_order(visit: Any, db: None) -> None:
+def test_the_tab_key_visits_the_links_of_the_header_in_order(visit: Any, db: None) -> None:
     page = visit().new_page()
     page.goto("/")
-    met = []
+    visited = []
     for _ in range(5):
         page.keyboard.press("Tab")
-        met.append(page.evaluate("document.activeElement.textContent.trim()"))
-    assert met == ["Skip to the content", "Podium", "Challenges", "Log in", "Sign up"]
+        visited.append(page.evaluate("document.activeElement.textContent.trim()"))
+    assert visited == ["Skip to the content", "Podium", "Challenges", "Log in", "Sign up"]
 
 
-def test_the_skip_link_skips(visit: Any, db: None) -> None:
+def test_the_skip_link_moves_the_focus_to_the_content(visit: Any, db: None) -> None:
     page = visit().new_page()
     page.goto("/")
     page.keyboard.press("Tab")
@@ -115,7 +115,7 @@ def test_the_skip_link_skips(visit: Any, db: None) -> None:
     assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_focus_is_seen(visit: Any, db: None) -> None:
+def test_the_focus_is_visible(visit: Any, db: None) -> None:
     page = visit().new_page()
     page.goto("/accounts/login")
     ring = "(e => [getComputedStyle(e).outlineStyle, getComputedStyle(e).outlineWidth])(document.activeElement)"
@@ -124,13 +124,13 @@ def test_focus_is_seen(visit: Any, db: None) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "paper"), [("light", "rgb(251, 250, 247)"), ("dark", "rgb(16, 18, 22)")])
-def test_the_scheme_is_the_viewer_s(scheme: str, paper: str, visit: Any, db: None) -> None:
+def test_the_colour_scheme_is_that_of_the_browser(scheme: str, paper: str, visit: Any, db: None) -> None:
     page = visit(color_scheme=scheme).new_page()
     page.goto("/")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
 
 
-def test_times_are_the_viewer_s_with_utc_on_hover(make: Any, visit: Any) -> None:
+def test_times_are_in_the_time_zone_of_the_browser_with_utc_on_hover(make: Any, visit: Any) -> None:
     make.phase(
         make.challenge(slug="c", opens_at=datetime(2026, 1, 1, tzinfo=UTC), closes_at=datetime(2099, 6, 1, tzinfo=UTC))
     )
@@ -150,7 +150,7 @@ def test_on_a_phone_the_current_tab_is_in_view(addresses: list[str], member: Any
     assert box["x"] + box["width"] <= 390
 
 
-def test_on_a_phone_a_row_keeps_rank_team_and_score_in_its_first_line(
+def test_on_a_phone_rank_team_and_score_are_on_the_first_line_of_an_entry(
     addresses: list[str], member: Any, visit: Any
 ) -> None:
     page = visit(member, width=390).new_page()
@@ -164,7 +164,7 @@ def test_on_a_phone_a_row_keeps_rank_team_and_score_in_its_first_line(
         assert box["y"] < below["y"]
 
 
-def test_without_scripts_there_are_no_dead_buttons(addresses: list[str], member: Any, visit: Any) -> None:
+def test_without_scripts_buttons_that_need_them_are_hidden(addresses: list[str], member: Any, visit: Any) -> None:
     page = visit(member, java_script_enabled=False).new_page()
     page.goto("/challenges/c/data")
     assert page.locator("button.copy:visible").count() == 0
@@ -172,7 +172,7 @@ def test_without_scripts_there_are_no_dead_buttons(addresses: list[str], member:
     assert page.locator("tbody tr").count() == 2
 
 
-def test_boxes_that_show_nothing_take_no_room(addresses: list[str], member: Any, visit: Any) -> None:
+def test_empty_boxes_take_no_space(addresses: list[str], member: Any, visit: Any) -> None:
     page = visit(member, width=390).new_page()
     page.goto("/challenges/c/submit")
     assert page.evaluate("getComputedStyle(document.querySelector('#messages')).display") == "none"

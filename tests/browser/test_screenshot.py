@@ -1,4 +1,4 @@
-"""The picture in the README: the demo's board as its participant sees it. Taken anew with PODIUM_SCREENSHOT=1."""
+"""The screenshot of the README: the leaderboard of the demo. PODIUM_SCREENSHOT=1 takes it again."""
 
 import os
 import re
@@ -20,12 +20,12 @@ pytestmark = [
     pytest.mark.skipif(os.environ.get("PODIUM_SCREENSHOT") != "1", reason="only with PODIUM_SCREENSHOT=1"),
 ]
 
-PICTURE = Path(settings.BASE_DIR) / "screenshot.png"
+SCREENSHOT = Path(settings.BASE_DIR) / "screenshot.png"
 
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """The address of a running demo, and the password of its people."""
+    """Return the address of a running demo, and the password of its users."""
     url = f"http://localhost:{(port := free_port())}"
     kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     given = {"PODIUM_HOME": str(tmp_path / "home"), "PODIUM_PORT": str(port), "PODIUM_URL": url}
@@ -50,7 +50,7 @@ def demo(tmp_path: Path) -> Iterator[tuple[str, str]]:
         process.communicate(timeout=60)
 
 
-def test_the_board_is_pictured(demo: tuple[str, str], window: Any) -> None:
+def test_the_screenshot_is_taken(demo: tuple[str, str], window: Any) -> None:
     url, password = demo
     page = window(url, width=1280, color_scheme="light", device_scale_factor=1.5).new_page()
     page.set_viewport_size({"width": 1280, "height": 860})
@@ -60,5 +60,5 @@ def test_the_board_is_pictured(demo: tuple[str, str], window: Any) -> None:
     page.get_by_role("main").get_by_role("button", name="Log in").click()
     page.goto("/challenges/demo-detection/leaderboard")
     page.locator("tr.mine").wait_for()
-    page.screenshot(path=PICTURE)
-    assert PICTURE.stat().st_size > 0
+    page.screenshot(path=SCREENSHOT)
+    assert SCREENSHOT.stat().st_size > 0

@@ -28,7 +28,7 @@ from server.submissions import queue
 from server.submissions.models import Submission
 for submission in Submission.objects.all():
     for _ in range(4):
-        queue.enqueue(submission.pk)
+        queue.enqueue(Submission, submission.pk)
 """
 
 

@@ -1,4 +1,4 @@
-"""One address that takes whatever it can get: the others never notice."""
+"""One address, or thirty, that take whatever they can get: the others never notice."""
 
 import itertools
 import os
@@ -7,18 +7,22 @@ import selectors
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from http.client import HTTPConnection
 from statistics import median, quantiles
 
 import pytest
 
-from tests.drills.slow import form, upload_head
-from tests.drills.test_clients import MEGABYTE, PAGES, seconds_of
+from tests.drills.slow import SlowClients, form, upload_head
+from tests.drills.test_clients import MEGABYTE, PAGES, seconds_of, slow_request
 
 pytestmark = pytest.mark.processes
 
 ATTACKER, OTHER = "127.0.0.2", "127.0.0.3"
+THIRTY = [f"127.1.0.{number + 1}" for number in range(30)]
+TRICKLE = 300  # bytes a second, just enough not to be cut off
+SLOW_KILOBYTES, SLOW_BYTES_PER_SECOND = 200, 20_000
 HEADS, STALLED, UPLOADS = 4200, 12, 10
 UPLOAD_MAX_BYTES = 4 * MEGABYTE  # of the service; its room is four times that in each of two processes
 SECONDS = 12.0
@@ -36,11 +40,14 @@ SENT = {
 
 
 class Greedy(threading.Thread):
-    """Opens so many connections from one address, sends a byte a second on each, and opens again what was closed."""
+    """Opens so many connections from these addresses, trickles on each, and opens again what was closed."""
 
-    def __init__(self, port: int, sent: list[bytes], count: int) -> None:
+    def __init__(
+        self, port: int, sent: list[bytes], count: int, *, addresses: Sequence[str] = (ATTACKER,), trickle: int = 1
+    ) -> None:
         super().__init__(daemon=True)
         self.port, self.sent, self.count = port, itertools.cycle(sent), count
+        self.addresses, self.trickled = itertools.cycle(addresses), b"x" * trickle
         self.over, self.full = threading.Event(), threading.Event()
         self.opened = 0
 
@@ -67,7 +74,7 @@ class Greedy(threading.Thread):
 
     def open(self, selector: selectors.BaseSelector) -> None:
         self.opened += 1
-        client = socket.create_connection(("127.0.0.1", self.port), source_address=(ATTACKER, 0))
+        client = socket.create_connection(("127.0.0.1", self.port), source_address=(next(self.addresses), 0))
         client.setblocking(False)
         selector.register(client, selectors.EVENT_READ)
         with suppress(OSError):
@@ -76,7 +83,7 @@ class Greedy(threading.Thread):
     def trickle(self, selector: selectors.BaseSelector) -> None:
         for key in list(selector.get_map().values()):
             try:
-                key.fileobj.send(b"x")
+                key.fileobj.send(self.trickled)
                 if key.fileobj.recv(2**16):
                     continue
             except BlockingIOError:
@@ -145,4 +152,30 @@ def test_one_address_that_takes_all_it_can_keeps_nobody_out(opened, figures, man
     assert statuses == [201] * UPLOADS
     assert set(refused) <= {b"429", b"408"}
     assert len(refused) >= STALLED - 8
+    assert p99 < 20 * usual
+
+
+@pytest.mark.drill(26)
+def test_thirty_addresses_whose_bodies_trickle_keep_nobody_out(opened, figures, many_files):
+    service = opened(people=("ada", "bob"), WEB_PROCESSES=2)
+    idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
+    slow = slow_request(service.tokens[0], SLOW_KILOBYTES)
+    busy: list[float] = []
+    with (
+        SlowClients(service.port, [slow], bytes_per_second=SLOW_BYTES_PER_SECOND) as uploads,
+        Greedy(service.port, [SMALL], HEADS, addresses=THIRTY, trickle=TRICKLE) as greedy,
+    ):
+        began = time.monotonic()
+        while time.monotonic() < began + SECONDS:
+            busy.append(seconds_of(service.port, PAGES[len(busy) % len(PAGES)]))
+        status = uploaded(service.port, service.tokens[1], OTHER)
+        uploads.join(60)
+    p99, usual = quantiles(busy, n=100)[98], median(idle)
+    figures(
+        f"{greedy.opened} bodies of {TRICKLE} bytes/s, {HEADS} at a time, from {len(THIRTY)} addresses: "
+        f"{len(busy)} pages, p99 {p99 * 1000:.0f} ms = {p99 / usual:.1f} x the idle median; "
+        f"an upload of {SLOW_BYTES_PER_SECOND} bytes/s: {uploads.answers[0][9:12].decode()}"
+    )
+    assert status == 201
+    assert uploads.answers[0].startswith(b"HTTP/1.1 201")
     assert p99 < 20 * usual

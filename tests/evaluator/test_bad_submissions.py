@@ -9,6 +9,7 @@ import pytest
 
 from evaluator.catalog import Limits
 from evaluator.problems import Findings
+from evaluator.request import Resources
 from evaluator.scoring import check
 
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
@@ -21,12 +22,13 @@ GOOD = "i1,/m/cat,0.9,0.1,0.5,0.1,0.5\n"
 TOKENS = "/m/cat 0.9 0.1 0.1 0.5 0.5"
 PAIR = "i1,/m/man,/m/guitar,plays,0.9,0.1,0.5,0.1,0.5,0.4,0.9,0.4,0.9\n"
 PAIR_TOKENS = "0.9 /m/man 0.1 0.1 0.5 0.5 /m/guitar 0.4 0.4 0.9 0.9 plays"
+USUAL = Resources()
 
 
-def checked(tmp_path: Path, content: bytes | str, *, track: str = DETECTION, limits: Limits | None = None) -> Findings:
+def checked(tmp_path: Path, content: bytes | str, *, track: str = DETECTION, resources: Resources = USUAL) -> Findings:
     path = tmp_path / "submission.csv"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return check(track, path, truth=truth_of(tmp_path, track), limits=limits)
+    return check(track, path, truth=truth_of(tmp_path, track), resources=resources)
 
 
 def truth_of(tmp_path: Path, track: str) -> Path:
@@ -35,9 +37,8 @@ def truth_of(tmp_path: Path, track: str) -> Path:
     (folder / "images.csv").write_text("ImageID\ni1\ni2\ni3\n")
     if track == DETECTION:
         (folder / "classes.csv").write_text("/m/cat,Cat\n/m/dog,Dog\n")
-        (folder / "boxes.csv").write_text(
-            "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\ni1,/m/cat,0.1,0.5,0.1,0.5,0\n"
-        )
+        boxes = "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\ni1,/m/cat,0.1,0.5,0.1,0.5,0\n"
+        (folder / "boxes.csv").write_text(boxes)
         (folder / "image_labels.csv").write_text("ImageID,LabelName,Confidence\ni1,/m/cat,1\n")
     else:
         (folder / "classes.csv").write_text("/m/man,Man\n/m/guitar,Guitar\n")
@@ -233,17 +234,17 @@ def test_an_image_id_is_text(tmp_path: Path, text: str) -> None:
 
 
 def test_a_line_over_the_cap_stops_the_reading(tmp_path: Path) -> None:
-    findings = checked(tmp_path, LONG + GOOD + "x" * 3000 + "\n" + "y\n", limits=Limits(line_bytes=1000))
+    findings = checked(tmp_path, LONG + GOOD + "x" * 3000 + "\ny\n", resources=Resources(Limits(line_bytes=1000)))
     assert [(p.code, p.line) for p in findings.errors] == [("line_too_long", 3)]
 
 
 def test_an_endless_line_is_not_read_to_its_end(tmp_path: Path) -> None:
-    findings = checked(tmp_path, LONG.encode() + b"x" * 5_000_000, limits=Limits(line_bytes=1_500_000))
+    findings = checked(tmp_path, LONG.encode() + b"x" * 5_000_000, resources=Resources(Limits(line_bytes=1_500_000)))
     assert [(p.code, p.line) for p in findings.errors] == [("line_too_long", 2)]
 
 
 def test_one_box_more_than_allowed_stops_the_reading(tmp_path: Path) -> None:
-    findings = checked(tmp_path, LONG + GOOD * 5 + "rubbish\n", limits=Limits(boxes=3))
+    findings = checked(tmp_path, LONG + GOOD * 5 + "rubbish\n", resources=Resources(limits=Limits(boxes=3)))
     assert [(p.code, p.line) for p in findings.errors] == [("too_many_rows", 5)]
 
 
@@ -255,7 +256,7 @@ def test_one_box_more_than_allowed_stops_the_reading(tmp_path: Path) -> None:
     ],
 )
 def test_one_image_more_than_allowed_stops_the_reading(tmp_path: Path, rows: str) -> None:
-    findings = checked(tmp_path, rows, limits=Limits(images=2))
+    findings = checked(tmp_path, rows, resources=Resources(limits=Limits(images=2)))
     assert [(p.code, p.line) for p in findings.errors] == [("too_many_rows", 4)]
 
 

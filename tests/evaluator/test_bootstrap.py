@@ -15,11 +15,13 @@ from evaluator.files.conversion import convert
 from evaluator.metrics.bootstrap import paired_interval, recentred_interval
 from evaluator.problems import InvalidParameters, InvalidSubmission
 from evaluator.report import Report
+from evaluator.request import Bootstrap, Resources, ScoringRequest, TruthOptions
 from evaluator.scoring import score
-from evaluator.tracks import contest_of
+from evaluator.tracks import scorer_of
 from evaluator.tracks.compiling import open_truth
 from evaluator.truth import IGNORED, Truth
 from tests.evaluator.kernels import cases
+from tests.evaluator.options import with_intervals
 
 DETECTION, RELATIONSHIPS = cases.FILES
 EMPTY = "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
@@ -37,6 +39,12 @@ def copied(path: Path, counts: dict[str, int], to: Path) -> None:
                 out.writerow([f"{cell}#{copy}" if column == place else cell for column, cell in enumerate(row)])
 
 
+def scored(tiny: Any, replicates: int, *, file: Path | None = None, seed: int = 0, **fields: Any) -> Report:
+    """Return the report of a submission to the tiny challenge, with intervals."""
+    report = with_intervals(replicates, seed, fields.pop("draws", None))
+    return score(ScoringRequest(tiny.track, tiny.truth, file or tiny.long, report=report, **fields))
+
+
 def copied_score(folder: Path, truth: Path, long: Path, counts: dict[str, int], **options: Any) -> dict[str, Any]:
     """Score a test set in which each image stands as often as it was drawn."""
     new = Path(mkdtemp(dir=folder))
@@ -47,7 +55,9 @@ def copied_score(folder: Path, truth: Path, long: Path, counts: dict[str, int], 
         elif path.name != "usage.csv":
             (new / "truth" / path.name).write_bytes(path.read_bytes())
     copied(long, counts, new / "long.csv")
-    return dict(score(options.pop("track"), new / "truth", new / "long.csv", **options).splits["all"].metrics)
+    return dict(
+        score(ScoringRequest(options.pop("track"), new / "truth", new / "long.csv", **options)).splits["all"].metrics
+    )
 
 
 def assert_replicates_are_copies(folder: Path, truth: Truth, report: Report, files: tuple[Path, Path]) -> None:
@@ -76,13 +86,15 @@ def test_a_replicate_is_the_score_of_copied_images(track: str, seed: int, tmp_pa
         submission, long = tmp_path / "submission.csv", tmp_path / "long.csv"
         submission.write_bytes(cases.FILES[track](chance))
         try:
-            report = score(track, truth, submission, parameters=parameters, bootstrap=2, seed=3)
+            report = score(
+                ScoringRequest(track, truth, submission, parameters=parameters, report=with_intervals(2, seed=3))
+            )
             break
         except InvalidSubmission:
             continue
     with long.open("w") as file:
         convert(track, "long", submission, file)
-    opened = open_truth(contest_of(track), truth, dict(report.parameters))
+    opened = open_truth(scorer_of(track), truth, dict(report.parameters))
     assert_replicates_are_copies(tmp_path, opened, report, (truth, long))
 
 
@@ -92,8 +104,7 @@ def test_two_submissions_share_their_draws(tiny: Any, tmp_path: Path) -> None:
     worse.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
     kept = tmp_path / "draws"
     one, other = (
-        score(tiny.track, tiny.truth, file, bootstrap=500, draws=kept).splits["all"].replicates["mAP"]
-        for file in (tiny.long, worse)
+        scored(tiny, 500, file=file, draws=kept).splits["all"].replicates["mAP"] for file in (tiny.long, worse)
     )
     assert len(list(kept.iterdir())) == 1
     assert (one >= other)[~np.isnan(one)].all()
@@ -101,29 +112,24 @@ def test_two_submissions_share_their_draws(tiny: Any, tmp_path: Path) -> None:
 
 
 def test_another_seed_draws_other_replicates(tiny: Any) -> None:
-    one, other = (
-        score(tiny.track, tiny.truth, tiny.long, bootstrap=100, seed=seed).splits["all"].replicates["mAP"]
-        for seed in (0, 1)
-    )
+    one, other = (scored(tiny, 100, seed=seed).splits["all"].replicates["mAP"] for seed in (0, 1))
     assert not np.array_equal(one, other, equal_nan=True)
 
 
 @pytest.mark.parametrize("replicates", [1, LANES - 1, LANES, LANES + 1])
 def test_fewer_replicates_are_the_first_of_more(tiny: Any, replicates: int) -> None:
-    most, some = (
-        score(tiny.track, tiny.truth, tiny.long, bootstrap=count).splits["all"].replicates["mAP"]
-        for count in (3 * LANES, replicates)
-    )
+    most, some = (scored(tiny, count).splits["all"].replicates["mAP"] for count in (3 * LANES, replicates))
     assert np.array_equal(some, most[:replicates], equal_nan=True)
 
 
 def test_no_bootstrap_gives_no_interval(tiny: Any) -> None:
-    split = score(tiny.track, tiny.truth, tiny.long).splits["all"]
+    split = score(ScoringRequest(tiny.track, tiny.truth, tiny.long)).splits["all"]
     assert (split.intervals, split.replicates) == ({}, {})
 
 
 def test_intervals_change_nothing_else(tiny: Any) -> None:
-    plain, drawn = (score(tiny.track, tiny.truth, tiny.long, bootstrap=count).as_dict() for count in (0, 50))
+    plain = score(ScoringRequest(tiny.track, tiny.truth, tiny.long)).as_dict()
+    drawn = scored(tiny, 50).as_dict()
     for name, split in drawn["splits"].items():
         low, high = split.pop("intervals")["mAP"]
         assert low < split["metrics"]["mAP"] < high
@@ -132,7 +138,7 @@ def test_intervals_change_nothing_else(tiny: Any) -> None:
 
 
 def test_a_split_of_all_images_has_the_interval_of_all(tiny: Any) -> None:
-    splits = score(tiny.track, tiny.truth, tiny.long, bootstrap=50).splits
+    splits = scored(tiny, 50).splits
     assert splits["public"].intervals == splits["all"].intervals
 
 
@@ -148,7 +154,7 @@ def test_splits_of_equally_many_images_are_drawn_apart(tmp_path: Path) -> None:
     (truth / "usage.csv").write_text("ImageID,Usage\n" + usage)
     found = "".join(f"{name},cat,0.5,0,0.5,0,0.5\n" for name in names if int(name[1:]) % 2)
     (tmp_path / "long.csv").write_text(EMPTY + found)
-    splits = score(DETECTION, truth, tmp_path / "long.csv", bootstrap=500).splits
+    splits = score(ScoringRequest(DETECTION, truth, tmp_path / "long.csv", report=with_intervals(500))).splits
     assert splits["public"].metrics == splits["private"].metrics
     together = np.corrcoef(splits["public"].replicates["mAP"], splits["private"].replicates["mAP"])[0, 1]
     assert abs(together) < 0.2
@@ -156,13 +162,11 @@ def test_splits_of_equally_many_images_are_drawn_apart(tmp_path: Path) -> None:
 
 def test_progress_is_told_until_the_end(tiny: Any) -> None:
     told: list[tuple[str, float]] = []
-    score(
-        tiny.track,
-        tiny.truth,
-        tiny.long,
-        split=(0.5, 1),
-        bootstrap=200,
-        progress=lambda stage, fraction: told.append((stage, fraction)),
+    scored(
+        tiny,
+        200,
+        opening=TruthOptions(split=(0.5, 1)),
+        resources=Resources(progress=lambda stage, fraction: told.append((stage, fraction))),
     )
     fractions = [fraction for stage, fraction in told if stage == "bootstrapping"]
     assert told[-1] == ("bootstrapping", 1.0)
@@ -186,14 +190,14 @@ def test_who_stops_is_heard_at_once(tiny: Any, monkeypatch: pytest.MonkeyPatch) 
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        score(tiny.track, tiny.truth, tiny.long, bootstrap=100_000, progress=tell)
+        scored(tiny, 100_000, resources=Resources(progress=tell))
     assert len(numbers) < 100_000 / LANES / 2
 
 
-@pytest.mark.parametrize("wanted", [{"bootstrap": -1}, {"bootstrap": 1, "seed": -1}])
-def test_negative_numbers_are_refused(wanted: dict[str, int], tiny: Any) -> None:
+@pytest.mark.parametrize("wanted", [{"replicates": 0}, {"replicates": 1, "seed": -1}])
+def test_numbers_that_are_too_small_are_refused(wanted: dict[str, int]) -> None:
     with pytest.raises(InvalidParameters):
-        score(tiny.track, tiny.truth, tiny.long, **wanted)  # type: ignore[arg-type]
+        Bootstrap(**wanted)
 
 
 # Nothing to draw from, nothing to draw, nothing defined.
@@ -201,14 +205,14 @@ def test_negative_numbers_are_refused(wanted: dict[str, int], tiny: Any) -> None
 
 def test_an_empty_submission_is_sure_of_its_zero(tiny: Any) -> None:
     tiny.long.write_text(EMPTY)
-    split = score(tiny.track, tiny.truth, tiny.long, bootstrap=100).splits["all"]
+    split = scored(tiny, 100).splits["all"]
     assert split.intervals == {"mAP": (0.0, 0.0)}
 
 
 def test_one_image_has_one_score(tiny: Any, tmp_path: Path) -> None:
     usage = tmp_path / "usage.csv"
     usage.write_text("ImageID,Usage\nstreet,Public\nkitchen,Ignored\ngarden,Ignored\n")
-    split = score(tiny.track, tiny.truth, tiny.long, usage=usage, bootstrap=100).splits["all"]
+    split = scored(tiny, 100, opening=TruthOptions(usage=usage)).splits["all"]
     assert split.metrics["mAP"] == pytest.approx(0.5)
     assert split.intervals["mAP"] == pytest.approx((0.5, 0.5))
 
@@ -219,7 +223,7 @@ def test_a_split_without_images_has_no_interval(usage: str, tiny: Any, tmp_path:
     listing.write_text("ImageID,Usage\n" + "".join(f"{name},{usage}\n" for name in ("street", "kitchen", "garden")))
     kept = tmp_path / "draws"
     for _ in range(2):
-        splits = score(tiny.track, tiny.truth, tiny.long, usage=listing, bootstrap=100, draws=kept).splits
+        splits = scored(tiny, 100, draws=kept, opening=TruthOptions(usage=listing)).splits
         assert splits["public"].metrics == {"mAP": None}
         assert splits["public"].intervals == {}
         assert np.isnan(splits["public"].replicates["mAP"]).tolist() == [True] * 100
@@ -229,7 +233,7 @@ def test_a_split_without_images_has_no_interval(usage: str, tiny: Any, tmp_path:
 def test_no_truth_at_all_has_no_interval(tiny: Any) -> None:
     boxes = (tiny.truth / "boxes.csv").read_text().splitlines()[0]
     (tiny.truth / "boxes.csv").write_text(boxes + "\n")
-    split = score(tiny.track, tiny.truth, tiny.long, bootstrap=100).splits["all"]
+    split = scored(tiny, 100).splits["all"]
     assert split.metrics == {"mAP": None}
     assert split.intervals == {}
     assert np.isnan(split.replicates["mAP"]).all()
@@ -239,7 +243,7 @@ def test_a_replicate_that_draws_no_object_is_left_out(tiny: Any) -> None:
     """One object in one of three images: 8 of 27 replicates are undefined, and the interval is of the others."""
     rows = (tiny.truth / "boxes.csv").read_text().splitlines()
     (tiny.truth / "boxes.csv").write_text("\n".join([rows[0], rows[-1]]))
-    split = score(tiny.track, tiny.truth, tiny.long, bootstrap=1_000).splits["all"]
+    split = scored(tiny, 1_000).splits["all"]
     undefined = np.isnan(split.replicates["mAP"])
     assert undefined.mean() == pytest.approx(8 / 27, abs=0.06)
     low, high = recentred_interval(split.replicates["mAP"][~undefined], split.metrics["mAP"] or 0.0) or (1, 0)
@@ -249,11 +253,11 @@ def test_a_replicate_that_draws_no_object_is_left_out(tiny: Any) -> None:
 def test_ignored_images_count_for_nothing(tiny: Any, tmp_path: Path) -> None:
     usage = tmp_path / "usage.csv"
     usage.write_text("ImageID,Usage\nstreet,Public\nkitchen,Public\ngarden,Ignored\n")
-    truth = open_truth(contest_of(tiny.track), tiny.truth, None, usage=usage)
+    truth = open_truth(scorer_of(tiny.track), tiny.truth, None, TruthOptions(usage=usage))
     assert (truth.arrays["usage"] == IGNORED).sum() == 1
-    one = score(tiny.track, tiny.truth, tiny.long, usage=usage, bootstrap=50).splits["all"].replicates["mAP"]
+    one = scored(tiny, 50, opening=TruthOptions(usage=usage)).splits["all"].replicates["mAP"]
     tiny.long.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
-    other = score(tiny.track, tiny.truth, tiny.long, usage=usage, bootstrap=50).splits["all"].replicates["mAP"]
+    other = scored(tiny, 50, opening=TruthOptions(usage=usage)).splits["all"].replicates["mAP"]
     assert np.array_equal(one, other)
 
 

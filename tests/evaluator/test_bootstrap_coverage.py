@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from evaluator.draws import LANES, Draws
 from evaluator.kernels import bootstrap as kernels
-from evaluator.metrics.bootstrap import Numbers, Weights, means_defined, paired_interval, recentred_interval
-from evaluator.metrics.resampling import HIT, MISS, Groups, Steps
+from evaluator.metrics.bootstrap import Numbers, Weights, mean_over_classes, paired_interval, recentred_interval
+from evaluator.metrics.resampling import HIT, MISS, CurveSteps, ImageGroups
 
 IMAGES, SETS, REPLICATES = 500, 400, 4 * LANES
 OBJECTS = np.geomspace(20, 400, 30)
@@ -28,12 +28,12 @@ Counts = NDArray[np.int64]
 class Results:
     """Of a detector on one test set."""
 
-    truths: Groups
-    curves: Steps
+    truths: ImageGroups
+    curves: CurveSteps
 
     def scores(self, weights: Weights) -> Numbers:
         truths = kernels.sums(weights, self.truths)
-        return means_defined(kernels.average_precisions(weights, self.curves, truths, 1.0))
+        return mean_over_classes(kernels.average_precisions(weights, self.curves, truths, 1.0))
 
 
 def spread(counts: Counts) -> tuple[NDArray[np.int32], Counts]:
@@ -49,7 +49,9 @@ def detected(rng: np.random.Generator, objects: Counts) -> Results:
     sure = np.concatenate([rng.beta(3, 2, found.sum()), rng.beta(1.5, 2.5, false.sum())])
     kinds = np.repeat(np.array([HIT, MISS], np.uint8), [found.sum(), false.sum()])
     image, label = spread(objects)
-    return Results(Groups.of(label, image, len(OBJECTS)), Steps.of(classes, sure, kinds, images, len(OBJECTS)))
+    return Results(
+        ImageGroups.of(label, image, len(OBJECTS)), CurveSteps.of(classes, sure, kinds, images, len(OBJECTS))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import pytest
 
 from evaluator.problems import InvalidTruth
 from evaluator.report import SplitReport
+from evaluator.request import ScoringRequest
 from evaluator.scoring import check, prepare, score
 
 TRACK = "openimages-classification"
@@ -32,7 +33,9 @@ def submission(tmp_path: Path, rows: list[str]) -> Path:
 def scored(
     tmp_path: Path, labels: list[str], rows: list[str], hierarchy: str = "", **files: str
 ) -> dict[str, SplitReport]:
-    return dict(score(TRACK, truth(tmp_path, labels, hierarchy, **files), submission(tmp_path, rows)).splits)
+    return dict(
+        score(ScoringRequest(TRACK, truth(tmp_path, labels, hierarchy, **files), submission(tmp_path, rows))).splits
+    )
 
 
 def ap(splits: dict[str, SplitReport], label: str = "cat") -> object:
@@ -91,7 +94,10 @@ def test_both_shapes_score_alike(tmp_path: Path) -> None:
     path = tmp_path / "strings.csv"
     path.write_text("ImageId,PredictionString\na,cat 0.8 dog 1\nb,cat 0.9\nc,\n")
     long = submission(tmp_path, ["b,cat,0.9", "a,cat,0.8", "a,dog,1"])
-    assert score(TRACK, folder, path).as_dict()["splits"] == score(TRACK, folder, long).as_dict()["splits"]
+    assert (
+        score(ScoringRequest(TRACK, folder, path)).as_dict()["splits"]
+        == score(ScoringRequest(TRACK, folder, long)).as_dict()["splits"]
+    )
 
 
 def test_a_string_of_an_odd_number_of_tokens_is_refused(tmp_path: Path) -> None:

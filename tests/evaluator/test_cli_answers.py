@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from evaluator.catalog import TRACKS
-from evaluator.cli import VERBS, main
+from evaluator.cli import COMMANDS, main
 from evaluator.problems import visible
 
 pytestmark = pytest.mark.usefixtures("no_colour")
@@ -83,7 +83,7 @@ def test_what_another_truth_makes_public_is_counted(run: Run, tiny: Any, tmp_pat
     ]
     private = tmp_path / "private"
     assert run("prepare", tiny.track, "--truth", tiny.truth, "--split", "0", "--out", private)[0] == 0
-    assert run("reveals", private, tmp_path / "all") == (0, f"private images that would be public: {images}\n")
+    assert run("reveals", private, tmp_path / "all") == (0, f"private images that would become public: {images}\n")
     assert run("reveals", tmp_path / "all", private, "--json") == (0, '{"newly_public": 0}\n')
 
 
@@ -280,7 +280,7 @@ FLAGS = {
 }
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", COMMANDS)
 def test_help_names_every_flag_and_no_other(verb: str, run: Run) -> None:
     assert set(re.findall(r"--[a-z-]+", run(verb, "--help")[1])) == {"--help", *FLAGS[verb].split()}
 

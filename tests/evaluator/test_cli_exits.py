@@ -120,7 +120,7 @@ def test_a_bug_is_1_in_one_line(tiny: Any, monkeypatch: pytest.MonkeyPatch, caps
     assert check_that_raises(monkeypatch, ZeroDivisionError("a\nb"), tiny) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == "podium: ZeroDivisionError: a b (PODIUM_DEBUG=1 shows where)\n"
+    assert err == "podium: ZeroDivisionError: a b (set PODIUM_DEBUG=1 for a traceback)\n"
 
 
 def test_a_bug_shows_its_place_to_who_asks(

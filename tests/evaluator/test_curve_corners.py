@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.metrics.average_precision import Curve, average_precision, precision_recall
-from evaluator.metrics.corners import corners
+from evaluator.metrics.curve_points import simplified
 
 seeds = st.integers(0, 2**48)
 
@@ -29,7 +29,7 @@ def columns(seed: int) -> tuple[np.ndarray, np.ndarray, float]:
 @given(seed=seeds)
 def test_what_is_left_out_changes_no_area(seed: int) -> None:
     confidences, hits, truths = columns(seed)
-    kept = corners(precision_recall(confidences, hits, truths))
+    kept = simplified(precision_recall(confidences, hits, truths))
     assert area(kept) == pytest.approx(average_precision(confidences, hits, truths), abs=1e-12)
 
 
@@ -37,7 +37,7 @@ def test_what_is_left_out_changes_no_area(seed: int) -> None:
 def test_thinned_corners_lose_less_than_a_step(seed: int, most: int) -> None:
     confidences, hits, truths = columns(seed)
     whole = precision_recall(confidences, hits, truths)
-    kept = corners(whole, most)
+    kept = simplified(whole, most)
     lost = average_precision(confidences, hits, truths) - area(kept)
     assert -1e-12 <= lost < 1 / (most - 1)
     assert len(kept.recalls) <= most + 2
@@ -46,7 +46,7 @@ def test_thinned_corners_lose_less_than_a_step(seed: int, most: int) -> None:
 @given(seed=seeds, most=st.integers(2, 12))
 def test_every_point_is_one_of_the_curve_and_the_ends_are_exact(seed: int, most: int) -> None:
     whole = precision_recall(*columns(seed))
-    kept = corners(whole, most)
+    kept = simplified(whole, most)
     points = set(zip(whole.confidences, whole.recalls, whole.precisions, strict=True))
     assert set(zip(kept.confidences, kept.recalls, kept.precisions, strict=True)) <= points
     for column in ("confidences", "recalls", "precisions"):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evaluator.report import SplitReport
+from evaluator.request import ScoringRequest
 from evaluator.scoring import score
 
 TREE = (
@@ -40,7 +41,7 @@ def scored(
         if lines is not None:
             (truth / name).write_text("\n".join(lines) + "\n")
     submission.write_text("\n".join(["ImageID,LabelName,Score,XMin,XMax,YMin,YMax", *predictions]) + "\n")
-    return dict(score("openimages-detection", truth, submission, parameters=parameters).splits)
+    return dict(score(ScoringRequest("openimages-detection", truth, submission, parameters=parameters)).splits)
 
 
 def row_of(splits: dict[str, SplitReport], label: str = "cat", split: str = "all") -> dict[str, Any]:

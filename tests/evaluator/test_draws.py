@@ -64,7 +64,7 @@ def test_each_image_is_drawn_as_often_as_any_other() -> None:
 def test_a_weight_that_does_not_fit_is_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     free = drawn().block(0)
     most = int(free.max())
-    monkeypatch.setattr(module, "MOST", most - 1)
+    monkeypatch.setattr(module, "MAX_WEIGHT", most - 1)
     bounded = drawn().block(0)
     assert bounded.max() == most - 1
     assert (bounded.sum(axis=0, dtype=int) == 50).all()

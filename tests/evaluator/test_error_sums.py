@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from evaluator.report import Report
+from evaluator.request import ReportOptions, ScoringRequest
 from evaluator.scoring import score
 from tests.evaluator import test_relationship_explanations as relationships
 from tests.evaluator.test_explanations import LEFT, RIGHT, WHOLE, class_row, explained, table, written
@@ -85,7 +86,9 @@ def test_a_relation_without_remaining_triplets_keeps_its_precision(tmp_path: Pat
     triplets = [f"i,man,guitar,holds,{LEFT},{RIGHT}", f"j,man,horse,on,{LEFT},{RIGHT}"]
     (truth / "relationships.csv").write_text("\n".join([f"{header},{boxes}", *triplets]) + "\n")
     submission.write_text(f"{header},Score,{boxes}\ni,man,guitar,holds,0.9,{LEFT},{RIGHT}\n")
-    report = score("openimages-relationships", truth, submission, explain=True)
+    report = score(
+        ScoringRequest("openimages-relationships", truth, submission, report=ReportOptions(explanation=True))
+    )
     assert report.splits["all"].metrics["mAP_relationships"] == 0.5
     found = gains(report, "mAP_relationships")
     assert (found["missed"], found["all_misses"], found["all_false_positives"]) == (0.0, 0.0, 0.0)

@@ -15,13 +15,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator.catalog import TRACKS, Form, Heading
+from evaluator.catalog import TRACKS, Form, ReportColumn
 from evaluator.draws import LANES, Draws
 from evaluator.files.conversion import convert
 from evaluator.problems import InvalidSubmission
-from evaluator.scoring import ceiling, check, prepare, sample, score
+from evaluator.report import Report
+from evaluator.request import Resources, ScoringRequest, TruthOptions
+from evaluator.scoring import ceiling, check, prepare, score, template
 from evaluator.synthesis import synthesize
-from evaluator.tracks import contest_of
+from evaluator.tracks import scorer_of
+from tests.evaluator.options import HALVES, with_intervals
 from tests.evaluator.rewriting import rewritten
 
 IMAGES = 40
@@ -40,8 +43,11 @@ class Made:
     def form(self) -> Form:
         return TRACKS[self.track].form
 
+    def scored(self, submission: Path, **fields: Any) -> Report:
+        return score(ScoringRequest(self.track, self.truth, submission, **fields))
+
     def headline(self, submission: Path) -> float | None:
-        return score(self.track, self.truth, submission).splits["all"].metrics[TRACKS[self.track].headline]
+        return self.scored(submission).splits["all"].metrics[TRACKS[self.track].headline]
 
 
 @pytest.fixture(scope="module", params=list(TRACKS))
@@ -50,7 +56,10 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     files = synthesize(request.param, out, images=IMAGES, seed=5, qualities=(0.6,))["files"]
     submissions = sorted((out / name for name in files if name.startswith("submissions/")), key=lambda p: len(p.name))
     return Made(
-        request.param, out / "truth", submissions, score(request.param, out / "truth", submissions[0]).as_dict()
+        request.param,
+        out / "truth",
+        submissions,
+        score(ScoringRequest(request.param, out / "truth", submissions[0])).as_dict(),
     )
 
 
@@ -76,7 +85,7 @@ WITH_BOXES = [name for name, track in TRACKS.items() if {"XMin", "XMin1"} & set(
 
 def test_every_declared_track_is_computed() -> None:
     for name, track in TRACKS.items():
-        assert contest_of(name).track is track
+        assert scorer_of(name).track is track
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -87,21 +96,21 @@ def test_order_shape_gzip_and_dress_of_a_file_change_not_one_bit(
     source = data.draw(st.sampled_from(made.submissions))
     path = tmp_path / "submission"
     path.write_bytes(rewritten(made.form, source.read_text(), random.Random(data.draw(st.integers(0, 2**32)))))
-    assert score(made.track, made.truth, path).as_dict() == made.result
+    assert made.scored(path).as_dict() == made.result
 
 
 def test_a_second_run_gives_the_same_bytes(made: Made) -> None:
-    again = score(made.track, made.truth, made.submissions[0]).as_dict()
+    again = made.scored(made.submissions[0]).as_dict()
     assert json.dumps(again) == json.dumps(made.result)
 
 
 def test_any_threads_shape_and_kept_draws_give_the_same_replicates(made: Made, tmp_path: Path) -> None:
     files = made.submissions[0], made.submissions[-1]
-    first = score(made.track, made.truth, files[0], bootstrap=100, seed=4, split=(0.4, 1)).splits
+    first = made.scored(files[0], opening=HALVES, report=with_intervals(100, seed=4)).splits
     assert list(first) == ["all", "public", "private"]
     for file, threads, draws in ((files[1], 1, None), (files[0], 2, tmp_path), (files[1], 3, tmp_path)):
-        again = score(
-            made.track, made.truth, file, bootstrap=100, seed=4, split=(0.4, 1), threads=threads, draws=draws
+        again = made.scored(
+            file, opening=HALVES, report=with_intervals(100, seed=4, draws=draws), resources=Resources(threads=threads)
         ).splits
         for name, split in first.items():
             assert again[name].as_dict() == split.as_dict()
@@ -112,7 +121,7 @@ def test_any_threads_shape_and_kept_draws_give_the_same_replicates(made: Made, t
 
 
 def test_every_metric_has_replicates_and_an_interval_around_it(made: Made) -> None:
-    split = score(made.track, made.truth, made.submissions[-1], bootstrap=200).splits["all"]
+    split = made.scored(made.submissions[-1], report=with_intervals(200)).splits["all"]
     assert set(split.replicates) == set(split.intervals) == {metric.name for metric in TRACKS[made.track].metrics}
     for name, observed in split.metrics.items():
         low, high = split.intervals[name]
@@ -123,7 +132,7 @@ def test_every_metric_has_replicates_and_an_interval_around_it(made: Made) -> No
 
 def test_a_replicate_that_draws_every_image_once_is_the_score(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Draws, "block", lambda draws, number: np.ones((draws.images, LANES), np.uint8))
-    for split in score(made.track, made.truth, made.submissions[0], bootstrap=1, split=(0.4, 1)).splits.values():
+    for split in made.scored(made.submissions[0], opening=HALVES, report=with_intervals(1)).splits.values():
         assert {name: float(values[0]) for name, values in split.replicates.items()} == pytest.approx(
             split.metrics, abs=1e-12
         )
@@ -134,7 +143,7 @@ def test_a_replicate_of_the_public_images_alone_is_their_score(made: Made, monke
     public = public_images(images, share=0.4, seed=1)
     drawn = np.repeat(np.array([[image in public] for image in sorted(images)], np.uint8), LANES, axis=1)
     monkeypatch.setattr(Draws, "block", lambda draws, number: drawn[: draws.images])  # of "all" all of them
-    found = score(made.track, made.truth, made.submissions[0], bootstrap=1, split=(0.4, 1)).splits
+    found = made.scored(made.submissions[0], opening=HALVES, report=with_intervals(1)).splits
     assert {name: float(each[0]) for name, each in found["all"].replicates.items()} == pytest.approx(
         found["public"].metrics, abs=1e-12
     )
@@ -142,7 +151,7 @@ def test_a_replicate_of_the_public_images_alone_is_their_score(made: Made, monke
 
 def test_a_prepared_truth_gives_the_same_bytes(made: Made, tmp_path: Path) -> None:
     prepare(made.track, made.truth, tmp_path / "t.podium")
-    again = score(made.track, tmp_path / "t.podium", made.submissions[0]).as_dict()
+    again = score(ScoringRequest(made.track, tmp_path / "t.podium", made.submissions[0])).as_dict()
     assert json.dumps(again) == json.dumps(made.result)
 
 
@@ -171,7 +180,7 @@ def test_conversion_there_and_back_keeps_every_prediction(made: Made, tmp_path: 
 
 def test_an_empty_file_gets_what_the_track_declares(made: Made, tmp_path: Path) -> None:
     path = tmp_path / "empty"
-    headers = {shape.header + "\n" for shape in made.form.shapes if shape.header} or {made.form.nothing}
+    headers = {shape.header + "\n" for shape in made.form.shapes if shape.header} or {made.form.empty_file}
     for content in headers:
         path.write_text(content)
         match TRACKS[made.track].empty:
@@ -186,7 +195,7 @@ def test_an_empty_file_gets_what_the_track_declares(made: Made, tmp_path: Path) 
 
 def test_the_sample_submission_is_complete_and_predicts_nothing(made: Made, tmp_path: Path) -> None:
     path = tmp_path / "sample"
-    sample(made.track, made.truth, path)
+    template(made.track, made.truth, path)
     assert check(made.track, path, truth=made.truth).as_dict() == {
         "errors": [],
         "total": 0,
@@ -215,7 +224,7 @@ def test_a_prediction_that_hits_nothing_never_raises_a_score(made: Made, data: s
     path = tmp_path / "more.csv"
     with path.open("w") as file:
         csv.writer(file).writerows([header, extra, *rows])
-    worse = score(made.track, made.truth, path).as_dict()["splits"]["all"]
+    worse = made.scored(path).as_dict()["splits"]["all"]
     better = made.result["splits"]["all"]
     for name, value in worse["metrics"].items():
         assert value <= better["metrics"][name] + 1e-15, name
@@ -229,7 +238,7 @@ def test_check_says_what_score_says(made: Made, tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(content[: len(content) // 2] + b"\0")
     findings = check(made.track, tmp_path / "broken", truth=made.truth)
     with pytest.raises(InvalidSubmission) as caught:
-        score(made.track, made.truth, tmp_path / "broken")
+        made.scored(tmp_path / "broken")
     assert findings.total > 0
     assert caught.value.findings.as_dict() == findings.as_dict()
 
@@ -246,23 +255,23 @@ def test_a_damaged_file_is_scored_or_rejected(made: Made, data: st.DataObject, t
     if findings.total:
         assert json.dumps(findings.as_dict())
     else:
-        assert score(made.track, made.truth, tmp_path / "damaged").splits["all"].metrics
+        assert made.scored(tmp_path / "damaged").splits["all"].metrics
 
 
 def test_the_splits_are_scored_as_if_alone(made: Made, tmp_path: Path) -> None:
     """Public of a split equals a scoring with every other image ignored."""
     submission = made.submissions[0]
-    halves = score(made.track, made.truth, submission, split=(0.5, 3)).splits
+    halves = made.scored(submission, opening=TruthOptions(split=(0.5, 3))).splits
     images = images_of(made)
     usage = tmp_path / "usage.csv"
     public = public_images(images, share=0.5, seed=3)
     usage.write_text("ImageID,Usage\n" + "".join(f"{i},{'Public' if i in public else 'Ignored'}\n" for i in images))
-    alone = score(made.track, made.truth, submission, usage=usage).splits
+    alone = made.scored(submission, opening=TruthOptions(usage=usage)).splits
     assert 0 < len(public) < len(images)
     assert halves["public"].as_dict() == alone["all"].as_dict()
 
 
-def names(columns: Sequence[Heading]) -> tuple[str, ...]:
+def names(columns: Sequence[ReportColumn]) -> tuple[str, ...]:
     return tuple(column.name for column in columns)
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from evaluator.metrics.average_precision import average_precision
 from evaluator.problems import InvalidSubmission
 from evaluator.report import Report, SplitReport
+from evaluator.request import ReportOptions, ScoringRequest
 from evaluator.scoring import score
 from tests.evaluator.kernels import cases
 
@@ -42,10 +43,12 @@ def drawn(track: str, seed: int, folder: Path) -> tuple[Path, Path]:
 def explained(track: str, seed: int, folder: Path, parameters: dict[str, Any]) -> tuple[Report, Report] | None:
     files = drawn(track, seed, folder)
     try:
-        plain = score(track, *files, parameters=parameters)
+        plain = score(ScoringRequest(track, *files, parameters=parameters))
     except InvalidSubmission:
         return None
-    return plain, score(track, *files, parameters=parameters, explain=True, curves=True)
+    return plain, score(
+        ScoringRequest(track, *files, parameters=parameters, report=ReportOptions(curves=True, explanation=True))
+    )
 
 
 def rows_of(report: Report) -> list[dict[str, Any]]:
@@ -141,10 +144,10 @@ def test_the_ablation_without_hierarchy_is_the_score_without_it(seed: int, weigh
     files = drawn(DETECTION, seed, tmp_path)
     parameters = {"group_of_weight": weight}
     try:
-        report = score(DETECTION, *files, parameters=parameters, explain=True)
+        report = score(ScoringRequest(DETECTION, *files, parameters=parameters, report=ReportOptions(explanation=True)))
     except InvalidSubmission:
         return
-    without = score(DETECTION, *files, parameters={**parameters, "expand_hierarchy": False})
+    without = score(ScoringRequest(DETECTION, *files, parameters={**parameters, "expand_hierarchy": False}))
     for name, split in report.splits.items():
         rows = {
             (row["non_exhaustive_labels"], row["hierarchy"], row["group_of_weight"]): row
@@ -202,8 +205,8 @@ def test_curves_integrate_to_the_average_precisions(seed: int, track: str, tmp_p
 def test_kernels_and_the_readable_way_draw_the_same_curves(seed: int, track: str, tmp_path: Path) -> None:
     files = drawn(track, seed, tmp_path)
     try:
-        streamed = score(track, *files, curves=True)
+        streamed = score(ScoringRequest(track, *files, report=ReportOptions(curves=True)))
     except InvalidSubmission:
         return
     with cases.reference_implementation():
-        assert score(track, *files, curves=True).curves == streamed.curves
+        assert score(ScoringRequest(track, *files, report=ReportOptions(curves=True))).curves == streamed.curves

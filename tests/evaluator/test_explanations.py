@@ -7,6 +7,7 @@ import pytest
 
 from evaluator.problems import InvalidParameters
 from evaluator.report import Report
+from evaluator.request import ReportOptions, ScoringRequest
 from evaluator.scoring import prepare, score
 
 TRACK = "openimages-detection"
@@ -37,7 +38,7 @@ def written(
 
 
 def explained(files: tuple[Path, Path], **parameters: Any) -> Report:
-    return score(TRACK, *files, parameters=parameters, explain=True)
+    return score(ScoringRequest(TRACK, *files, parameters=parameters, report=ReportOptions(explanation=True)))
 
 
 def table(report: Report, name: str, key: str) -> dict[Any, dict[str, Any]]:
@@ -266,15 +267,15 @@ def test_attributes_change_neither_score_nor_what_a_damaged_truth_is(tmp_path: P
     (tmp_path / "without").mkdir()
     odd = written(tmp_path / "with", [f"i,cat,{WHOLE},0,who knows"], [], [], columns="IsGroupOf,IsOccluded")
     plain = written(tmp_path / "without", [f"i,cat,{WHOLE},0"], [], [])
-    assert score(TRACK, *odd).splits == score(TRACK, *plain).splits
+    assert score(ScoringRequest(TRACK, *odd)).splits == score(ScoringRequest(TRACK, *plain)).splits
 
 
 def test_a_plain_score_has_no_tables(tmp_path: Path) -> None:
-    report = score(TRACK, *ablation_files(tmp_path))
+    report = score(ScoringRequest(TRACK, *ablation_files(tmp_path)))
     assert (report.splits["all"].tables, report.curves, list(report.matches.rows())) == ({}, {}, [])
 
 
 def test_a_track_without_explanations_says_so(tmp_path: Path) -> None:
     truth, submission = ablation_files(tmp_path)
     with pytest.raises(InvalidParameters, match="not explained"):
-        score("openimages-segmentation", truth, submission, explain=True)
+        score(ScoringRequest("openimages-segmentation", truth, submission, report=ReportOptions(explanation=True)))

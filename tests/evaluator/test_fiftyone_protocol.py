@@ -9,6 +9,7 @@ import pytest
 from evaluator.catalog import DETECTION
 from evaluator.problems import InvalidParameters
 from evaluator.report import SplitReport
+from evaluator.request import ScoringRequest
 from evaluator.scoring import score
 from evaluator.signature import compose
 from tests.evaluator.test_golden import CASES, SHARED, assert_equal, found
@@ -32,7 +33,7 @@ def scored(
     }
     for path, text in lines.items():
         path.write_text("\n".join(text) + "\n")
-    return score("openimages-detection", truth, submission, parameters=parameters).splits["all"]
+    return score(ScoringRequest("openimages-detection", truth, submission, parameters=parameters)).splits["all"]
 
 
 def row_of(report: SplitReport, label: str) -> dict[str, Any]:
@@ -175,12 +176,12 @@ def test_across_classes_an_object_is_not_copied_to_its_ancestors(tmp_path: Path)
 
 
 def test_classes_are_crossed_by_fiftyone_only() -> None:
-    with pytest.raises(InvalidParameters, match="protocol=fiftyone only"):
+    with pytest.raises(InvalidParameters, match="only with protocol=fiftyone"):
         DETECTION.resolve({"classwise": False})
 
 
 def test_a_group_weighs_one_with_fiftyone() -> None:
-    with pytest.raises(InvalidParameters, match="protocol=tfod only"):
+    with pytest.raises(InvalidParameters, match="only with protocol=tfod"):
         DETECTION.resolve({"protocol": "fiftyone", "group_of_weight": 0.5})
 
 

@@ -14,9 +14,11 @@ from evaluator import bootstrap
 from evaluator.draws import LANES, Draws, Weights
 from evaluator.files.conversion import convert
 from evaluator.metrics import bootstrap as readable
+from evaluator.request import ScoringRequest
 from evaluator.scoring import prepare, score
 from evaluator.truth import Truth
 from tests.evaluator.kernels.cases import reference_implementation
+from tests.evaluator.options import with_intervals
 
 SHARED = Path(__file__).parents[3] / "shared"
 TOLERANCE = 1e-9
@@ -53,7 +55,9 @@ def found(folder: Path, name: str) -> Path | None:
 
 
 def assert_equal(expected: dict[str, Any], submission: Path, truth: Path) -> None:
-    report = score(expected["track"], truth, submission, parameters=expected.get("parameters")).as_dict()
+    report = score(
+        ScoringRequest(expected["track"], truth, submission, parameters=expected.get("parameters", {}))
+    ).as_dict()
     split = report["splits"]["all"]
     assert split["metrics"] == pytest.approx(expected["metrics"], abs=TOLERANCE)
     rows = {row["label"]: row for row in split["classes"]}
@@ -91,11 +95,12 @@ def test_a_bootstrap_changes_no_score_and_is_the_same_both_ways(
     submission = found(folder, "predictions.csv")
     assert submission is not None
     monkeypatch.setattr(Draws, "block", once_then_drawn)
-    options = {"parameters": expected["parameters"], "bootstrap": LANES}
-    ours = score(expected["track"], folder / "truth", submission, **options).splits["all"]
+    drawn = with_intervals(LANES)
+    request = ScoringRequest(expected["track"], folder / "truth", submission, expected["parameters"], report=drawn)
+    ours = score(request).splits["all"]
     with reference_implementation():
         monkeypatch.setattr(bootstrap, "engine", lambda: readable)
-        twin = score(expected["track"], folder / "truth", submission, **options).splits["all"]
+        twin = score(request).splits["all"]
     assert ours.metrics == twin.metrics == pytest.approx(expected["metrics"], abs=TOLERANCE)
     for name, value in expected["metrics"].items():
         assert np.array_equal(ours.replicates[name], twin.replicates[name], equal_nan=True)
@@ -123,7 +128,9 @@ def test_agrees_on_real_annotations(folder: str, file: str, truth: str, numbers:
 def test_agrees_on_masks_where_groups_have_no_weight() -> None:
     folder = SHARED / "golden" / "seg_a_open"
     parameters = {"group_of_weight": 0}
-    report = score("openimages-segmentation", folder / "truth", folder / "predictions.csv", parameters=parameters)
+    report = score(
+        ScoringRequest("openimages-segmentation", folder / "truth", folder / "predictions.csv", parameters=parameters)
+    )
     official = 0.47581293166627486  # of the same tool, with its weight of groups set to 0
     assert report.splits["all"].metrics["mAP"] == pytest.approx(official, abs=TOLERANCE)
 
@@ -134,7 +141,11 @@ def test_agrees_on_masks_where_groups_have_no_weight() -> None:
 def test_agrees_on_phrases_of_every_type(rule: str) -> None:
     data = SHARED / "data" / "flickr30k-grounding-test"
     expected = json.loads((data / f"whole_image.expected_{rule}.json").read_text())
-    report = score(expected["track"], data / "truth", data / "whole_image.json.gz", parameters=expected["parameters"])
+    report = score(
+        ScoringRequest(
+            expected["track"], data / "truth", data / "whole_image.json.gz", parameters=expected["parameters"]
+        )
+    )
     found = report.splits["all"]
     rows = {row["label"]: row for row in found.classes} | {"all": found.metrics}
     assert {name: found.metrics[name] for name in expected["metrics"]} == pytest.approx(
@@ -173,7 +184,7 @@ def test_the_published_files_hold_the_same_phrases(tmp_path: Path) -> None:
 def test_a_second_is_enough_for_a_whole_test_set(folder: str, file: str, track: str, tmp_path: Path) -> None:
     data = SHARED / "data" / folder
     prepare(track, data / "truth", tmp_path / "t.podium")
-    score(track, tmp_path / "t.podium", data / file)  # warm
+    score(ScoringRequest(track, tmp_path / "t.podium", data / file))  # warm
     begun = process_time()
-    score(track, tmp_path / "t.podium", data / file)
+    score(ScoringRequest(track, tmp_path / "t.podium", data / file))
     assert process_time() - begun < 1.0

@@ -9,6 +9,7 @@ import pytest
 from evaluator.catalog import Limits
 from evaluator.problems import Findings, InvalidTruth
 from evaluator.report import SplitReport
+from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import check, prepare, score
 from evaluator.truth import Truth
 
@@ -50,7 +51,7 @@ def submission(tmp_path: Path, value: Any) -> Path:
 
 def scored(tmp_path: Path, first: list[Any], second: list[Any], third: list[Any], **parameters: Any) -> SplitReport:
     path = submission(tmp_path, [entry("a", 0, first, second), entry("b", 1, third)])
-    return score(TRACK, truth(tmp_path), path, parameters=parameters).splits["all"]
+    return score(ScoringRequest(TRACK, truth(tmp_path), path, parameters=parameters)).splits["all"]
 
 
 def checked(tmp_path: Path, value: Any, **files: str) -> Findings:
@@ -89,7 +90,7 @@ def test_a_phrase_of_two_types_counts_in_both(tmp_path: Path) -> None:
 def test_a_phrase_goes_with_its_image(tmp_path: Path) -> None:
     path = submission(tmp_path, [entry("b", 1, [LEFT]), entry("a", 0, [], [])])
     folder = truth(tmp_path, usage="ImageID,Usage\na,Public\nb,Private\n")
-    splits = score(TRACK, folder, path).splits
+    splits = score(ScoringRequest(TRACK, folder, path)).splits
     assert [splits[name].metrics["recall@1"] for name in ("all", "public", "private")] == [1 / 3, 0.0, 1.0]
     assert [row["recall@1"] for row in splits["public"].classes] == [0.0, 0.0]
 
@@ -164,9 +165,11 @@ def test_without_a_truth_only_the_form_is_checked(tmp_path: Path) -> None:
 
 def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
     path = submission(tmp_path, GOOD)
-    assert [p.code for p in check(TRACK, path, limits=Limits(json_bytes=10)).errors] == ["too_large"]
+    assert [p.code for p in check(TRACK, path, resources=Resources(limits=Limits(json_bytes=10))).errors] == [
+        "too_large"
+    ]
     path = submission(tmp_path, [entry("a", 0, [ALL] * 3)])
-    assert [p.code for p in check(TRACK, path, limits=Limits(boxes=2)).errors] == ["too_many_rows"]
+    assert [p.code for p in check(TRACK, path, resources=Resources(limits=Limits(boxes=2))).errors] == ["too_many_rows"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidSubmission, InvalidTruth
-from evaluator.scoring import candidates, prepare, sample, score
+from evaluator.request import ScoringRequest, TruthOptions
+from evaluator.scoring import candidates, prepare, score, template
 from evaluator.synthesis import synthesize
 
 RETRIEVAL, SEGMENTATION = "flickr30k-retrieval", "openimages-segmentation"
@@ -35,7 +36,7 @@ ROWS = {
 
 def codes(track: str, folder: Path, tmp_path: Path, *, hidden: bool = True) -> set[str]:
     try:
-        prepare(track, folder, tmp_path / "truth.podium", hidden=hidden)
+        prepare(track, folder, tmp_path / "truth.podium", opening=TruthOptions(hidden=hidden))
     except InvalidTruth as error:
         return set(error.findings.counts)
     return set()
@@ -86,7 +87,7 @@ def test_the_synthesized_truth_of_every_track_may_be_hidden(track: str, tmp_path
     assert codes(track, tmp_path / "world" / "truth", tmp_path) == set()
 
 
-@pytest.mark.parametrize("write", [sample, candidates])
+@pytest.mark.parametrize("write", [template, candidates])
 def test_which_caption_belongs_to_which_image_does_not_change_what_participants_get(
     write: Callable[[str, Path, Path], None], tmp_path: Path
 ) -> None:
@@ -101,7 +102,7 @@ def test_which_caption_belongs_to_which_image_does_not_change_what_participants_
 def test_the_sample_of_a_retrieval_phase_scores_no_better_than_chance(tmp_path: Path) -> None:
     """Taking its captions in turn for its images was a perfect score."""
     synthesize(RETRIEVAL, tmp_path / "world", images=200, qualities=[])
-    sample(RETRIEVAL, tmp_path / "world" / "truth", tmp_path / "sample.json")
+    template(RETRIEVAL, tmp_path / "world" / "truth", tmp_path / "sample.json")
     lists = json.loads((tmp_path / "sample.json").read_text())
     images, captions = list(lists["image_to_sentence"]), list(lists["sentence_to_image"])
     guess = {
@@ -109,7 +110,7 @@ def test_the_sample_of_a_retrieval_phase_scores_no_better_than_chance(tmp_path: 
         "sentence_to_image": {caption: [images[n // 5]] for n, caption in enumerate(captions)},
     }
     (tmp_path / "guess.json").write_text(json.dumps(guess))
-    report = score(RETRIEVAL, tmp_path / "world" / "truth", tmp_path / "guess.json")
+    report = score(ScoringRequest(RETRIEVAL, tmp_path / "world" / "truth", tmp_path / "guess.json"))
     value = report.splits["all"].metrics["mean_recall"]
     assert value is not None
     assert value < 0.05
@@ -160,9 +161,9 @@ def test_whether_an_image_has_a_mask_changes_neither_sample_nor_defects(tmp_path
     found = []
     for masks in (ROWS["masks.csv"], ""):
         folder = masked(tmp_path, masks=masks)
-        sample(SEGMENTATION, folder, tmp_path / "sample.csv")
+        template(SEGMENTATION, folder, tmp_path / "sample.csv")
         with pytest.raises(InvalidSubmission) as raised:
-            score(SEGMENTATION, folder, tmp_path / "wrong.csv")
+            score(ScoringRequest(SEGMENTATION, folder, tmp_path / "wrong.csv"))
         found.append(((tmp_path / "sample.csv").read_text(), raised.value.findings.as_dict()))
     assert found[0] == found[1]
     assert found[0][0].splitlines()[1:] == ["a,8,6,", "b,9,7,"]

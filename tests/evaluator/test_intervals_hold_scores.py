@@ -13,8 +13,10 @@ from evaluator.metrics.average_precision import average_precision
 from evaluator.metrics.bootstrap import recentred_interval
 from evaluator.metrics.share_intervals import Trials, share_interval, wilson_interval
 from evaluator.report import Report
+from evaluator.request import ScoringRequest
 from evaluator.scoring import score
 from evaluator.synthesis import synthesize
+from tests.evaluator.options import with_intervals
 
 DETECTION = "openimages-detection"
 BOX = "0.1,0.5,0.1,0.5"
@@ -46,7 +48,7 @@ def assert_held(report: Report) -> None:
 def test_the_interval_of_a_mean_with_a_rare_class_holds_it(seed: int, tmp_path: Path) -> None:
     """B is undefined in some replicates, which are 1.0 and moved both ends below 0.5."""
     truth, submission = detection(tmp_path, 100, rare=4)
-    report = score(DETECTION, truth, submission, bootstrap=1000, seed=seed)
+    report = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(1000, seed=seed)))
     low, high = report.splits["all"].intervals["mAP"]
     assert report.splits["all"].metrics["mAP"] == high == 0.5
     assert low < high
@@ -56,7 +58,7 @@ def test_the_interval_of_a_mean_with_a_rare_class_holds_it(seed: int, tmp_path: 
 def test_every_interval_of_every_track_holds_its_score(track: str, tmp_path: Path) -> None:
     synthesize(track, tmp_path, images=12, seed=5, qualities=[0.2, 0.6, 1.0])
     for submission in sorted((tmp_path / "submissions").iterdir()):
-        assert_held(score(track, tmp_path / "truth", submission, bootstrap=60))
+        assert_held(score(ScoringRequest(track, tmp_path / "truth", submission, report=with_intervals(60))))
 
 
 @given(st.lists(shares, min_size=1, max_size=30), shares)
@@ -82,7 +84,7 @@ def test_wilson_holds_its_share_for_any_size(share: float, size: float) -> None:
 def test_a_perfect_mean_average_precision_has_no_sure_decimal(tmp_path: Path) -> None:
     """All replicates agree: they say nothing about other images."""
     truth, submission = detection(tmp_path, 30)
-    split = score(DETECTION, truth, submission, bootstrap=50).splits["all"]
+    split = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(50))).splits["all"]
     assert (split.metrics["mAP"], split.intervals["mAP"]) == (1.0, (1.0, 1.0))
     assert supported_decimals(split.intervals["mAP"]) == 0
 
@@ -92,7 +94,9 @@ def test_groups_of_a_fraction_that_are_all_found_give_an_average_precision_of_1(
     weight: float, images: int, tmp_path: Path
 ) -> None:
     truth, submission = detection(tmp_path, images, group=1)
-    report = score(DETECTION, truth, submission, parameters={"group_of_weight": weight}, bootstrap=50)
+    report = score(
+        ScoringRequest(DETECTION, truth, submission, parameters={"group_of_weight": weight}, report=with_intervals(50))
+    )
     (row,) = report.splits["all"].classes
     assert (row["ap"], report.splits["all"].metrics["mAP"]) == (1.0, 1.0)
     assert_held(report)

@@ -8,9 +8,9 @@ import pytest
 from evaluator.catalog import TRACKS
 from evaluator.explanation import POINTS, ROWS, explanation
 from evaluator.report import Report, SplitReport
+from evaluator.request import ReportOptions, ScoringRequest
 from evaluator.scoring import score
 from evaluator.synthesis import synthesize
-from evaluator.tracks import contest_of
 
 
 @pytest.fixture(scope="module", params=list(TRACKS))
@@ -20,12 +20,14 @@ def explained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     synthesize(request.param, out, images=60, seed=5, qualities=(0.6,))
     file = min((out / "submissions").iterdir(), key=lambda path: len(path.name))
     explain = bool(TRACKS[request.param].explained_tables)
-    return score(request.param, out / "truth", file, curves=True, explain=explain)
+    return score(
+        ScoringRequest(request.param, out / "truth", file, report=ReportOptions(curves=True, explanation=explain))
+    )
 
 
 def test_a_track_declares_what_it_explains(explained: Report) -> None:
     track, split = TRACKS[explained.track], explained.splits["all"]
-    assert bool(track.explained_tables) is bool(contest_of(track.name).explaining)
+    assert bool(track.explained_tables) is bool(track.modules.explanation)
     declared = {table.name: {column.name for column in table.columns} for table in track.explained_tables}
     assert set(split.tables) <= {*declared, *(table.name for table in track.tables)}
     for name in set(split.tables) & set(declared):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from pycocotools import mask as coco
 
+from evaluator.request import ScoringRequest
 from evaluator.scoring import load_kernels, score
 
 TRACK = "openimages-segmentation"
@@ -75,7 +76,7 @@ def main() -> None:
             idle = int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGESIZE")
             resource.setrlimit(resource.RLIMIT_DATA, (idle + mebibytes * 2**20, -1))
             try:
-                score(TRACK, truth, submission)
+                score(ScoringRequest(TRACK, truth, submission))
             except MemoryError:
                 os._exit(OUT_OF_MEMORY)
             os._exit(SCORED)

@@ -6,12 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluator.catalog import TRACKS, Column, Form, Metric, Track, TruthFile
+from evaluator.catalog import TRACKS, Column, Form, Metric, Modules, Track, TruthFile
 from evaluator.cli import main
 from evaluator.problems import InvalidParameters
-from evaluator.scoring import ceiling, check, sample, score
+from evaluator.request import ScoringRequest
+from evaluator.scoring import ceiling, check, score, template
 from evaluator.synthesis import synthesize
-from evaluator.tracks.shared.one_answer import Answers, contest
+from evaluator.tracks.shared.one_answer import Answers, OneAnswerScorer
+from tests.evaluator.options import HALVES, with_intervals
 
 IMAGE, DIGIT, SLANT = (
     Column("ImageID", "image", "its id"),
@@ -26,7 +28,7 @@ DIGITS = Track(
     form=Form("table", columns=(IMAGE, DIGIT, SLANT), example="img1,7,0.2", one_each=True),
     metrics=(Metric("accuracy", "Accuracy", "share of images read rightly"), Metric("upright", "", "")),
     headline_explained="The share of images whose digit is right.",
-    implementation=__name__,
+    modules=Modules(__name__),
 )
 
 
@@ -35,7 +37,7 @@ def measure(truth: Answers, answers: Answers, parameters: object) -> Answers:
     return {"accuracy": right, "upright": np.abs(truth["Slant"] - answers["Slant"]) <= 0.1}
 
 
-CONTEST = contest(DIGITS, measure)
+SCORER = OneAnswerScorer(DIGITS, measure)
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +55,10 @@ def truth(tmp_path: Path) -> Path:
 
 def test_its_metric_is_the_mean_over_images(truth: Path, tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("Digit,ImageID,Slant\n1,c,0\n7,a,0.45\neight,b,1\n")
-    assert score("digits", truth, tmp_path / "s.csv").splits["all"].metrics == {"accuracy": 0.5, "upright": 0.25}
+    assert score(ScoringRequest("digits", truth, tmp_path / "s.csv")).splits["all"].metrics == {
+        "accuracy": 0.5,
+        "upright": 0.25,
+    }
 
 
 def test_its_defects_are_told(truth: Path, tmp_path: Path) -> None:
@@ -66,9 +71,9 @@ def test_its_defects_are_told(truth: Path, tmp_path: Path) -> None:
 def test_its_halves_its_sample_and_its_ceiling_work(tmp_path: Path) -> None:
     synthesize("digits", tmp_path / "made", images=300)
     truth = tmp_path / "made" / "truth"
-    for write in (sample, ceiling):
+    for write in (template, ceiling):
         write("digits", truth, tmp_path / "s.csv")
-        splits = score("digits", truth, tmp_path / "s.csv", split=(0.4, 1)).splits
+        splits = score(ScoringRequest("digits", truth, tmp_path / "s.csv", opening=HALVES)).splits
         assert set(splits) == {"all", "public", "private"}
         assert (splits["private"].metrics["accuracy"] == 1.0) == (write is ceiling)
 
@@ -76,7 +81,7 @@ def test_its_halves_its_sample_and_its_ceiling_work(tmp_path: Path) -> None:
 def test_without_a_sample_it_says_that_there_are_no_intervals(truth: Path, tmp_path: Path) -> None:
     ceiling("digits", truth, tmp_path / "s.csv")
     with pytest.raises(InvalidParameters, match="have no intervals"):
-        score("digits", truth, tmp_path / "s.csv", bootstrap=10)
+        score(ScoringRequest("digits", truth, tmp_path / "s.csv", report=with_intervals(10)))
 
 
 def test_the_command_line_knows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

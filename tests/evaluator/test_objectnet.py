@@ -8,6 +8,7 @@ import pytest
 
 from evaluator.problems import Findings, InvalidTruth
 from evaluator.report import SplitReport
+from evaluator.request import ScoringRequest
 from evaluator.scoring import check, prepare, score
 
 ANSWERS = {"set/a.png": 7, "b.png": 7, "c.png": 9, "d.png": 9}
@@ -33,7 +34,7 @@ def truth(tmp_path: Path, answers: Any = ANSWERS, **files: str) -> Path:
 def scored(tmp_path: Path, rows: str, *, parameters: Any = None, **files: str) -> dict[str, SplitReport]:
     path = tmp_path / "guesses.csv"
     path.write_text(rows)
-    return dict(score("objectnet", truth(tmp_path, **files), path, parameters=parameters).splits)
+    return dict(score(ScoringRequest("objectnet", truth(tmp_path, **files), path, parameters=parameters or {})).splits)
 
 
 def checked(tmp_path: Path, rows: str) -> Findings:
@@ -53,7 +54,7 @@ def test_the_mean_over_classes_weighs_classes_alike(tmp_path: Path) -> None:
     rows = "".join(row(f"{n}.png", 3) for n in range(8)) + row("x.png", 5, 4)
     path = tmp_path / "guesses.csv"
     path.write_text(rows)
-    split = score("objectnet", truth(tmp_path, answers), path).splits["all"]
+    split = score(ScoringRequest("objectnet", truth(tmp_path, answers), path)).splits["all"]
     assert split.metrics == {"top1": 8 / 9, "top5": 1.0, "mean_class_top1": 0.5, "mean_class_top5": 1.0}
     assert split.classes == [
         {"label": "3", "name": "3", "top1": 1.0, "top5": 1.0, "truths": 8},

@@ -11,9 +11,11 @@ import pytest
 
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidSubmission
-from evaluator.scoring import candidates, prepare, sample, score
+from evaluator.request import ScoringRequest
+from evaluator.scoring import candidates, prepare, score, template
 from evaluator.synthesis import synthesize
 from evaluator.truth import Truth
+from tests.evaluator.options import with_intervals
 from tests.evaluator.test_private_facts import submissions
 
 RETRIEVAL = "flickr30k-retrieval"
@@ -45,7 +47,7 @@ def shown(track: str, truth: Path, files: list[Path], out: Path) -> list[Any]:
     prepared = out / "truth.podium"
     prepare(track, truth, prepared)
     given: list[Any] = []
-    for write in (sample, candidates) if TRACKS[track].gives_candidates else (sample,):
+    for write in (template, candidates) if TRACKS[track].gives_candidates else (template,):
         write(track, prepared, out / "out")
         given.append((out / "out").read_bytes())
     names_all = [each.name for each in TRACKS[track].parameters if each.name == "require_all_images"]
@@ -54,9 +56,9 @@ def shown(track: str, truth: Path, files: list[Path], out: Path) -> list[Any]:
     return given
 
 
-def findings(track: str, truth: Path, file: Path, parameters: dict[str, Any] | None = None) -> Any:
+def findings(track: str, truth: Path, file: Path, parameters: dict[str, Any]) -> Any:
     try:
-        return score(track, truth, file, parameters=parameters).as_dict()["notices"]
+        return score(ScoringRequest(track, truth, file, parameters=parameters)).as_dict()["notices"]
     except InvalidSubmission as error:
         return error.findings.as_dict()
 
@@ -81,7 +83,7 @@ def test_missing_captions_are_listed_by_their_ids(tmp_path: Path) -> None:
     synthesize(RETRIEVAL, tmp_path / "made", images=12, seed=3, qualities=())
     permute(tmp_path / "made" / "truth", random.Random(0))
     (tmp_path / "nothing").write_text(NOTHING[RETRIEVAL])
-    told = findings(RETRIEVAL, tmp_path / "made" / "truth", tmp_path / "nothing")
+    told = findings(RETRIEVAL, tmp_path / "made" / "truth", tmp_path / "nothing", {})
     missing = [one["image"] for one in told["errors"] if one["column"] == "$.sentence_to_image"]
     assert len(missing) == 8
     assert missing == sorted(missing)
@@ -99,10 +101,13 @@ def test_a_truth_that_was_prepared_in_the_order_of_its_file_shows_and_scores_the
     (tmp_path / "nothing").write_text(NOTHING[RETRIEVAL])
     (submission,) = (tmp_path / "made" / "submissions").iterdir()
     before, after = (tmp_path / f"{name}.podium" for name in ("earlier", "now"))
-    assert findings(RETRIEVAL, before, tmp_path / "nothing") == findings(RETRIEVAL, after, tmp_path / "nothing")
-    reports = [score(RETRIEVAL, truth, submission, bootstrap=20) for truth in (before, after)]
+    one, other = (findings(RETRIEVAL, truth, tmp_path / "nothing", {}) for truth in (before, after))
+    assert one == other
+    reports = [
+        score(ScoringRequest(RETRIEVAL, truth, submission, report=with_intervals(20))) for truth in (before, after)
+    ]
     assert reports[0].as_dict() == reports[1].as_dict()
-    for write in (sample, candidates):
+    for write in (template, candidates):
         given = []
         for truth in (before, after):
             write(RETRIEVAL, truth, tmp_path / "out")

@@ -11,6 +11,7 @@ from evaluator import prepared
 from evaluator.catalog import TRACKS
 from evaluator.cli import main
 from evaluator.problems import DamagedTruth
+from evaluator.request import Resources, ScoringRequest, TruthOptions
 from evaluator.scoring import check, prepare, score
 from evaluator.synthesis import synthesize
 from evaluator.truth import Truth
@@ -52,18 +53,18 @@ def test_whole_verification_notices_every_flipped_bit(made: tuple[str, Path, Pat
     for place, bit in flips(truth.stat().st_size, random.Random(7)):
         flip(truth, place, bit)
         with pytest.raises(DamagedTruth):
-            score(track, truth, submission, verify=True)
+            score(ScoringRequest(track, truth, submission, opening=TruthOptions(verify=True)))
         flip(truth, place, bit)
-    score(track, truth, submission, verify=True)
+    score(ScoringRequest(track, truth, submission, opening=TruthOptions(verify=True)))
 
 
 def test_a_flipped_bit_is_noticed_or_changes_nothing(made: tuple[str, Path, Path]) -> None:
     track, truth, submission = made
-    expected, noticed = score(track, truth, submission).as_dict(), 0
+    expected, noticed = score(ScoringRequest(track, truth, submission)).as_dict(), 0
     for place, bit in flips(truth.stat().st_size, random.Random(8)):
         flip(truth, place, bit)
         try:
-            assert score(track, truth, submission).as_dict() == expected
+            assert score(ScoringRequest(track, truth, submission)).as_dict() == expected
         except DamagedTruth:
             noticed += 1
         flip(truth, place, bit)
@@ -151,9 +152,9 @@ def test_only_what_a_scoring_reads_is_verified_where_nothing_else_is_asked(
     detection: Path, tmp_path: Path, hashed: list[int]
 ) -> None:
     (tmp_path / "s.csv").write_text("ImageId,PredictionString\n")
-    score(DETECTION, detection, tmp_path / "s.csv", verify=True)
+    score(ScoringRequest(DETECTION, detection, tmp_path / "s.csv", opening=TruthOptions(verify=True)))
     whole, hashed[:] = sum(hashed), []
-    score(DETECTION, detection, tmp_path / "s.csv")
+    score(ScoringRequest(DETECTION, detection, tmp_path / "s.csv"))
     assert sum(hashed) < whole
 
 
@@ -165,11 +166,19 @@ def test_a_file_that_is_changed_while_it_is_read_gives_no_score(made: tuple[str,
             flip(truth, truth.stat().st_size // 2)
 
     with pytest.raises(DamagedTruth):
-        score(track, truth, submission, progress=change)
+        score(ScoringRequest(track, truth, submission, resources=Resources(progress=change)))
 
 
 def test_a_file_that_is_removed_while_it_is_read_stays_what_it_was(made: tuple[str, Path, Path]) -> None:
     track, truth, submission = made
-    expected = score(track, truth, submission).as_dict()
-    found = score(track, truth, submission, verify=True, progress=lambda *_: truth.unlink(missing_ok=True))
+    expected = score(ScoringRequest(track, truth, submission)).as_dict()
+    found = score(
+        ScoringRequest(
+            track,
+            truth,
+            submission,
+            opening=TruthOptions(verify=True),
+            resources=Resources(progress=lambda *_: truth.unlink(missing_ok=True)),
+        )
+    )
     assert found.as_dict() == expected

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from evaluator.catalog import TRACKS
+from evaluator.request import ReportOptions, ScoringRequest
 from evaluator.scoring import ceiling, score
-from evaluator.tracks import contest_of
 from tests.evaluator.test_hidden_truth import MASK
 
 USAGE = "ImageID,Usage\none,Public\ntwo,Private\n"
@@ -97,9 +97,9 @@ def test_public_rows_are_the_same_whatever_class_a_private_image_has(
         for name, text in (files(track, private) | sizes | known).items():
             (truths[-1] / name).write_text(text)
     submission = answer(track, truths[0], tmp_path)
-    explains = bool(contest_of(track).explaining)
-    options: dict[str, Any] = {"parameters": parameters, "curves": True, "explain": explains}
-    reports = [score(track, truth, submission, **options).for_holder() for truth in truths]
+    options = ReportOptions(curves=True, explanation=bool(TRACKS[track].modules.explanation))
+    requests = [ScoringRequest(track, truth, submission, parameters, report=options) for truth in truths]
+    reports = [score(request).for_organizer() for request in requests]
     public = [(report.as_dict()["splits"]["public"], report.curves["public"]) for report in reports]
     assert public[0] == public[1]
     assert public[0][0]["classes"]

@@ -12,6 +12,7 @@ import pytest
 
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidSubmission
+from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import score
 from evaluator.synthesis import synthesize
 
@@ -114,7 +115,15 @@ def private(folder: Path) -> None:
 def told(track: str, truth: Path, submission: Path, parameters: dict[str, Any]) -> dict[str, Any]:
     steps: list[tuple[str, float]] = []
     try:
-        report = score(track, truth, submission, parameters=parameters, progress=lambda *step: steps.append(step))
+        report = score(
+            ScoringRequest(
+                track,
+                truth,
+                submission,
+                parameters=parameters,
+                resources=Resources(progress=lambda *step: steps.append(step)),
+            )
+        )
     except InvalidSubmission as error:
         return {"refused": error.findings.as_dict(), "steps": steps}
     return {"way": report.way, "notices": report.as_dict()["notices"], "steps": steps}

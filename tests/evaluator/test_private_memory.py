@@ -1,7 +1,6 @@
 """On the reference path, too, a file needs the same memory whether or not one private object is of its class."""
 
 import tracemalloc
-from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,13 @@ from typing import Any
 import pytest
 
 from evaluator.files.source import Source
-from evaluator.files.submission import Table
+from evaluator.files.submission import SubmissionTable
 from evaluator.metrics import matching
-from evaluator.scoring import load_kernels, silent
-from evaluator.tracks import contest_of
+from evaluator.request import silent
+from evaluator.scoring import load_kernels
+from evaluator.tracks import scorer_of
 from evaluator.tracks.compiling import open_truth
-from evaluator.tracks.interface import Contest
-from evaluator.truth import Truth
+from evaluator.tracks.interface import Scorer
 from tests.evaluator.private_objects import CASES
 
 PREDICTIONS = 30_000
@@ -31,20 +30,21 @@ def test_an_object_of_another_class_changes_no_peak_memory(
     load_kernels()
     case, peaks = CASES[name], []
     submission = case.submission(tmp_path / "submission.csv", PREDICTIONS)
-    contest = contest_of(case.track)
-    resolved = contest.track.resolve(case.parameters)
+    scorer = scorer_of(case.track)
+    resolved = scorer.track.resolve(case.parameters)
     for folder in case.truths(tmp_path):
-        truth = open_truth(contest, folder, resolved)
-        table = contest.read(Source(submission), truth, resolved)
-        peaks.append(min(peak(contest, truth, deepcopy(table), resolved) for _ in range(2)))
+        truth = open_truth(scorer, folder, resolved)
+        typed, parameters = scorer.truth_of(truth), scorer.parameters_of(resolved)
+        table = scorer.read(Source(submission), typed, parameters)
+        peaks.append(min(peak(scorer, typed, deepcopy(table), parameters) for _ in range(2)))
     assert max(peaks) < MOST * min(peaks)
 
 
-def peak(contest: Contest, truth: Truth, table: Table, parameters: Mapping[str, Any]) -> int:
+def peak(scorer: Scorer[Any, Any, Any], truth: Any, table: SubmissionTable, parameters: Any) -> int:
     """Return the bytes that are added at most. Measured twice: the first time modules may be loaded, too."""
     tracemalloc.start()
     try:
-        contest.evaluate(truth, table, parameters, silent)
+        scorer.evaluate(truth, table, parameters, silent)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

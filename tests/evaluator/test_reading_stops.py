@@ -15,6 +15,7 @@ from evaluator.files import lines, masks, rows
 from evaluator.files.masks import GROUP_BYTES, MaskReader
 from evaluator.files.rows import RowReader
 from evaluator.problems import Findings
+from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import check, prepare, score
 from evaluator.synthesis import synthesize
 from tests.fuzz import costs, hostile
@@ -55,14 +56,14 @@ def test_ten_thousand_defects_are_counted_and_one_more_is_more(tmp_path: Path, b
 
 @pytest.mark.parametrize("bad", ["a\n", "\n", "i1,/m/cat,x,0,1,0,1\n", "i1,\n", ""], ids=repr)
 def test_every_kind_of_row_counts_towards_the_row_limit(tmp_path: Path, bad: str) -> None:
-    findings = found(tmp_path, LONG + (bad or GOOD) * 8 + GOOD, limits=Limits(boxes=5))
+    findings = found(tmp_path, LONG + (bad or GOOD) * 8 + GOOD, resources=Resources(limits=Limits(boxes=5)))
     assert findings.errors[-1].code == "too_many_rows"
     assert (findings.errors[-1].line, findings.more) == (7, True)
 
 
 @pytest.mark.parametrize("bad", ["a\n", "\n", "i1,x\n"], ids=repr)
 def test_every_kind_of_row_of_strings_counts_as_an_image(tmp_path: Path, bad: str) -> None:
-    findings = found(tmp_path, KAGGLE + bad * 8 + "i2,\n", limits=Limits(images=5))
+    findings = found(tmp_path, KAGGLE + bad * 8 + "i2,\n", resources=Resources(limits=Limits(images=5)))
     assert (findings.errors[-1].code, findings.errors[-1].line) == ("too_many_rows", 7)
 
 
@@ -104,7 +105,9 @@ def test_a_long_string_is_read_in_pieces_with_the_same_answer(tmp_path: Path, mo
 def test_any_threads_and_batches_count_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     truth, (_, good) = challenge(DETECTION, tmp_path)
     content = hostile.sparse(good) + b"unknown,/m/cat,x,0,1,0,1\n" * MOST
-    answers = [found(tmp_path, content, truth=truth, threads=threads).as_dict() for threads in (1, 2, 3)]
+    answers = [
+        found(tmp_path, content, truth=truth, resources=Resources(threads=threads)).as_dict() for threads in (1, 2, 3)
+    ]
     monkeypatch.setattr(lines, "CHUNK_BYTES", 50_000)
     answers.append(found(tmp_path, content, truth=truth).as_dict())
     assert all(answer == answers[0] for answer in answers)
@@ -127,7 +130,9 @@ def test_no_hostile_file_has_more_defects_than_are_counted(
     monkeypatch.setattr(hostile, "SIZE", 1 << 15)
     truth, goods = challenge(track, tmp_path)
     for good, (name, maker) in product(goods, costs.shapes_of(goods[0]).items()):
-        findings = found(tmp_path, maker(good), track=track, truth=truth, limits=Limits(defects=100))
+        findings = found(
+            tmp_path, maker(good), track=track, truth=truth, resources=Resources(limits=Limits(defects=100))
+        )
         assert findings.total <= 100, name
         assert findings.more == (findings.total == 100 or "too_many_rows" in findings.counts), name
         assert all(len(problem.message) < 1_000 and len(problem.column or "") <= 256 for problem in findings.errors)
@@ -142,7 +147,7 @@ def test_what_is_called_legal_in_the_cost_table_is_accepted(
     path = tmp_path / "legal"
     for good, maker in product(goods, costs.legal(goods[0]).values()):
         path.write_bytes(maker(good))
-        assert score(track, truth, path).splits
+        assert score(ScoringRequest(track, truth, path)).splits
 
 
 def test_millions_of_empty_gzip_members_are_not_read(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evaluator.report import Report
+from evaluator.request import ReportOptions, ScoringRequest
 from evaluator.scoring import score
 
 HEADER = "ImageID,LabelName1,LabelName2,RelationshipLabel"
@@ -63,7 +64,7 @@ def report(tmp_path: Path) -> Report:
     (truth / "relationships.csv").write_text("\n".join([f"{HEADER},{BOXES}", *TRIPLETS]) + "\n")
     (truth / "image_labels.csv").write_text("\n".join(["ImageID,LabelName,Confidence", *LABELS]) + "\n")
     submission.write_text("\n".join([f"{HEADER},Score,{BOXES}", *PREDICTIONS]) + "\n")
-    return score("openimages-relationships", truth, submission, explain=True)
+    return score(ScoringRequest("openimages-relationships", truth, submission, report=ReportOptions(explanation=True)))
 
 
 def test_every_pair_and_every_missed_triplet_has_its_line(report: Report) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evaluator.report import SplitReport
+from evaluator.request import ScoringRequest
 from evaluator.scoring import score
 
 HEADER = "ImageID,LabelName1,LabelName2,RelationshipLabel"
@@ -23,7 +24,7 @@ def scored(
     if labels is not None:
         (truth / "image_labels.csv").write_text("\n".join(["ImageID,LabelName,Confidence", *labels]) + "\n")
     submission.write_text("\n".join([f"{HEADER},Score,{BOXES}", *predictions]) + "\n")
-    return score("openimages-relationships", truth, submission, parameters=parameters).splits["all"]
+    return score(ScoringRequest("openimages-relationships", truth, submission, parameters=parameters)).splits["all"]
 
 
 PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"

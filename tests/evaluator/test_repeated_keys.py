@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.catalog import TRACKS
-from evaluator.files.documents import parsed
+from evaluator.files.documents import parse_json
 from evaluator.problems import InvalidTruth
 from evaluator.scoring import check, prepare
 
@@ -55,7 +55,7 @@ def codes(track: str, content: bytes) -> dict[str, int]:
 
 @given(documents)
 def test_every_repeated_key_that_can_be_reached_is_reported_with_its_path(document: Any) -> None:
-    _, repeated = parsed(written(document))
+    _, repeated = parse_json(written(document))
     assert [path.rpartition(".")[0] for path in repeated] == repeating(document)
 
 
@@ -75,13 +75,13 @@ def test_a_repeated_key_in_a_value_that_is_replaced_does_not_hide_the_key_that_r
     track: str, text: str
 ) -> None:
     assert codes(track, text.encode())["bad_json"]
-    assert [path.removeprefix("$[0]").removeprefix("$") for path in parsed(text)[1]] == [".a"]
+    assert [path.removeprefix("$[0]").removeprefix("$") for path in parse_json(text)[1]] == [".a"]
 
 
 def test_more_lost_repetitions_than_are_counted_do_not_hide_the_key_that_replaces_them() -> None:
     lost = ",".join(['{"b":1,"b":2}'] * 10_010)
     text = f'{{"image_to_sentence":[{lost}],"image_to_sentence":{{}},"sentence_to_image":{{}}}}'
-    assert list(parsed(text)[1]) == ["$.image_to_sentence"]
+    assert list(parse_json(text)[1]) == ["$.image_to_sentence"]
     assert codes("flickr30k-retrieval", text.encode()) == {"bad_json": 1}
 
 

@@ -9,6 +9,7 @@ import pytest
 from evaluator.catalog import Limits
 from evaluator.problems import Findings, InvalidTruth
 from evaluator.report import SplitReport
+from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import check, prepare, score
 
 TRACK = "flickr30k-retrieval"
@@ -42,7 +43,7 @@ def submission(tmp_path: Path, value: Any) -> Path:
 
 
 def scored(tmp_path: Path, value: Any, **files: str) -> dict[str, SplitReport]:
-    return dict(score(TRACK, truth(tmp_path, **files), submission(tmp_path, value)).splits)
+    return dict(score(ScoringRequest(TRACK, truth(tmp_path, **files), submission(tmp_path, value))).splits)
 
 
 def checked(tmp_path: Path, value: Any) -> Findings:
@@ -88,7 +89,7 @@ def test_a_gallery_may_hold_objects(tmp_path: Path) -> None:
         "image_to_sentence": {"a": ["x7"], "b": [], "c": []},
         "sentence_to_image": {"x7": [], "b#0": [], "b#1": [], "c#0": [], "c#1": []},
     })  # fmt: skip
-    split = score(TRACK, truth(tmp_path, {"images": IMAGES, "captions": captions}), path).splits["all"]
+    split = score(ScoringRequest(TRACK, truth(tmp_path, {"images": IMAGES, "captions": captions}), path)).splits["all"]
     assert split.metrics["image_to_sentence_recall@1"] == 1 / 3
 
 
@@ -124,7 +125,7 @@ def test_every_query_must_be_there(tmp_path: Path) -> None:
 def test_without_a_truth_only_the_form_is_checked(tmp_path: Path) -> None:
     path = submission(tmp_path, {"image_to_sentence": {"x": ["y"]}, "sentence_to_image": {}})
     assert check(TRACK, path).errors == []
-    assert [p.code for p in check(TRACK, path, limits=Limits(boxes=0)).errors] == ["too_many_rows"]
+    assert [p.code for p in check(TRACK, path, resources=Resources(limits=Limits(boxes=0))).errors] == ["too_many_rows"]
 
 
 @pytest.mark.parametrize(

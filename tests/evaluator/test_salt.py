@@ -19,11 +19,13 @@ from evaluator.files.folder import TruthFolder
 from evaluator.metrics.share_intervals import Trials, share_interval
 from evaluator.problems import InvalidParameters, InvalidTruth
 from evaluator.report import Report
+from evaluator.request import Bootstrap, ReportOptions, ScoringRequest, TruthOptions
 from evaluator.scoring import prepare, score
 from evaluator.synthesis import synthesize
-from evaluator.tracks import contest_of
+from evaluator.tracks import scorer_of
 from evaluator.tracks.compiling import open_truth
 from evaluator.truth import PUBLIC, Truth
+from tests.evaluator.options import with_intervals
 
 OBJECTNET = "objectnet"
 SALT = "00112233445566778899aabbccddeeff"
@@ -66,17 +68,22 @@ def test_a_folder_its_gzipped_copy_and_its_prepared_file_agree_about_everything(
     zipped.mkdir()
     for path in truth.iterdir():
         (zipped / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
-    prepare(track, truth, tmp_path / "t.podium", split=(0.5, 0))
-    bootstrap = 20 if TRACKS[track].intervals else 0
-    reports = [score(track, each, submission, split=(0.5, 0), bootstrap=bootstrap) for each in (truth, zipped)]
-    reports.append(score(track, tmp_path / "t.podium", submission, bootstrap=bootstrap))
+    prepare(track, truth, tmp_path / "t.podium", opening=TruthOptions(split=(0.5, 0)))
+    drawn = ReportOptions(bootstrap=Bootstrap(20) if TRACKS[track].intervals else None)
+    halves = TruthOptions(split=(0.5, 0))
+    requests = [ScoringRequest(track, each, submission, opening=halves, report=drawn) for each in (truth, zipped)]
+    requests.append(ScoringRequest(track, tmp_path / "t.podium", submission, report=drawn))
+    reports = [score(request) for request in requests]
     assert "private" in reports[0].splits
     assert reports[0].as_dict() == reports[1].as_dict() == reports[2].as_dict()
 
 
 def test_the_salt_splits_the_images_and_the_seed_is_not_read(made: tuple[str, Path, Path], tmp_path: Path) -> None:
     track, folder, _ = made
-    truths = [open_truth(contest_of(track), folder, TRACKS[track].resolve({}), split=(0.4, seed)) for seed in (0, 7)]
+    truths = [
+        open_truth(scorer_of(track), folder, TRACKS[track].resolve({}), TruthOptions(split=(0.4, seed)))
+        for seed in (0, 7)
+    ]
     for truth in truths:
         fractions = {
             image: int.from_bytes(hmac.digest(bytes.fromhex(SALT), image.encode(), sha256)[:8], "big") / 2**64
@@ -129,7 +136,7 @@ def test_a_salt_beside_the_folder_counts_as_one_inside_it(tmp_path: Path) -> Non
     assert main([*words, str(salted), "--out", str(tmp_path / "other")]) == 0
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
     with pytest.raises(InvalidParameters):
-        prepare(OBJECTNET, tmp_path / "one", tmp_path / "again", salt=tmp_path / "s.txt")
+        prepare(OBJECTNET, tmp_path / "one", tmp_path / "again", opening=TruthOptions(salt=tmp_path / "s.txt"))
 
 
 def test_a_salt_is_not_in_the_words_for_a_truth_or_its_draws(tmp_path: Path) -> None:
@@ -144,7 +151,11 @@ def test_a_salt_is_not_in_the_words_for_a_truth_or_its_draws(tmp_path: Path) -> 
 def test_kept_draws_of_two_salts_have_two_names_and_only_their_owner_reads_them(tmp_path: Path) -> None:
     for number, salt in enumerate((SALT, SALT[::-1])):
         truth = answers(tmp_path / f"truth{number}", 9, salt)
-        score(OBJECTNET, truth, right(tmp_path / "s", names(4)), bootstrap=64, draws=tmp_path / "draws")
+        score(
+            ScoringRequest(
+                OBJECTNET, truth, right(tmp_path / "s", names(4)), report=with_intervals(64, draws=tmp_path / "draws")
+            )
+        )
     kept = list((tmp_path / "draws").iterdir())
     assert len({path.name for path in kept}) == len({path.read_bytes() for path in kept}) == 2
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
@@ -179,7 +190,7 @@ def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))
         truth = answers(tmp_path / f"truth{number}", IMAGES, salt)
         submission = right(tmp_path / "submission", [names(IMAGES)[hit] for hit in hits])
-        report = score(OBJECTNET, truth, submission, bootstrap=REPLICATES)
+        report = score(ScoringRequest(OBJECTNET, truth, submission, report=with_intervals(REPLICATES)))
         published = TruthFolder(truth, TRACKS[OBJECTNET]).sha256
         found = candidates(report, published)
         yield hits in found, len(found)
@@ -202,7 +213,14 @@ def split_known_by_seed(truth: Path, tmp_path: Path) -> list[int]:
     images, share, chance = names(60), 0.3, np.random.default_rng(1)
     files = [sorted(chance.choice(60, 15, replace=False).tolist()) for _ in range(3)]
     told = [
-        score(OBJECTNET, truth, right(tmp_path / "s", [images[one] for one in file]), split=(share, 137))
+        score(
+            ScoringRequest(
+                OBJECTNET,
+                truth,
+                right(tmp_path / "s", [images[one] for one in file]),
+                opening=TruthOptions(split=(share, 137)),
+            )
+        )
         .splits["public"]
         .metrics["top1"]
         for file in files

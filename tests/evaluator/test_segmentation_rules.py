@@ -16,6 +16,7 @@ from pycocotools import mask as coco
 from evaluator.metrics.average_precision import average_precision
 from evaluator.problems import Findings, InvalidTruth
 from evaluator.report import SplitReport
+from evaluator.request import ScoringRequest
 from evaluator.scoring import check, prepare, score
 
 TRACK = "openimages-segmentation"
@@ -59,9 +60,8 @@ def truth(tmp_path: Path, objects: Sequence[tuple[Edges, int, bool]], **files: s
     masks = [f"i,cat,4,4,{box(edges)},{group},{mask(edges)}" for edges, group, masked in objects if masked]
     contents = {"boxes": [BOXES, *boxes], "masks": [MASKS, *masks]}
     contents["image_labels"] = ["ImageID,LabelName,Confidence", "i,cat,1"]
-    for name, lines in contents.items():
-        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
-    for name, content in files.items():
+    written = {name: "\n".join(lines) + "\n" for name, lines in contents.items()} | files
+    for name, content in written.items():
         (folder / f"{name}.csv").write_text(content)
     return folder
 
@@ -76,7 +76,8 @@ def scored(
     tmp_path: Path, objects: Sequence[tuple[Edges, int, bool]], found: Sequence[tuple[float, Edges]], **parameters: Any
 ) -> dict[str, Any]:
     path = submission(tmp_path, [f"i,4,4,cat,{confidence},{mask(edges)}" for confidence, edges in found])
-    split: SplitReport = score(TRACK, truth(tmp_path, objects), path, parameters=parameters).splits["all"]
+    report = score(ScoringRequest(TRACK, truth(tmp_path, objects), path, parameters=parameters))
+    split: SplitReport = report.splits["all"]
     return dict(split.classes[0])
 
 
@@ -121,7 +122,7 @@ def test_masks_are_compared_in_single_precision(tmp_path: Path) -> None:
     (folder / "boxes.csv").write_text(f"{BOXES}\ni,cat,0,1,0,1,0\n")
     (folder / "masks.csv").write_text(f"{MASKS}\ni,cat,4,4,0,1,0,1,0,{text(ten)}\n")
     path = submission(tmp_path, [f"i,4,4,cat,0.9,{text(pixels)}"])
-    report = score(TRACK, folder, path, parameters={"iou_threshold": 0.7})
+    report = score(ScoringRequest(TRACK, folder, path, parameters={"iou_threshold": 0.7}))
     assert report.splits["all"].metrics["mAP"] == 1.0
 
 
@@ -129,7 +130,7 @@ def test_a_mask_goes_with_the_box_of_the_same_numbers(tmp_path: Path) -> None:
     folder = truth(tmp_path, [(LEFT, 0, True)])
     (folder / "boxes.csv").write_text(f"{BOXES}\ni,cat,0.0,0.50,0,1.0,0\ni,cat,0,0.5,0,1,0\n")
     path = submission(tmp_path, [f"i,4,4,cat,0.9,{mask(LEFT)}"])
-    (row,) = score(TRACK, folder, path).splits["all"].classes
+    (row,) = score(ScoringRequest(TRACK, folder, path)).splits["all"].classes
     assert (row["ap"], row["truths"]) == (1.0, 1.0)  # one of the two equal boxes has it
 
 
@@ -140,7 +141,7 @@ def test_a_mask_without_a_box_is_an_object_and_an_empty_mask_is_none(tmp_path: P
         f"{MASKS}\ni,cat,4,4,{box(LEFT)},0,{mask(LEFT)}\ni,cat,4,4,{box(TOP)},0,{nothing}\n"
     )
     path = submission(tmp_path, [f"i,4,4,cat,0.9,{mask(LEFT)}", f"i,4,4,cat,0.8,{nothing}"])
-    report = score(TRACK, folder, path)
+    report = score(ScoringRequest(TRACK, folder, path))
     assert report.splits["all"].classes[0]["truths"] == 1.0
     assert report.splits["all"].metrics["mAP"] == 1.0
     assert [(notice.code, notice.count) for notice in report.notices] == [("empty_mask", 1)]
@@ -213,7 +214,7 @@ def test_empty_runs_change_nothing(tmp_path: Path, lengths: list[int]) -> None:
     for of_truth in ways:
         folder = truth(tmp_path, [(WHOLE, 0, False)], masks=f"{MASKS}\ni,cat,4,4,{box(WHOLE)},0,{of_truth}\n")
         for mine in ways:
-            report = score(TRACK, folder, submission(tmp_path, [f"i,4,4,cat,0.9,{mine}"]))
+            report = score(ScoringRequest(TRACK, folder, submission(tmp_path, [f"i,4,4,cat,0.9,{mine}"])))
             reports.add(str(report.splits["all"].as_dict()))
     assert len(reports) == 1
     assert ("'mAP': 1.0" in reports.pop()) is bool(pixels.any())
@@ -256,8 +257,8 @@ def twin(
         share, place = max(shares)
         return -place, share
 
-    stages = (False, True, "hit"), (True, True, "in"), (False, False, "gone"), (True, False, "gone")
-    for group, masked, word in stages:
+    for kind in ("hit", "in", "gone", "gone group"):
+        group, masked, word = kind in ("in", "gone group"), kind in ("hit", "in"), kind.split()[0]
         taken: set[int] = set()
         for n in order:
             place, share = best(n, group, masked)
@@ -267,8 +268,7 @@ def twin(
     groups = {word: max(found[n][0] for n in state if state[n] == word) for word in state.values() if word[:2] == "in"}
     entries = [(found[n][0], float(n in state)) for n in order if state.get(n, "hit").startswith("hit")]
     entries += [(confidence, 1.0) for confidence in groups.values()]
-    truths = sum(masked for _, _, masked in objects)
-    values = np.array(entries).reshape(-1, 2)
+    truths, values = sum(masked for _, _, masked in objects), np.array(entries).reshape(-1, 2)
     return average_precision(values[:, 0], values[:, 1], truths), len(entries), sum(hit for _, hit in entries)
 
 
@@ -294,7 +294,7 @@ def test_agrees_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any
     masks = [row.replace("i,cat,", size) + f",{text(drawn(where, side))}" for row, where, masked in rows if masked]
     (folder / "masks.csv").write_text("\n".join([MASKS, *masks]) + "\n")
     path = submission(tmp_path, [f"i,{side},{side},cat,{c},{text(drawn(where, side))}" for c, where in pairs])
-    (row,) = score(TRACK, folder, path).splits["all"].classes
+    (row,) = score(ScoringRequest(TRACK, folder, path)).splits["all"].classes
     expected = twin(objects, pairs, side)
     assert (row["scored"], row["true_positives"]) == expected[1:]
     assert row["ap"] == (None if np.isnan(expected[0]) else expected[0])

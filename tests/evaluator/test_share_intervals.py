@@ -15,9 +15,10 @@ import pytest
 from evaluator.catalog import TRACKS
 from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
 from evaluator.metrics.share_intervals import Trials, share_interval, wilson_interval
-from evaluator.scoring import open_truth, score
+from evaluator.request import ScoringRequest
+from evaluator.scoring import ceiling, score, template
 from evaluator.synthesis import synthesize
-from evaluator.tracks import contest_of
+from tests.evaluator.options import with_intervals
 
 IMAGES, SETS, REPLICATES = 300, 1000, 1000
 MIDDLE = Trials(100, 100)
@@ -111,7 +112,9 @@ def answered(folder: Path, images: int, wrong: int) -> Any:
     (folder / "truth" / "answers.json").write_text(json.dumps({f"{image}.png": image % 5 for image in range(images)}))
     rows = [f"{image}.png,{300 if image < wrong else image % 5},1,,,,,,,," for image in range(images)]
     (folder / "submission.csv").write_text("\n".join(rows) + "\n")
-    return score("objectnet", folder / "truth", folder / "submission.csv", bootstrap=300).splits["all"]
+    return score(
+        ScoringRequest("objectnet", folder / "truth", folder / "submission.csv", report=with_intervals(300))
+    ).splits["all"]
 
 
 def test_a_perfect_accuracy_has_an_interval_of_some_width(tmp_path: Path) -> None:
@@ -130,16 +133,13 @@ def test_one_wrong_answer_of_300_leaves_room_above(tmp_path: Path) -> None:
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if any(m.share for m in track.metrics)])
 def test_an_empty_and_a_perfect_file_have_intervals_of_some_width(track: str, tmp_path: Path) -> None:
     """Of every metric that is declared as a share; what is no share may be certain."""
-    contest = contest_of(track)
     synthesize(track, tmp_path / "world", images=20, seed=1, qualities=[0.6])
-    truth = open_truth(contest, tmp_path / "world" / "truth", None)
-    parameters = contest.track.resolve({})
-    for name, text in (("blank", contest.blank(truth)), ("ceiling", contest.ceiling(truth, parameters))):
-        file = tmp_path / f"{name}.{contest.track.form.suffix}"
-        file.write_text(text)
-        split = score(track, tmp_path / "world" / "truth", file, bootstrap=50).splits["all"]
-        for metric in contest.track.metrics:
+    truth, file = tmp_path / "world" / "truth", tmp_path / f"submission.{TRACKS[track].form.suffix}"
+    for write in (template, ceiling):
+        write(track, truth, file)
+        split = score(ScoringRequest(track, truth, file, report=with_intervals(50))).splits["all"]
+        for metric in TRACKS[track].metrics:
             if metric.share:
                 low, high = split.intervals[metric.name]
-                assert low < high, (name, metric.name)
+                assert low < high, (write.__name__, metric.name)
                 assert low <= (split.metrics[metric.name] or 0.0) <= high

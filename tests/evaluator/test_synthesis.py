@@ -1,4 +1,4 @@
-"""Synthesized contests: the same bytes for the same seed, a truth without faults, a score that rises with quality."""
+"""Synthesized challenges: the same bytes for the same seed, a truth without faults, a score that rises with quality."""
 
 import json
 from hashlib import sha256
@@ -9,13 +9,14 @@ import pytest
 
 from evaluator.catalog import TRACKS
 from evaluator.cli import main
+from evaluator.request import ScoringRequest
 from evaluator.scoring import check, prepare, score
-from evaluator.synthesis import OccupiedFolder, synthesize, world_of
-from evaluator.synthesis.boxes import settled, shaken, thrown, within
-from evaluator.synthesis.draws import MILLION, Stream
-from evaluator.synthesis.rows import decimals, prediction_strings
+from evaluator.synthesis import OccupiedFolder, synthesize, synthesizer_of
+from evaluator.synthesis.boxes import boxes_within, clipped, jittered, random_boxes
+from evaluator.synthesis.random_stream import MILLION, RandomStream
+from evaluator.synthesis.text_columns import decimals, prediction_strings
 
-# Of each world with 20 images and the default seeds: the same on every machine, or the demo's truth changes its name.
+# Digests of 20 images with the default seeds. If one changed, the sha256 of the demo's truth would change too.
 DIGESTS = {
     "openimages-detection": "a3b1a81c6aead2ed",
     "openimages-relationships": "3bcadfbef6415271",
@@ -33,7 +34,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def headline(track: str, out: Path, name: str) -> float:
-    report = score(track, out / "truth", out / "submissions" / name)
+    report = score(ScoringRequest(track, out / "truth", out / "submissions" / name))
     value = report.splits["all"].metrics[TRACKS[track].headline]
     assert value is not None
     return value
@@ -110,16 +111,16 @@ def test_another_seed_is_another_truth(track: str, tmp_path: Path) -> None:
     assert len(one & other) == 1  # the header
 
 
-@pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if not world_of(track).whole])
+@pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if not synthesizer_of(track).single_scene])
 def test_the_first_images_stay_when_there_are_more_blocks(
     track: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaluator.synthesis.IMAGES_PER_BLOCK", 10)
-    told: list[float] = []
-    synthesize(track, tmp_path / "a", images=20, progress=lambda stage, fraction: told.append(fraction))
+    fractions: list[float] = []
+    synthesize(track, tmp_path / "a", images=20, progress=lambda stage, fraction: fractions.append(fraction))
     synthesize(track, tmp_path / "b", images=25)
     few, more = (contents(tmp_path / name) for name in "ab")
-    assert told == [0.5, 1.0]
+    assert fractions == [0.5, 1.0]
     assert all(more[name].startswith(data) for name, data in few.items() if name != "synthesis.json")
     assert more["truth/images.csv"].count(b"\n") == 26
 
@@ -213,20 +214,24 @@ def test_the_command_line_names_what_it_wrote(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_streams_with_different_keys_are_different() -> None:
-    assert not (Stream(1, 2).uniform(8) == Stream(2, 1).uniform(8)).any()
+    assert not (RandomStream(1, 2).uniform(8) == RandomStream(2, 1).uniform(8)).any()
 
 
 def test_uniform_numbers_fill_the_unit_interval() -> None:
-    numbers = Stream(0).uniform(10_000)
+    numbers = RandomStream(0).uniform(10_000)
     assert 0.0 <= numbers.min() < 0.001
     assert 0.999 < numbers.max() < 1.0
 
 
-@pytest.mark.parametrize("make", [shaken, within], ids=["shaken", "within"])
-def test_boxes_stay_in_the_picture_and_are_never_empty(make: object) -> None:
-    boxes = thrown(Stream(0), 2_000)
-    moved = shaken(Stream(1), boxes, by=1.0) if make is shaken else within(Stream(1), boxes, share=0.01)
-    for each in (boxes, moved, settled(np.full((1, 4), 2.0))):
+@pytest.mark.parametrize("make", [jittered, boxes_within], ids=["jittered", "boxes_within"])
+def test_boxes_stay_in_the_image_and_are_never_empty(make: object) -> None:
+    boxes = random_boxes(RandomStream(0), 2_000)
+    moved = (
+        jittered(RandomStream(1), boxes, by=1.0)
+        if make is jittered
+        else boxes_within(RandomStream(1), boxes, share=0.01)
+    )
+    for each in (boxes, moved, clipped(np.full((1, 4), 2.0))):
         assert each.min() >= 0
         assert each.max() <= MILLION
         assert (each[:, 0] < each[:, 1]).all()

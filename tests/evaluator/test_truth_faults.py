@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.problems import InvalidParameters, InvalidTruth
+from evaluator.request import ScoringRequest, TruthOptions
 from evaluator.scoring import prepare, score
 from evaluator.truth import Truth
 
@@ -163,8 +164,8 @@ def test_a_folder_its_gzipped_copy_and_its_prepared_file_have_one_name(tmp_path:
 def test_usage_changes_the_name_and_everything_public_does_not(tmp_path: Path) -> None:
     truth, out = folder(tmp_path), tmp_path / "t.podium"
     bare = prepare(DETECTION, truth, out)["sha256"]
-    assert prepare(DETECTION, truth, out, split=(1.0, 7))["sha256"] == bare
-    halves = prepare(DETECTION, truth, out, split=(0.5, 0))
+    assert prepare(DETECTION, truth, out, opening=TruthOptions(split=(1.0, 7)))["sha256"] == bare
+    halves = prepare(DETECTION, truth, out, opening=TruthOptions(split=(0.5, 0)))
     assert halves["sha256"] != bare
     assert halves["splits"]["public"] + halves["splits"]["private"] == halves["splits"]["all"] == 3
 
@@ -173,8 +174,10 @@ def test_a_prepared_truth_refuses_other_parameters(tmp_path: Path) -> None:
     out, submission = tmp_path / "t.podium", tmp_path / "s.csv"
     prepare(DETECTION, folder(tmp_path), out)
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n")
-    assert score(DETECTION, out, submission, parameters={"group_of_weight": 0}).splits["all"].metrics == {"mAP": 0.0}
+    assert score(ScoringRequest(DETECTION, out, submission, parameters={"group_of_weight": 0})).splits[
+        "all"
+    ].metrics == {"mAP": 0.0}
     with pytest.raises(InvalidParameters):
-        score(DETECTION, out, submission, parameters={"expand_hierarchy": False})
+        score(ScoringRequest(DETECTION, out, submission, parameters={"expand_hierarchy": False}))
     with pytest.raises(InvalidParameters):
-        score(RELATIONSHIPS, out, submission)
+        score(ScoringRequest(RELATIONSHIPS, out, submission))

@@ -10,6 +10,7 @@ from evaluator.catalog import TRACKS
 from evaluator.cli import main
 from evaluator.hierarchy import Hierarchy, HierarchyCycle
 from evaluator.problems import InvalidTruth
+from evaluator.request import TruthOptions
 from evaluator.scoring import prepare
 from evaluator.synthesis import synthesize
 from tests.evaluator.test_hidden_truth import HEADERS, ROWS
@@ -41,9 +42,9 @@ def test_a_challenge_whose_images_are_not_listed_is_warned_that_its_template_sho
     track: str, tmp_path: Path
 ) -> None:
     synthesize(track, tmp_path, images=40, seed=3, qualities=[0.5])
-    listed = prepare(track, tmp_path / "truth", tmp_path / "t.podium", hidden=True)
+    listed = prepare(track, tmp_path / "truth", tmp_path / "t.podium", opening=TruthOptions(hidden=True))
     (tmp_path / "truth/images.csv").unlink()
-    unlisted = prepare(track, tmp_path / "truth", tmp_path / "t.podium", hidden=True)
+    unlisted = prepare(track, tmp_path / "truth", tmp_path / "t.podium", opening=TruthOptions(hidden=True))
     assert [one["code"] for one in listed["warnings"]] == []
     assert [(one["code"], one["file"]) for one in unlisted["warnings"]] == [("truth_images_unlisted", "images.csv")]
 
@@ -205,7 +206,7 @@ def test_the_ceiling_tells_what_a_duplicate_costs_and_how_much_cannot_be_reached
     assert main(words) == 0
     said = capsys.readouterr()
     assert "warning: boxes.csv:3: truth_duplicate" in said.err
-    assert "1 objects cannot be reached" in said.err
+    assert "1 objects cannot be found" in said.err
     assert "ceiling public:" in said.out
 
 

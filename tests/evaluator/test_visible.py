@@ -4,7 +4,7 @@ import pytest
 
 from evaluator.problems import Notice, Problem
 
-SIGNS = ["\u202e", "\u2066", "\u200b", "\ufeff", "\x1b", "\x00", "\u2028", "\U000e0041"]
+SIGNS = ["\u202e", "\u2066", "\u200b", "\ufeff", "\x1b", "\x00", "\u2028", "\U000e0041", "\ufe0f", "\u3164"]
 NAMES = ("message", "column", "image", "file")
 
 

@@ -28,7 +28,7 @@ from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared
 from server.submissions.models import Submission
-from server.submissions.services import intake, lifecycle
+from server.submissions.services import intake, leases, lifecycle
 
 EACH, ROUNDS = 5, 4
 FINDINGS = {"errors": [], "counts": {"bad_row": 1}, "notices": [], "total": 1}
@@ -97,7 +97,7 @@ def one_round(folder: Path, number: int) -> list[str]:
 
 
 def claimed(submission: Submission) -> Submission:
-    found = lifecycle.claim(submission.pk)
+    found = leases.claim(Submission, submission.pk)
     assert found is not None
     return found
 

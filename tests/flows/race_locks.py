@@ -21,7 +21,7 @@ from server.accounts.models import User
 from server.challenges.models import Challenge, Phase, Truth
 from server.challenges.services import join
 from server.submissions.models import Rerun, Status, Submission
-from server.submissions.services import choices, intake, lifecycle, reruns
+from server.submissions.services import choices, intake, leases, lifecycle, reruns
 
 EACH = 12
 
@@ -44,7 +44,7 @@ def main() -> None:
 
     chosen = [taken(f"chosen {number}").pk for number in range(EACH)]
     Submission.objects.filter(pk__in=chosen).update(status=Status.SCORED, finished_at=now)
-    reruns.ask(Submission.objects.filter(pk__in=chosen), truth=Truth.objects.get())
+    reruns.request(Submission.objects.filter(pk__in=chosen), truth=Truth.objects.get())
     waiting = [taken(f"waiting {number}") for number in range(EACH)]
     connection.close()
     deeds: list[Callable[[], str]] = []
@@ -68,7 +68,7 @@ def change(submission: Submission, user: User) -> str:
 
 def compare(rerun: Rerun) -> str:
     """As the second task does when its replicates are there."""
-    claimed = reruns.claim(rerun.pk)
+    claimed = leases.claim(Rerun, rerun.pk)
     split = {"headline": "mAP", "metrics": {"mAP": rerun.pk / 1000}, "intervals": {}}
     report = {"signature": "race", "splits": {"public": split}}
     vector = pack("<2d", *(rerun.pk / 1000 + noise for noise in (-0.0001, 0.0001)))

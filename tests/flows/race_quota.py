@@ -25,7 +25,7 @@ from server.challenges.models import Challenge, Phase, Team, Truth  # noqa: E402
 from server.challenges.services import join  # noqa: E402
 from server.errors import Refused  # noqa: E402
 from server.submissions.models import QuotaEntry, Submission  # noqa: E402
-from server.submissions.services import intake, lifecycle, quota  # noqa: E402
+from server.submissions.services import intake, leases, quota  # noqa: E402
 
 UPLOADS, QUOTA, CLAIMANTS = 16, 5, 8
 
@@ -42,7 +42,7 @@ def main() -> None:
     connection.close()
     answers = at_once(UPLOADS, lambda number: upload(user, team, phase, number))
     one = Submission.objects.first()
-    claims = at_once(CLAIMANTS, lambda number: str(one is not None and lifecycle.claim(one.pk) is not None))
+    claims = at_once(CLAIMANTS, lambda number: str(one is not None and leases.claim(Submission, one.pk) is not None))
     seen = {
         "vendor": connection.vendor,
         "answers": Counter(answers),

@@ -10,6 +10,8 @@ import pytest
 
 from evaluator import scoring
 from evaluator.digits import published
+from evaluator.request import ScoringRequest
+from tests.evaluator.options import with_intervals
 from tests.flows.running import TRIES, wait_for
 from tests.flows.taking_part import open_challenge
 
@@ -22,12 +24,13 @@ import django; django.setup()
 from uuid import UUID
 from server.celery import app
 from server.submissions import queue
-queue.enqueue(UUID(int=0))  # what the frozen worker was waiting for
+from server.submissions.models import Rerun, Submission
+queue.enqueue(Submission, UUID(int=0))  # what the frozen worker was waiting for
 for number in range({EACH}):
-    queue.enqueue_rerun(10**9 + number)
+    queue.enqueue(Rerun, 10**9 + number)
 for number in range({EACH}):
-    queue.enqueue(UUID(int=1 + number))
-print(queue.waiting(queue.FIRST), queue.waiting(queue.LATER))
+    queue.enqueue(Submission, UUID(int=1 + number))
+print(queue.waiting(Submission), queue.waiting(Rerun))
 """
 
 
@@ -67,7 +70,9 @@ def test_interval_is_that_of_the_evaluator_and_follows_the_score(service, predic
         (None, settled(service, identifier)["intervals"]),
     ]
     truth = predictions / "phases" / "main" / "truth"
-    report = scoring.score("openimages-detection", truth, predictions / "predictions.csv", bootstrap=1000)
+    report = scoring.score(
+        ScoringRequest("openimages-detection", truth, predictions / "predictions.csv", report=with_intervals(1000))
+    )
     expected = {name: list(published((ends[0], ends[1]))) for name, ends in report.splits["public"].intervals.items()}
     found = settled(service, identifier)
     assert (found["scores"], found["intervals"]) == (first["scores"], {"public": expected})

@@ -64,7 +64,7 @@ def test_killed_supervisor_takes_everything_with_it(start):
 def test_second_service_in_one_folder_is_refused(running):
     second = running.run("manage.py", "up")
     assert second.returncode == 64
-    assert f"running already in {running.home}: http://localhost:{running.port}" in second.stderr
+    assert f"already running in {running.home}: http://localhost:{running.port}" in second.stderr
     assert running.ask("GET", "/readyz")[0] == 200
 
 
@@ -73,7 +73,7 @@ def test_busy_port_is_said_with_a_free_one(running, tmp_path):
     second = running.run("manage.py", "up")
     running.environment["PODIUM_HOME"] = str(running.home)
     assert second.returncode == 64
-    assert f"Port {running.port} is taken" in second.stderr
+    assert f"Port {running.port} is in use" in second.stderr
     assert "is free: set PODIUM_PORT=" in second.stderr
 
 

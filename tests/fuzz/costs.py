@@ -21,6 +21,7 @@ from time import process_time
 
 from evaluator.catalog import TRACKS, Track
 from evaluator.problems import InvalidSubmission
+from evaluator.request import ScoringRequest
 from evaluator.scoring import load_kernels, prepare, score
 from evaluator.synthesis import synthesize
 from tests.fuzz import crowded, hostile
@@ -165,7 +166,7 @@ def measured(track: str, truth: Path, path: Path) -> tuple[float, int, str]:
 def _scored(track: str, truth: Path, path: Path, sender: Connection) -> None:
     before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, process_time()
     try:
-        answer = score(track, truth, path).way
+        answer = score(ScoringRequest(track, truth, path)).way
     except InvalidSubmission as error:
         answer = ", ".join(f"{count} {code}" for code, count in error.findings.counts.items())
     seconds = process_time() - begun

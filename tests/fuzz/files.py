@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 from evaluator.catalog import Limits
 from evaluator.files import blocks, lines
+from evaluator.request import Resources
 from evaluator.scoring import check, prepare
 from evaluator.tracks.detection.fast.reader import DetectionReader
 from evaluator.tracks.relationships.fast.reader import RelationshipReader
@@ -159,15 +160,22 @@ def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
     path = Path(folder().name) / "submission"
     path.write_bytes(case.content)
     words = case.track, truth(case.track, case.truth), path
-    how: dict[str, Any] = {"parameters": case.parameters, "limits": case.limits}
+    alone, threaded = (Resources(case.limits, threads) for threads in (1, case.threads))
     with guarded_blocks(), borders(*case.borders):
-        way, fast = cases.answer(*words, **how, threads=case.threads)
-        checked = fast if case.seed % 3 else check(case.track, path, truth=words[1], **how).for_holder().as_dict()
+        way, fast = cases.answer(*words, parameters=case.parameters, resources=threaded)
+        checked = fast if case.seed % 3 else checked_alone(case, words[1], path)
     with borders(*case.borders[:2], case.reference_bytes), cases.reference_implementation():
-        reference = cases.answer(*words, **how)[1]
+        reference = cases.answer(*words, parameters=case.parameters, resources=alone)[1]
     if checked["notices"] != reference["notices"] or checked.get("errors", []) != reference.get("errors", []):
         return way, checked, reference
     return way, fast, reference
+
+
+def checked_alone(case: Case, truth: Path, path: Path) -> dict[str, Any]:
+    """Return the findings of `check` on one thread."""
+    resources = Resources(case.limits)
+    found = check(case.track, path, truth=truth, parameters=case.parameters, resources=resources)
+    return found.for_organizer().as_dict()
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:

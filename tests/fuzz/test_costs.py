@@ -6,7 +6,7 @@ from evaluator.catalog import TRACKS
 from tests.fuzz import costs
 from tests.fuzz.costs import Cost
 
-LEGAL = [Cost("as it is", True, 0.1, 0, "streamed"), Cost("slow", True, 0.5, 0, "readable")]
+LEGAL = [Cost("as it is", True, 0.1, 0, "fast path"), Cost("slow", True, 0.5, 0, "reference implementation")]
 
 
 def test_a_file_that_takes_over_three_times_the_slowest_legal_file_costs_too_much() -> None:

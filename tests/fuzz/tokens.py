@@ -10,7 +10,7 @@ from struct import pack, unpack
 import numpy as np
 
 from evaluator.catalog import Limits
-from evaluator.files.numbers import fault, faulty, parse
+from evaluator.files.numbers import invalid_indices, number_defect, parse
 from evaluator.kernels.text.decimals import numbers_between_blanks
 
 BATCH = 1_000  # tokens of one seed
@@ -142,8 +142,8 @@ def answers(seed: int) -> tuple[Counter[str], list[str]]:
     chance = random.Random(seed)
     kinds = chance.choices(KINDS, k=BATCH)
     texts = [kind(chance) for kind in kinds]
-    wrong_ones = set(faulty(texts, LIMITS))
-    faults = [fault(text, LIMITS) if index in wrong_ones else None for index, text in enumerate(texts)]
+    wrong_ones = set(invalid_indices(texts, LIMITS))
+    faults = [number_defect(text, LIMITS) if index in wrong_ones else None for index, text in enumerate(texts)]
     sound = [text for text, wrong in zip(texts, faults, strict=True) if wrong is None]
     counts, failures = Counter[str](), []
     if bits(parse(sound, LIMITS)) != bits(map(float, sound)):

@@ -94,7 +94,7 @@ def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
 def site() -> Site:
     """Return the service of this process, created at the first call."""
     call_command("migrate", verbosity=0)
-    unannounced: Any = lambda submission_id: None  # noqa: E731
+    unannounced: Any = lambda kind, key: None  # noqa: E731
     queue.enqueue, tasks.Heartbeat = unannounced, InlineHeartbeat  # type: ignore[misc]
     return Site(Make())
 

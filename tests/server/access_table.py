@@ -1,22 +1,22 @@
-"""Who is answered what: every address of the site and of the API, every method, every kind of person.
+"""The expected status of every route, method and kind of user, on pages and API.
 
-A method that is not listed for an address is refused to everybody.
+A method that is not listed for a route is refused for everybody.
 """
 
 ROLES = ("nobody", "stranger", "member", "mate", "rival", "organizer", "foreign", "staff", "superuser")
 GROUPS = {
     **{role: (role,) for role in ROLES},
-    "team": ("member", "mate"),  # whose submission it is
-    "teams": ("member", "mate", "rival"),  # who take part
-    "organizers": ("organizer", "staff", "superuser"),  # not the organizer of another challenge, who is foreign here
-    "employees": ("staff", "superuser"),  # staff without permissions, and who has them all
+    "team": ("member", "mate"),  # the team of the submission
+    "teams": ("member", "mate", "rival"),  # participants
+    "organizers": ("organizer", "staff", "superuser"),  # not the organizer of another challenge, who is a stranger here
+    "employees": ("staff", "superuser"),  # staff without permissions, and a superuser
 }
 Answers = dict[str, int]
 Methods = dict[str, Answers]
 
 
 def who(rest: int, **groups: int) -> Answers:
-    """`who(404, nobody=302, team=200)`: a later group outranks an earlier one, `rest` is for whoever is not named."""
+    """`who(404, nobody=302, team=200)`: later groups override earlier ones; the first status is for all others."""
     named = {role: status for group, status in groups.items() for role in GROUPS[group]}
     return {role: named.get(role, rest) for role in ROLES}
 
@@ -25,7 +25,7 @@ CHALLENGE = "challenges/<slug:slug>/"
 SUBMISSION = "submissions/<uuid:pk>/"
 PAGES: dict[str, Methods] = {
     "healthz": {"GET": who(200)},
-    "readyz": {"GET": who(503)},  # in these tests no worker runs
+    "readyz": {"GET": who(503)},  # no worker runs in these tests
     "": {"GET": who(200)},
     CHALLENGE: {"GET": who(200)},
     CHALLENGE + "data": {"GET": who(200)},
@@ -36,7 +36,7 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "team": {"GET": who(403, nobody=302, teams=200)},
     CHALLENGE + "submit": {
         "GET": who(403, nobody=302, teams=200),
-        "POST": who(403, nobody=302, teams=422),  # the form lacks its file
+        "POST": who(403, nobody=302, teams=422),  # the form has no file
     },
     CHALLENGE + "submissions": {"GET": who(403, nobody=302, teams=200)},
     CHALLENGE + "compare": {"GET": who(403, nobody=302, teams=200)},
@@ -50,29 +50,32 @@ PAGES: dict[str, Methods] = {
     SUBMISSION: {"GET": who(404, nobody=302, team=200, organizers=200)},
     SUBMISSION + "panel": {"GET": who(404, nobody=401, team=200, organizers=200)},
     SUBMISSION + "report.json": {"GET": who(404, nobody=302, team=200, organizers=200)},
-    SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},  # in these tests nothing is shown by class
+    SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},  # no results per class are shown in these tests
     SUBMISSION + "curves.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "cancel": {"POST": who(404, nobody=302, team=302, organizers=302)},
     SUBMISSION + "edit": {"POST": who(404, nobody=302, team=302, organizers=403)},
     "accounts/": {"GET": who(200, nobody=302)},
     "accounts/signup": {
         **{method: who(302, nobody=200) for method in ("GET", "POST")},
-        **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},  # to where they came from
+        **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},  # redirects to the previous page
     },
     "accounts/login": {
         **{method: who(302, nobody=200) for method in ("GET", "POST")},
-        **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},  # to where they came from
+        **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},  # redirects to the previous page
     },
     "accounts/logout": {"POST": who(302)},
     "accounts/confirm": {"GET": who(200)},
-    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # the link is a bad one
+    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # the link is invalid
     "accounts/tokens": {"POST": who(422, nobody=302)},
     "accounts/tokens/<int:pk>/revoke": {"POST": who(404, nobody=302, member=302)},
     "accounts/password": {"GET": who(200, nobody=302), "POST": who(200, nobody=302)},
-    "accounts/password/first": {"GET": who(302), "POST": who(302)},  # they have a password: to the page that changes it
+    "accounts/password/first": {
+        "GET": who(302),
+        "POST": who(302),
+    },  # they have a password, so this redirects to the page that changes it
     "accounts/password/forgotten": {"GET": who(200), "POST": who(200)},
     "accounts/password/sent": {"GET": who(200)},
-    # the link is a bad one: whoever comes with it reads that, by whatever method
+    # the link is invalid, which is reported for every method
     "accounts/password/new/<str:uidb36>/<str:key>": {
         method: who(200) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
     },
@@ -87,22 +90,22 @@ API: dict[str, Methods] = {
     API_CHALLENGE: {"GET": who(200)},
     API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200, organizers=403)},
     API_CHALLENGE + "/join-requests": {"GET": who(403, nobody=401, organizers=200)},
-    API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, organizers=422)},  # empty
+    API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, organizers=422)},  # an empty form
     API_PHASE + "/quota": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/quota/statement": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/submissions": {
         "GET": who(403, nobody=401, teams=200),
-        "POST": who(403, nobody=401, teams=422),  # the form lacks its file
+        "POST": who(403, nobody=401, teams=422),  # the form has no file
     },
     API_PHASE + "/leaderboard": {"GET": who(200)},
     API_PHASE + "/leaderboard?split=private": {"GET": who(403, organizers=200)},
     API_PHASE + "/leaderboard?split=all&format=csv": {"GET": who(403, organizers=200)},
     API_PHASE + "/truths": {
         "GET": who(403, nobody=401, organizers=200),
-        "POST": who(403, nobody=401, organizers=422),  # the form lacks its file
+        "POST": who(403, nobody=401, organizers=422),  # the form has no file
     },
     API_PHASE + "/rescore": {
-        "GET": who(403, nobody=401, organizers=404),  # none was begun
+        "GET": who(403, nobody=401, organizers=404),  # there is no open rescoring
         "POST": who(403, nobody=401, organizers=200),
     },
     API_PHASE + "/rescore/apply": {"POST": who(403, nobody=401, organizers=404)},
@@ -123,13 +126,13 @@ OTHERS = ("PUT", "PATCH", "DELETE")
 
 
 def door(staff: int, superuser: int | None = None) -> Methods:
-    """An address of the admin: to the login for all but employees, whatever the method; it does not tell them apart."""
+    """Return the statuses of an admin page: all except staff are redirected to the login, for every method."""
     answers = who(302, staff=staff, superuser=staff if superuser is None else superuser)
     return dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), answers)
 
 
 def model(name: str, *, add: int = 403, change: int = 403) -> dict[str, Methods]:
-    """A model in the admin: staff see nothing without a permission; who has them all reads, and what is said more."""
+    """Return the statuses of a model in the admin: staff without permissions are refused, superusers may read."""
     read = door(403, 200)
     return {
         f"admin/{name}/": read,
@@ -142,7 +145,7 @@ def model(name: str, *, add: int = 403, change: int = 403) -> dict[str, Methods]
 
 
 ADMIN: dict[str, Methods] = {
-    # to the one login, or on to the admin
+    # redirects to the login page, or to the admin
     "admin/login/": {method: who(403, nobody=302, employees=302) for method in ("GET", "POST", *OTHERS)},
     "admin/password_change/": {method: who(302) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")},
     "admin/": door(200),

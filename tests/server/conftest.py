@@ -1,4 +1,4 @@
-"""Scored submissions without scoring: the rows that a worker would have written."""
+"""Fixtures for scored submissions: the rows that a worker would have written."""
 
 import json
 import struct
@@ -24,7 +24,7 @@ Scored = Callable[..., Submission]
 
 
 def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fields: Any) -> Evaluation:
-    """Write an evaluation of the phase's own kind; what is given in `fields` differs from it."""
+    """Write an evaluation with the phase's signature; `fields` change it."""
     interval = fields.pop("interval", (None, None))
     evaluation = Evaluation.objects.create(
         **{
@@ -47,7 +47,7 @@ def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fie
 
 
 def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
-    """The fields that a test's markers of this name give; the nearest one decides."""
+    """Return the fields from a test's markers of this name. The nearest marker takes precedence."""
     return {
         name: value for marker in reversed([*request.node.iter_markers(name)]) for name, value in marker.kwargs.items()
     }
@@ -55,14 +55,14 @@ def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
 
 @pytest.fixture
 def phase(make: Make, request: pytest.FixtureRequest) -> Phase:
-    """A running phase; `@pytest.mark.phase(challenge={"slug": "c"}, quota_per_day=2)` gives fields of both."""
+    """Create a running phase; `@pytest.mark.phase(challenge={"slug": "c"}, quota_per_day=2)` sets fields of both."""
     fields = marked(request, "phase")
     return make.phase(make.challenge(**fields.pop("challenge", {})), **fields)
 
 
 @pytest.fixture
 def member(make: Make, client: Client) -> User:
-    """A person whom `client` is signed in as."""
+    """Create the user whom `client` is signed in as."""
     user = make.user()
     client.force_login(user)
     return user
@@ -70,13 +70,13 @@ def member(make: Make, client: Client) -> User:
 
 @pytest.fixture
 def team(make: Make, phase: Phase, member: User, request: pytest.FixtureRequest) -> Team:
-    """The member's team in the phase's challenge; `@pytest.mark.team(name="Owls")` gives its fields."""
+    """Create the member's team in the phase's challenge; `@pytest.mark.team(name="Owls")` sets its fields."""
     return make.team(phase.challenge, member, **marked(request, "team"))
 
 
 @pytest.fixture
 def scored(make: Any) -> Scored:
-    """`scored(phase, 0.5)`, `scored(phase, 0.5, team=team, private=0.4, at=…)`: headline values by split."""
+    """`scored(phase, 0.5)`, `scored(phase, 0.5, team=team, private=0.4, at=…)`: create a scored submission."""
 
     def score(
         phase: Phase, public: Number, *, team: Team | None = None, private: Number = None, **fields: Any
@@ -100,7 +100,7 @@ def scored(make: Any) -> Scored:
 
 
 def explain(submission: Submission, content: dict[str, Any]) -> None:
-    """Say the same of every split, as a worker would keep it."""
+    """Write the same explanation for every split, as a worker would."""
     packed = zlib.compress(json.dumps(content).encode())
     for split in ("public", "private", "all"):
         Explanation.objects.create(evaluation=submission.evaluations.get(), split=split, content=packed)
@@ -108,13 +108,13 @@ def explain(submission: Submission, content: dict[str, Any]) -> None:
 
 @pytest.fixture(autouse=True)
 def fresh_counts() -> None:
-    """Requests of one test never count against the limits of another."""
+    """Reset the request limits before each test."""
     caches["requests"].clear()
 
 
 @pytest.fixture(autouse=True)
 def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The truths of `make.phase` are empty files: there is nothing in them to compare."""
+    """Skip the comparison of truths that are empty files, such as those of `make.phase`."""
     compare = truths.newly_public
 
     def newly_public(active: Truth, later: Truth | Path) -> int:
@@ -126,13 +126,13 @@ def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def api(db: None) -> Api:
-    """`api.get(path, user=…)`: checked against the published schema; see `Api`."""
+    """`api.get(path, user=…)`: send a request and check the response against the published schema; see `Api`."""
     return Api()
 
 
 @pytest.fixture
 def replicated(scored: Scored) -> Callable[..., Submission]:
-    """`replicated(phase, [0.4, 0.6])`: scored with their mean, these being its replicates on the public images."""
+    """`replicated(phase, [0.4, 0.6])`: create a submission with these public replicates, scored with their mean."""
 
     def score(phase: Phase, values: list[float], *, seed: int = 0, **fields: Any) -> Submission:
         submission = scored(phase, sum(values) / len(values), interval=(min(values), max(values)), **fields)

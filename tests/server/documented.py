@@ -1,4 +1,4 @@
-"""A client that believes the published schema: an answer that is not in it fails the test."""
+"""A test client for the API that checks every response against the published schema."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from server.accounts.models import ApiToken, User
 from server.accounts.services import issue_token
 
-Answer = Any  # Django's test response; its `json()` and `headers` are known at run time only
+Answer = Any  # Django's test response, whose `json` method mypy does not know
 
 
 @cache
@@ -21,7 +21,7 @@ def schema() -> dict[str, Any]:
 
 
 def operation(method: str, path: str) -> dict[str, Any] | None:
-    """The documented operation of an address; None where there is none."""
+    """Return the documented operation of an address, or None."""
     for template, operations in schema()["paths"].items():
         if re.fullmatch(re.sub(r"\{\w+\}", r"[^/]+", template), path):
             found: dict[str, Any] | None = operations.get(method.lower())
@@ -43,10 +43,10 @@ def assert_documented(method: str, path: str, answer: Answer) -> None:
 
 
 class Api:
-    """`api.get("challenges", user=user)`; the user comes by a token, or with `session=True` by a cookie."""
+    """`api.get("challenges", user=user)` sends a request with a token of this user."""
 
     def __init__(self) -> None:
-        schema()  # before a test puts a broken view in place
+        schema()  # The schema is generated before a test replaces a view.
         self.secrets: dict[tuple[int, str], str] = {}
 
     def secret(self, user: User, scope: str = ApiToken.Scope.SUBMIT) -> str:

@@ -1,4 +1,4 @@
-"""A page as a test reads it: its elements and its words, without a browser."""
+"""Parses a page for tests: its elements and its words, without a browser."""
 
 from html.parser import HTMLParser
 from typing import Any
@@ -8,11 +8,12 @@ Element = tuple[str, dict[str, str]]
 
 
 class Page(HTMLParser):
-    """`Page(response)`: `.elements`, `.words`, `.all(tag, **attributes)`."""
+    """The page of a response; `context` is the context of its templates."""
 
     def __init__(self, response: Any) -> None:
         super().__init__()
         self.status = response.status_code
+        self.context: Any = getattr(response, "context", None)
         self.elements: list[Element] = []
         self.inline: list[str] = []
         self._words: list[str] = []
@@ -37,7 +38,7 @@ class Page(HTMLParser):
             self._words.append(data)
 
     def all(self, tag: str, **attributes: str) -> list[dict[str, str]]:
-        """Attributes of every such element; `class_` is a word of its class, other names must be equal."""
+        """Return the attributes of all matching elements; `class_` must be one of an element's classes."""
         word = attributes.pop("class_", None)
         return [
             found

@@ -1,4 +1,4 @@
-"""A web worker that runs in a thread of the tests, and what speaks to it."""
+"""Runs a web worker in a thread of the tests, with a client for it."""
 
 import os
 import socket
@@ -21,7 +21,7 @@ LARGE = 3 * 2**20
 
 
 class Application:
-    """Answers with what it read, or before it reads; counts how often it is asked."""
+    """A WSGI application that responds before or after it reads the body, and counts its calls."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -36,7 +36,7 @@ class Application:
         else:
             try:
                 body = b"%d " % len(environ["wsgi.input"].read()) + environ["REQUEST_METHOD"].encode()
-            except spools.NoRoom:
+            except spools.SpoolFailed:
                 status = "507 Insufficient Storage"
             except Refused as refusal:
                 status = f"{refusal.status} {refusal.code}"
@@ -46,7 +46,7 @@ class Application:
 
 @contextmanager
 def serving(application: Any, monkeypatch: pytest.MonkeyPatch, **configured: Any) -> Iterator[int]:
-    """Run a worker with few threads, here instead of in a process of its own; gives its port."""
+    """Run a worker with few threads in this process, and yield its port."""
     monkeypatch.setattr(Worker, "init_process", lambda worker: None)
     configuration = Config()
     for name, value in {"threads": THREADS, "sendfile": False, **configured}.items():
@@ -77,7 +77,7 @@ def request(path: str = "/", length: int = 0, *headers: str) -> bytes:
 
 
 def answer(client: socket.socket) -> tuple[int, bytes]:
-    """Read one whole answer: its status and its body."""
+    """Read one complete response, and return its status and body."""
     head = b""
     while b"\r\n\r\n" not in head:
         data = client.recv(1)

@@ -1,4 +1,4 @@
-"""Every address × every method × every kind of person is answered as the one table says."""
+"""Every route × method × kind of user has the status of the table."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver
 
 from server.accounts.models import ApiToken
-from server.accounts.services import issue_token, vouch_for
+from server.accounts.services import confirm_own_address, issue_token
 from server.challenges.models import JoinRequest
 from server.submissions.services import quota
 from tests.server.access_table import API, GROUPS, PAGES, ROLES, TABLE, Answers
@@ -28,14 +28,14 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 REFUSALS = {401, 403, 404, 405}
-# What is sent, as a form to a page and as JSON to the API; nothing to the others
+# Request bodies, sent as a form to pages and as JSON to the API; empty for all other routes
 BODIES: dict[str, dict[str, Any]] = {"join": {"accept_rules": True}, "edit": {"note": "x"}, "PATCH": {"note": "x"}}
 QUERY = re.compile(r"(?<!\()\?.*")
 APP_LABELS = "(?P<app_label>"
 
 
 def routes(patterns: Any, before: str = "") -> Iterator[str]:
-    """Every address that Django would look for, in its own notation."""
+    """Yield every route of Django's URL configuration."""
     for pattern in patterns:
         route = f"{before}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
@@ -45,14 +45,14 @@ def routes(patterns: Any, before: str = "") -> Iterator[str]:
 
 
 class World:
-    """A challenge with a submission whose scores nobody should see but those who may, and everybody who might try."""
+    """A challenge with a submission whose scores are private, and users of every kind."""
 
     def __init__(self, make: Any, scored: Any, *, visibility: str = "public") -> None:
         self.people = {role: make.user(username=role) for role in ROLES[1:]}
         for role in GROUPS["employees"]:
             self.people[role].is_staff, self.people[role].is_superuser = True, role == "superuser"
             self.people[role].save()
-        vouch_for(self.people["member"])
+        confirm_own_address(self.people["member"])
         challenge = make.challenge(slug="c", visibility=visibility)
         challenge.organizers.add(self.people["organizer"])
         make.challenge(slug="foreign").organizers.add(self.people["foreign"])
@@ -74,7 +74,7 @@ class World:
         self.clients = {role: Client(raise_request_exception=False) for role in ROLES}
 
     def authorize(self, *, api: bool) -> dict[str, dict[str, str]]:
-        """Log everybody in, by session for pages and by token for the API; return the headers they send."""
+        """Log in all users, by session for pages and by token for the API. Return their headers."""
         if not api:
             for role, person in self.people.items():
                 self.clients[role].force_login(person)
@@ -84,7 +84,7 @@ class World:
         return {"nobody": {}} | {role: {"Authorization": f"Bearer {secret}"} for role, secret in secrets.items()}
 
     def address(self, route: str) -> str:
-        """Fill an address in with what exists."""
+        """Return a URL for a route, with the names of existing rows."""
         submission = self.queued if "cancel" in route else self.scored
         names = {"slug": "c", "phase": "main", "submission_id": submission.pk, "uidb36": "1", "key": "bad"}
         if found := re.match(r"admin/(\w+)/(\w+)/<", route):
@@ -95,7 +95,7 @@ class World:
         return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(names[found[1]]), route)
 
     def answers(self, route: str, methods: tuple[str, ...] = METHODS) -> dict[str, Answers]:
-        """Ask, by every method, as everybody; what an answer has changed is taken back before the next."""
+        """Yield the responses for every method and user; changes are rolled back after each request."""
         api = route.startswith("api/")
         headers, address = self.authorize(api=api), self.address(route)
         return {
@@ -123,7 +123,7 @@ class World:
 
 
 def assert_safe(answer: Any) -> None:
-    """Read it to its end, so that a file that is sent is closed; what holds for every answer, whoever got it."""
+    """Check what holds for every response. Read it completely, so that files are closed."""
     content, policy = b"".join(answer), answer.headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
@@ -144,7 +144,7 @@ def test_everybody_is_answered_as_the_table_says(route: str, world: World) -> No
     assert listed == TABLE[route]
     others = {status for method in set(METHODS) - set(listed) for status in found[method].values()}
     if route.startswith("accounts/password"):
-        others -= {302}  # to the login, before the method is looked at
+        others -= {302}  # redirects to the login before the method is checked
     assert others <= REFUSALS
 
 

@@ -1,4 +1,4 @@
-"""A deadline includes its own millisecond, wherever one is asked."""
+"""Every deadline includes its own millisecond."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from server.challenges import services
 from server.clock import is_over
 from server.errors import Refused
-from server.pages.templatetags.components import next_moment
+from server.pages.templatetags.components import next_change
 from server.pages.views.home import is_open
 from server.submissions.services import admission, intake
 
@@ -46,7 +46,7 @@ def test_phase_registration_and_pages_follow_the_one_rule(make: Any, now: dateti
     assert refused == (["phase_closed", "registration_closed"] if over else [])
     assert phase.has_closed(now) == over
     assert is_open(challenge, now) != over
-    assert next_moment(challenge.opens_at, DEADLINE, now)["words"].split()[0] == ("Closed" if over else "Closes")
+    assert next_change(challenge.opens_at, DEADLINE, now)["text"].split()[0] == ("Closed" if over else "Closes")
 
 
 @pytest.mark.usefixtures("inline_queue")

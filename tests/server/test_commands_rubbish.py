@@ -1,4 +1,4 @@
-"""No argument of a command is a traceback: what cannot be used is refused in one sentence."""
+"""No argument of a command causes a traceback; unusable ones are refused in one sentence."""
 
 import argparse
 import errno
@@ -14,28 +14,28 @@ from django.core.management import CommandError, call_command, get_commands, loa
 
 from server.organize.services.bundles import InvalidBundle, opened
 
-ENDLESS = {"demo", "up"}  # they start the service where their arguments are right
-OF_LOGS = {"verify_audit"}  # its files: test_audit_keys
+ENDLESS = {"demo", "up"}  # they start the service if their arguments are valid
+OF_LOGS = {"verify_audit"}  # test_audit_keys covers its files
 COMMANDS = sorted(name for name, app in get_commands().items() if str(app).startswith("server."))
-BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # as Python hands over an argument that is not UTF-8
+BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # the form in which Python passes an argument that is not UTF-8
 LONG = "a" * 5000
 RUBBISH = (BYTES, "a\0b", "", " ", "-1", str(10**24), LONG, "a" * 10**5, "\u202e", "%", "/dev/null")
 
 
 def arguments(name: str) -> list[argparse.Action]:
-    """Return the arguments of a command, without those that all of Django's have."""
+    """Return the arguments of a command, without those of all Django commands."""
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
     shared = {"help", "version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color"}
     return [action for action in parser._actions if action.dest not in shared]
 
 
 def filler(action: argparse.Action) -> str:
-    """Return a value of the right kind for what a command needs beside the rubbish."""
+    """Return a valid value for the other required arguments of a command."""
     return str(UUID(int=0)) if action.type is UUID else "animals"
 
 
 def calls(name: str) -> Iterator[list[str]]:
-    """Yield rubbish in place of each argument, all others being of the right kind."""
+    """Yield calls with rubbish in one argument and valid values in all others."""
     found = arguments(name)
     needed = [action for action in found if not action.option_strings and action.nargs != "*"]
     asks = {"--noinput"} & {option for action in found for option in action.option_strings}
@@ -51,7 +51,7 @@ def calls(name: str) -> Iterator[list[str]]:
 
 
 def tried(name: str, words: list[str]) -> str:
-    """Return what a command answers, refused or not; any other exception is one of its own."""
+    """Return the output or refusal of a command; any other exception fails the test."""
     try:
         call_command(name, *words, stdout=StringIO(), stderr=StringIO(), skip_checks=True)
     except (CommandError, SystemExit) as error:
@@ -61,7 +61,7 @@ def tried(name: str, words: list[str]) -> str:
 
 @pytest.fixture
 def phase(make: Any) -> Any:
-    """What the filler of other arguments names."""
+    """Create the phase that valid arguments name."""
     make.user(username="animals", email="animals@example.org")
     return make.phase(make.challenge(slug="animals"), slug="animals")
 
@@ -129,7 +129,7 @@ def test_a_full_disk_is_not_the_fault_of_a_bundle(tmp_path: Path, monkeypatch: A
 
 
 def failing(number: int) -> Any:
-    """Return a function that fails as the operating system does."""
+    """Return a function that raises an OSError like the operating system."""
 
     def fail(*words: Any, **options: Any) -> None:
         raise OSError(number, os.strerror(number))

@@ -1,4 +1,4 @@
-"""No address answers with a server error, whatever its query says."""
+"""No query string causes a server error on any route."""
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -31,7 +31,7 @@ KNOWN = {
 
 
 def addresses() -> list[str]:
-    """Every address with names of what exists; signing up and whatever ends a session or a token are left out."""
+    """Yield all URLs with names of existing rows, except sign-up and those that end a session or a token."""
     found = []
     for route in routes(get_resolver().url_patterns):
         path = "/" + route.replace("<path:object_id>", "<str:object_id>").removesuffix("$").replace("^", "")
@@ -45,7 +45,7 @@ def addresses() -> list[str]:
 
 @pytest.fixture
 def superuser(make: Any, scored: Any) -> Any:
-    """Who may see everything; member of a team with a scored submission."""
+    """Create a superuser who is in a team with a scored submission."""
     user = make.user(is_staff=True, is_superuser=True)
     challenge = make.challenge(slug="c", closes_at=datetime.now(UTC) + timedelta(days=1))
     phase = make.phase(challenge, slug="main", sample_submission=ContentFile(b"ImageId\n", "s.csv"))
@@ -56,7 +56,7 @@ def superuser(make: Any, scored: Any) -> Any:
 
 @pytest.fixture
 def names_read(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Every name that is looked up in a query from here on."""
+    """Collect every name that is looked up in a query string from now on."""
     names: set[str] = set()
 
     def noted(method: str) -> None:
@@ -79,7 +79,7 @@ def test_no_query_is_a_server_error(path: str, superuser: Any, names_read: set[s
     client = Client(raise_request_exception=False)
     client.force_login(superuser)
     with closing(client.get(path)) as answer:
-        usual = answer.status_code  # readyz has no worker here
+        usual = answer.status_code  # no worker runs here, so readyz fails
     values = (*TIMES, *TEXTS)
     pairs = [(name, value) for name in sorted(names_read) for value in values]
     if path.startswith("/admin/"):

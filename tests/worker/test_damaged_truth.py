@@ -1,4 +1,4 @@
-"""A prepared truth that is damaged or of another version: restored by the worker, and nobody's fault."""
+"""The worker restores a prepared truth that is damaged or of another version, and no submission fails."""
 
 import random
 from collections.abc import Callable
@@ -93,7 +93,7 @@ def test_a_truth_prepared_by_the_version_before_is_prepared_again(phase, submit)
 
 
 def other_truth(phase: Phase, folder: Path) -> Truth:
-    """Keep another truth of the same phase: every second box is dropped."""
+    """Store another truth of the same phase, without every second box."""
     boxes = folder / "phases" / "main" / "truth" / "boxes.csv"
     head, *rows = boxes.read_text().splitlines()
     boxes.write_text("\n".join([head, *rows[::2]]) + "\n")
@@ -149,7 +149,7 @@ def test_damage_that_cannot_be_repaired_is_the_platforms_fault(phase, submit, se
 
 
 def test_another_truth_is_never_put_in_its_place(phase, submit, tmp_path):
-    """The kept source belongs to another truth: the damaged file stays rather than to score by that."""
+    """The stored source belongs to another truth, so the damaged file is not replaced."""
     boxes = tmp_path / "phases" / "main" / "truth" / "boxes.csv"
     boxes.write_text("\n".join(boxes.read_text().splitlines()[:-1]) + "\n")
     other = truths.add(phase=phase, path=boxes.parent, by=None)
@@ -176,14 +176,14 @@ def test_the_time_that_a_repair_takes_is_not_the_files(phase, submit, monkeypatc
 
 
 def test_who_waited_for_another_worker_finds_the_truth_sound(phase, monkeypatch):
-    """Another repair would change the file under the first worker's hands."""
+    """A second repair would replace the file while the first worker uses it."""
     truth, path = phase.truths.get(), prepared_file(phase)
     monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("it was prepared once more"))
     restore(truth, DamagedTruth(path.name, "is damaged"))
 
 
 def test_a_repair_repeats_itself_without_harm(phase):
-    """Several workers may find the same damage at once."""
+    """Several workers may detect the same damage at once."""
     truth, path = phase.truths.get(), prepared_file(phase)
     sound, before = path.read_bytes(), set(path.parent.iterdir())
     chance = random.Random(1)

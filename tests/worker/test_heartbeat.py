@@ -1,4 +1,4 @@
-"""The heartbeat: in time, with the news, over outages, and the first to know that a lease is lost."""
+"""The heartbeat: in time, with progress, across outages, and it detects a lost lease."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ ENOUGH_SECONDS = 10.0
 
 
 class Told:
-    """What was told to the database, and how it answers."""
+    """Collects calls that prolong the lease, and decides their result."""
 
     def __init__(self) -> None:
         self.beats: list[tuple[str, float]] = []
@@ -32,7 +32,7 @@ class Told:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Told:
     settings.HEARTBEAT_SECONDS = 0.02
-    monkeypatch.setattr(heartbeat, "NEWS_SECONDS", 0.02)
+    monkeypatch.setattr(heartbeat, "MIN_BEAT_SECONDS", 0.02)
     monkeypatch.setattr(heartbeat, "close_old_connections", lambda: None)
     return Told()
 
@@ -64,7 +64,7 @@ def test_news_is_told_before_the_next_regular_beat(told, beating, settings):
 
 def test_much_news_is_told_once_in_a_while(told, beating, settings, monkeypatch):
     settings.HEARTBEAT_SECONDS = 1000
-    monkeypatch.setattr(heartbeat, "NEWS_SECONDS", 1000)
+    monkeypatch.setattr(heartbeat, "MIN_BEAT_SECONDS", 1000)
     with beating:
         beating.progress("checking", 0.0)
         wait_for(lambda: told.beats)

@@ -1,4 +1,4 @@
-"""Time and memory of one scoring: its own, whatever the machine is busy with and whatever its process had before."""
+"""Limits of time and memory count what one scoring uses, whatever else the machine and the process do."""
 
 import subprocess
 import sys
@@ -81,7 +81,7 @@ def swallow_once() -> None:
 
 def test_end_of_time_cannot_be_swallowed(settings, monkeypatch):
     settings.EVALUATION_SECONDS = 0.1
-    monkeypatch.setattr(limits, "AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(limits, "REPEAT_SECONDS", 0.1)
     with pytest.raises(OutOfTime), limits.limited():
         swallow_once()
 
@@ -91,7 +91,7 @@ def test_time_of_one_scoring_is_not_counted_for_the_next(settings):
     for _ in range(3):
         with limits.limited():
             spin(0.15)
-    spin(0.4)  # nothing is limited outside
+    spin(0.4)  # outside the block nothing is limited
 
 
 def test_file_limits_are_those_of_the_settings(settings):
@@ -101,4 +101,4 @@ def test_file_limits_are_those_of_the_settings(settings):
 
 @pytest.mark.parametrize(("error", "word"), [(MemoryError(), "memory"), (OutOfTime(), "minutes of computing time")])
 def test_sentence_names_the_limit_that_was_reached(error, word):
-    assert word in limits.exceeded(error)
+    assert word in limits.exceeded_text(error)

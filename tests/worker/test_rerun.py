@@ -1,4 +1,4 @@
-"""The second task: what each outcome of a scoring with replicates does to the intervals."""
+"""The task `rerun`: the effect of each outcome of a scoring on intervals and explanations."""
 
 from array import array
 from collections.abc import Callable
@@ -10,6 +10,7 @@ import pytest
 
 from evaluator import scoring
 from evaluator.problems import Findings, InvalidSubmission, InvalidTruth, Problem
+from evaluator.request import Bootstrap, ReportOptions, ScoringRequest
 from server.submissions.models import Replicates, Rerun, Score, Submission
 from worker import tasks
 from worker.limits import OutOfTime
@@ -18,13 +19,14 @@ REPLICATES = [0.5, float("nan"), 0.75]
 
 
 def report(value: float = 0.625) -> Any:
-    """What the evaluator returns, with and without replicates."""
+    """Return a scorer that gives a report, with replicates if they are requested."""
 
     def splits(drawn: bool) -> dict[str, Any]:
         ends = {"mAP": [0.5, 0.75]} if drawn else {}
         return {"public": {"headline": "mAP", "metrics": {"mAP": value}, "intervals": ends, "classes": []}}
 
-    def score(*arguments: Any, bootstrap: int = 0, **options: Any) -> Any:
+    def score(request: ScoringRequest) -> Any:
+        bootstrap = request.report.bootstrap
         drawn = {"mAP": np.array(REPLICATES), "precision": np.array(REPLICATES)} if bootstrap else {}
         return SimpleNamespace(
             as_dict=lambda: {"signature": "s", "parameters": {}, "notices": [], "splits": splits(bool(bootstrap))},
@@ -39,10 +41,10 @@ def report(value: float = 0.625) -> Any:
 @pytest.fixture
 def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     def replace(outcome: Any) -> None:
-        def score(*arguments: Any, **options: Any) -> Any:
+        def score(request: ScoringRequest) -> Any:
             if isinstance(outcome, BaseException):
                 raise outcome
-            return outcome(*arguments, **options)
+            return outcome(request)
 
         monkeypatch.setattr(scoring, "score", score)
 
@@ -51,7 +53,7 @@ def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
 @pytest.fixture
 def waiting(make: Any, inline_queue: Any, scorer: Any) -> Rerun:
-    """A scored submission's."""
+    """Create a scored submission and return its queued rerun."""
     submission = make.submission(make.phase())
     scorer(report())
     tasks.evaluate(str(submission.pk))
@@ -59,7 +61,7 @@ def waiting(make: Any, inline_queue: Any, scorer: Any) -> Rerun:
 
 
 def outcome(rerun: Rerun) -> tuple[str, str]:
-    """What became of it: `done`, `waiting`, or why it was given up; and the stage that its submission shows."""
+    """Return the state of a rerun (`done`, `waiting`, or why it was given up) and the stage of its submission."""
     left = Rerun.objects.filter(pk=rerun.pk).first()
     stage = Submission.objects.get(pk=rerun.submission_id).stage
     return ("done" if left is None else left.failure or "waiting"), stage
@@ -67,10 +69,10 @@ def outcome(rerun: Rerun) -> tuple[str, str]:
 
 def test_first_scoring_draws_nothing(make, inline_queue, scorer):
     submission = make.submission(make.phase())
-    asked: list[dict[str, Any]] = []
-    scorer(lambda *arguments, **options: asked.append(options) or report()(*arguments, **options))
+    asked: list[ScoringRequest] = []
+    scorer(lambda request: asked.append(request) or report()(request))
     tasks.evaluate(str(submission.pk))
-    assert "bootstrap" not in asked[0]
+    assert asked[0].report == ReportOptions()
 
 
 def test_intervals_and_the_headlines_replicates_are_recorded(waiting):
@@ -83,10 +85,10 @@ def test_intervals_and_the_headlines_replicates_are_recorded(waiting):
 
 def test_scorer_is_told_how_many_of_which_draws_and_where_they_lie(waiting, scorer, settings):
     settings.INTERVAL_REPLICATES = 7
-    asked: dict[str, Any] = {}
-    scorer(lambda *arguments, **options: asked.update(options) or report()(*arguments, **options))
+    asked: list[ScoringRequest] = []
+    scorer(lambda request: asked.append(request) or report()(request))
     tasks.rerun(waiting.pk)
-    assert (asked["bootstrap"], asked["seed"], asked["draws"]) == (7, 0, waiting.truth.draws)
+    assert asked[0].report == ReportOptions(bootstrap=Bootstrap(7, 0, waiting.truth.draws))
     assert waiting.truth.draws.parent == settings.TRUTH_ROOT
 
 
@@ -115,7 +117,7 @@ def test_what_another_try_cannot_mend_is_given_up_at_once_with_an_alarm(waiting,
 
 
 def explaining(waiting: Rerun) -> Rerun:
-    """What follows the intervals."""
+    """Do a rerun for intervals, and return the rerun for the explanation that follows."""
     tasks.rerun(waiting.pk)
     return Rerun.objects.get(purpose=Rerun.Purpose.EXPLANATION)
 
@@ -129,16 +131,16 @@ def test_rerun_of_a_small_file_that_computes_long_is_put_back_as_a_large_one(wai
     again = Rerun.objects.get()
     assert (again.failure, again.attempts, Submission.objects.get().small) == ("", 0, False)
     tasks.rerun(waiting.pk)
-    assert "computing time" in Rerun.objects.get().failure  # a large one has no more to use up
+    assert "computing time" in Rerun.objects.get().failure  # a large file has the whole time and is not queued again
 
 
 def test_scorer_is_asked_to_explain_files_up_to_a_size(waiting, scorer, settings):
     settings.EXPLANATION_MAX_BYTES = 77
-    follows, asked = explaining(waiting), {}
-    scorer(lambda *arguments, **options: asked.update(options) or report()(*arguments, **options))
+    follows, asked = explaining(waiting), []
+    scorer(lambda request: asked.append(request) or report()(request))
     tasks.rerun(follows.pk)
-    assert (asked["explain"], asked["curves"], asked["limits"].decompressed_bytes) == (True, True, 77)
-    assert "bootstrap" not in asked
+    assert asked[0].report == ReportOptions(curves=True, explanation=True)
+    assert asked[0].resources.limits.decompressed_bytes == 77
 
 
 def test_explanation_that_a_file_is_too_large_for_is_no_alarm(waiting, scorer, caplog):
@@ -174,9 +176,9 @@ def test_bug_is_tried_again_and_raised_for_the_log(waiting, scorer):
 
 
 def test_lost_lease_ends_it(waiting, scorer):
-    def taken_over(*arguments: Any, progress: Any, **options: Any) -> Any:
+    def taken_over(request: ScoringRequest) -> Any:
         Rerun.objects.update(lease_token=None, lease_until=None)
-        progress("bootstrapping", 0.5)
+        request.resources.progress("bootstrapping", 0.5)
         raise AssertionError("the scoring should have ended")
 
     scorer(taken_over)

@@ -1,4 +1,4 @@
-"""The one task: what each outcome of a scoring does to the submission."""
+"""The task `evaluate`: the effect of each outcome of a scoring on the submission."""
 
 import time
 from datetime import UTC, datetime
@@ -10,7 +10,8 @@ from celery.exceptions import SoftTimeLimitExceeded
 from evaluator import scoring
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, InvalidTruth, Notice, Problem
 from evaluator.report import Report, SplitReport
-from server.submissions.models import Evaluation, Score, Submission
+from evaluator.request import ScoringRequest
+from server.submissions.models import Evaluation, Rerun, Score, Submission
 from server.submissions.services import lifecycle, quota
 from worker import tasks
 from worker.limits import OutOfTime
@@ -38,13 +39,13 @@ def submission(make: Any, inline_queue: Any) -> Submission:
 
 @pytest.fixture
 def scorer(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """`scorer(outcome)`: what the evaluator returns, raises, or does."""
+    """`scorer(outcome)`: set what the evaluator returns, raises or does."""
 
     def replace(outcome: Any) -> None:
-        def score(*arguments: Any, **options: Any) -> Report:
+        def score(request: ScoringRequest) -> Report:
             if isinstance(outcome, BaseException):
                 raise outcome
-            return outcome(**options) if callable(outcome) else outcome
+            return outcome(request) if callable(outcome) else outcome
 
         monkeypatch.setattr(scoring, "score", score)
 
@@ -89,17 +90,17 @@ def test_scorer_is_given_the_phase_and_the_limits(submission, scorer, settings):
     settings.SUBMISSION_MAX_BOXES = 7
     submission.phase.parameters = {"group_of_weight": 0.0}
     submission.phase.save()
-    given = {}
-    scorer(lambda **options: given.update(options) or report())
+    given = []
+    scorer(lambda request: given.append(request) or report())
     evaluate(submission)
-    assert (given["parameters"], given["limits"].boxes) == ({"group_of_weight": 0.0}, 7)
+    assert (given[0].parameters, given[0].resources.limits.boxes) == ({"group_of_weight": 0.0}, 7)
 
 
 def test_progress_of_the_scorer_is_on_the_row(submission, scorer):
     seen = []
 
-    def slow(progress: Any, **options: Any) -> Report:
-        progress("matching", 0.5)
+    def slow(request: ScoringRequest) -> Report:
+        request.resources.progress("matching", 0.5)
         seen.append(Submission.objects.values_list("stage", "progress").get(pk=submission.pk))
         return report()
 
@@ -122,7 +123,7 @@ def test_bad_file_is_rejected_with_its_places(submission, scorer):
         (
             InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="boxes.csv"))),
             "organizer",
-            "hidden truth",
+            "hidden ground truth",
             0,
         ),
         (InvalidParameters("group_of_weight: 7 is too much"), "organizer", "settings of this phase", 0),
@@ -140,7 +141,7 @@ def test_what_another_try_cannot_mend_fails_at_once(submission, scorer, error, f
 def test_file_that_computes_too_long_is_out_of_time(submission, scorer, settings):
     settings.EVALUATION_SECONDS = 0.1
 
-    def compute(**options: Any) -> Report:
+    def compute(request: ScoringRequest) -> Report:
         while True:
             pass
 
@@ -152,10 +153,10 @@ def test_file_that_computes_too_long_is_out_of_time(submission, scorer, settings
 def test_small_file_that_computes_long_is_put_back_as_a_large_one_and_costs_nothing(submission, scorer, settings):
     settings.SMALL_FILE_CPU_SECONDS = 0.1
     Submission.objects.update(small=True)
-    scorer(lambda **options: spin(0.5) or report())
+    scorer(lambda request: spin(0.5) or report())
     row = evaluate(submission)
     assert (row.status, row.small, row.attempts, row.losses) == ("queued", False, 0, 0)
-    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # charged by the upload
+    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # the upload was charged
     assert evaluate(submission).status == "scored"
 
 
@@ -165,26 +166,26 @@ def test_small_file_beyond_the_memory_fails_like_any_other(submission, scorer):
     assert evaluate(submission).failure_code == "out_of_memory"
 
 
-def test_process_that_scores_a_small_file_keeps_its_place_for_large_ones(submission, scorer, monkeypatch):
+def test_process_that_scores_a_small_file_keeps_its_slot_for_large_ones(submission, scorer, monkeypatch):
     Submission.objects.update(small=True)
     left: list[str] = []
-    monkeypatch.setattr(tasks.Lane, "leave", lambda lane: left.append("left"))
-    scorer(lambda **options: left.append("scored") or report())
+    monkeypatch.setattr(tasks.LargeFileSlot, "release", lambda slot: left.append("left"))
+    scorer(lambda request: left.append("scored") or report())
     evaluate(submission)
     assert left[:2] == ["scored", "left"]
 
 
-def test_whoever_has_scored_wakes_others_for_what_is_scored_again(submission, scorer, monkeypatch):
-    woken: list[str] = []
-    monkeypatch.setattr(tasks.turns, "wake_later", lambda: woken.append("later"))
+def test_worker_that_has_scored_wakes_others_for_both_kinds_of_jobs(submission, scorer, monkeypatch):
+    woken: list[type] = []
+    monkeypatch.setattr(tasks.scheduling, "wake", woken.append)
     scorer(InvalidSubmission(findings()))
     evaluate(submission)
-    assert woken == ["later"]
+    assert woken == [Submission, Rerun]
 
 
 def test_file_that_waits_for_a_busy_machine_is_scored(submission, scorer, settings):
     settings.EVALUATION_SECONDS = 0.1
-    scorer(lambda **options: time.sleep(0.4) or report())
+    scorer(lambda request: time.sleep(0.4) or report())
     assert evaluate(submission).status == "scored"
 
 
@@ -221,13 +222,14 @@ def test_bug_that_stays_is_failed_after_the_last_attempt(submission, scorer, set
         with pytest.raises(ZeroDivisionError):
             tasks.evaluate(str(submission.pk))
     submission.refresh_from_db()
-    assert (submission.status, submission.fault, submission.failure[:17]) == ("failed", "platform", "ZeroDivisionError")
+    assert (submission.status, submission.fault) == ("failed", "platform")
+    assert submission.failure.startswith("Scoring failed with ZeroDivisionError.")
 
 
 def test_cancelled_while_scored_stays_cancelled(make, submission, scorer):
-    def cancelled_meanwhile(progress: Any, **options: Any) -> Report:
+    def cancelled_meanwhile(request: ScoringRequest) -> Report:
         lifecycle.cancel(submission=Submission.objects.get(pk=submission.pk), by=make.user())
-        progress("scoring", 0.5)
+        request.resources.progress("scoring", 0.5)
         raise AssertionError("the scoring should have ended")
 
     scorer(cancelled_meanwhile)
@@ -235,7 +237,7 @@ def test_cancelled_while_scored_stays_cancelled(make, submission, scorer):
 
 
 def test_late_result_of_a_cancelled_submission_is_not_recorded(make, submission, scorer):
-    def cancelled_meanwhile(**options: Any) -> Report:
+    def cancelled_meanwhile(request: ScoringRequest) -> Report:
         lifecycle.cancel(submission=Submission.objects.get(pk=submission.pk), by=make.user())
         return report()
 

@@ -1,1 +1,1 @@
-"""Kernels that read and match_detection detections."""
+"""Kernels that read and match detections."""

@@ -1,68 +1,80 @@
-"""FiftyOne's rules: predictions take boxes in turn. The readable twin is ``evaluator.metrics.fiftyone_matching``."""
+"""Matching by FiftyOne's rules: predictions take boxes one after another.
+
+The reference implementation is ``evaluator.metrics.fiftyone_matching``.
+"""
 
 import numpy as np
 from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-STEPS = 10.0**10  # overlaps are rounded to ten decimals
+ROUNDING = 10.0**10  # Overlaps are rounded to ten decimals.
 NEARLY_ONE = 1 - 1e-10
 BOXES, RANGES = read_only(types.float64, 2), read_only(types.int64, 2)
 
 
 @inlined
-def _overlap(boxes, mine, objects, its, of_union):
-    """Return IoU, or else IoA, rounded half up; 0 where it is not finite."""
-    width = min(boxes[mine, 1], objects[its, 1]) - max(boxes[mine, 0], objects[its, 0])
-    height = min(boxes[mine, 3], objects[its, 3]) - max(boxes[mine, 2], objects[its, 2])
+def _overlap(boxes, box, objects, target, of_union):
+    """Return the IoU of a box and an object, or the IoA, rounded half up; 0 if it is not finite."""
+    width = min(boxes[box, 1], objects[target, 1]) - max(boxes[box, 0], objects[target, 0])
+    height = min(boxes[box, 3], objects[target, 3]) - max(boxes[box, 2], objects[target, 2])
     common = max(height, 0.0) * max(width, 0.0)
-    whole = (boxes[mine, 3] - boxes[mine, 2]) * (boxes[mine, 1] - boxes[mine, 0])
+    whole = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
     if of_union:
-        whole = whole + (objects[its, 3] - objects[its, 2]) * (objects[its, 1] - objects[its, 0]) - common
-    share = common / whole
-    return np.floor(share * STEPS + 0.5) / STEPS if np.isfinite(share) else 0.0
+        area = (objects[target, 3] - objects[target, 2]) * (objects[target, 1] - objects[target, 0])
+        whole = whole + area - common
+    ratio = common / whole
+    return np.floor(ratio * ROUNDING + 0.5) / ROUNDING if np.isfinite(ratio) else 0.0
 
 
 @kernel(BOXES, BOXES, RANGES, types.float64, types.float64[::1])
-def highest_overlaps(boxes, objects, ranges, threshold, most):
-    """Find the highest IoU of each prediction with its objects; 0 where none reaches the threshold.
+def highest_overlaps(boxes, objects, ranges, threshold, highest):
+    """Compute the highest IoU of each prediction with its objects; 0 if none reaches the threshold.
 
-    ``ranges``, shape (N, 2): the first object of a prediction, and the one after its last.
+    Parameters
+    ----------
+    boxes, objects : float64 arrays of shapes (N, 4) and (M, 4)
+    ranges : int64 array of shape (N, 2)
+        First object of each prediction, and the one after the last.
+    threshold : float64
+    highest : float64 array of shape (N,)
+        Receives the IoU.
     """
-    for mine in range(len(boxes)):
-        most[mine] = 0.0
-        for its in range(ranges[mine, 0], ranges[mine, 1]):
-            overlap = _overlap(boxes, mine, objects, its, True)
-            if overlap >= threshold and overlap > most[mine]:
-                most[mine] = overlap
+    for box in range(len(boxes)):
+        highest[box] = 0.0
+        for target in range(ranges[box, 0], ranges[box, 1]):
+            overlap = _overlap(boxes, box, objects, target, True)
+            if overlap >= threshold and overlap > highest[box]:
+                highest[box] = overlap
 
 
 @inlined
-def _object(boxes, mine, objects, first, stop, threshold, free):
-    """Walk the ordinary objects; return the best one, its overlap, and the highest overlap with a taken one."""
-    least = min(threshold, NEARLY_ONE)
-    best, best_overlap, lost = np.int64(-1), least, least
-    for its in range(first, stop):
-        overlap = _overlap(boxes, mine, objects, its, True)
+def _best_object(boxes, box, objects, first, stop, threshold, available):
+    """Return the available object of highest IoU, that IoU, and the highest IoU with an object already taken."""
+    lowest = min(threshold, NEARLY_ONE)
+    best, best_overlap, highest_taken = np.int64(-1), lowest, lowest
+    for target in range(first, stop):
+        overlap = _overlap(boxes, box, objects, target, True)
         if overlap < threshold:
             continue
-        if not free[its]:
-            best, best_overlap = (np.int64(-1), least) if overlap > max(lost, best_overlap) else (best, best_overlap)
-            lost = max(lost, overlap)
+        if not available[target]:
+            if overlap > max(highest_taken, best_overlap):
+                best, best_overlap = np.int64(-1), lowest
+            highest_taken = max(highest_taken, overlap)
         elif best_overlap != 1.0 and overlap >= best_overlap:
-            best, best_overlap = np.int64(its), overlap
-    return best, best_overlap, lost
+            best, best_overlap = np.int64(target), overlap
+    return best, best_overlap, highest_taken
 
 
 @inlined
-def _group(boxes, mine, groups, first, stop, threshold):
-    """Return the group that holds most of a prediction, the last of equals, and the share; (-1, 0) for none."""
-    best, most = np.int64(-1), 0.0
-    for its in range(first, stop):
-        share = _overlap(boxes, mine, groups, its, False)
-        if share >= threshold and share >= most and most != 1.0:
-            best, most = np.int64(its), share
-    return best, most
+def _best_group(boxes, box, groups, first, stop, threshold):
+    """Return the group of highest IoA, of equals the last, and that IoA; (-1, 0) if none reaches the threshold."""
+    best, highest = np.int64(-1), 0.0
+    for target in range(first, stop):
+        overlap = _overlap(boxes, box, groups, target, False)
+        if overlap >= threshold and overlap >= highest and highest != 1.0:
+            best, highest = np.int64(target), overlap
+    return best, highest
 
 
 @kernel(
@@ -77,28 +89,36 @@ def _group(boxes, mine, groups, first, stop, threshold):
     types.int64[:, ::1],
     types.float64[:, ::1],
 )
-def take_in_turn(order, boxes, objects, ranges, groups, group_ranges, threshold, free, taken, overlaps):
-    """Find what each prediction takes, in the order of their turns; nothing is kept of any pair.
+def match_in_turn(order, boxes, objects, ranges, groups, group_ranges, threshold, available, taken, overlaps):
+    """Match predictions one after another with the objects and groups that they can take.
 
     Parameters
     ----------
     order : int64 array of shape (N,)
-    free : bool array of shape (objects,), all true
+        Indices of the predictions, in the order in which they are matched.
+    boxes, objects, groups : float64 arrays of shapes (N, 4), (M, 4) and (G, 4)
+    ranges, group_ranges : int64 arrays of shape (N, 2)
+        First object, or group, of each prediction, and the one after the last.
+    threshold : float64
+    available : bool array of shape (M,), all true
+        Becomes false for objects that are taken.
     taken : int64 array of shape (N, 2)
-        Receives object and group, -1 where there is none.
+        Receives the object and the group, -1 if there is none.
     overlaps : float64 array of shape (N, 2)
-        Receives IoU with the object and IoA with the group, 0 where there is none.
+        Receives the IoU with the object and the IoA with the group, 0 if there is none.
     """
     for turn in range(len(order)):
-        mine = order[turn]
-        best, overlap, lost = _object(boxes, mine, objects, ranges[mine, 0], ranges[mine, 1], threshold, free)
+        box = order[turn]
+        best, overlap, highest_taken = _best_object(
+            boxes, box, objects, ranges[box, 0], ranges[box, 1], threshold, available
+        )
         group, share = np.int64(-1), 0.0
         if best < 0:
             overlap = 0.0
-            group, share = _group(boxes, mine, groups, group_ranges[mine, 0], group_ranges[mine, 1], threshold)
-        elif lost > overlap:
+            group, share = _best_group(boxes, box, groups, group_ranges[box, 0], group_ranges[box, 1], threshold)
+        elif highest_taken > overlap:
             best, overlap = np.int64(-1), 0.0
         else:
-            free[best] = False
-        taken[mine, 0], taken[mine, 1] = best, group
-        overlaps[mine, 0], overlaps[mine, 1] = overlap, share
+            available[best] = False
+        taken[box, 0], taken[box, 1] = best, group
+        overlaps[box, 0], overlaps[box, 1] = overlap, share

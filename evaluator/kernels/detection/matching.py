@@ -1,4 +1,4 @@
-"""Matching of one detection with the boxes of its image, and the entries of the curves that follow from it.
+"""Matching of detections with the boxes of their image, and the entries of the curves.
 
 The reference implementations are ``evaluator.tracks.detection.scorer`` and ``evaluator.metrics``.
 """
@@ -8,12 +8,12 @@ from numba import types
 
 from evaluator.kernels.detection.state import COLLECTED, MAX_PER_IMAGE_AND_CLASS, STATE, TRUTH
 from evaluator.kernels.jit import inlined, kernel, subroutine
-from evaluator.kernels.overlap import best_box, best_group, is_before
+from evaluator.kernels.overlap import best_box, best_group, precedes
 from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENCE, PRIVATE, UNCLAIMED, count_unusual
 
 
 @inlined
-def uncounted_class(truth, label):
+def unscored_class(truth, label):
     """Return the class code for entries that are not scored: one for each label, and one for all unknown labels.
 
     These codes follow those of the real classes, and their curves are not reported. Such entries are stored because
@@ -21,16 +21,16 @@ def uncounted_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label >= labels:
-        return label  # already such a code
+        return label  # It is such a code already.
     return labels + (label if label >= 0 else labels)
 
 
 @inlined
 def add_entry(truth, state, confidence, label, image, miss):
-    """Append an entry to the curves; entries of ignored images get the code of :func:`uncounted_class`."""
+    """Append an entry to the curves; entries of ignored images get the code of :func:`unscored_class`."""
     at, usage = state.counts[ENTRIES], truth.usage[image]
     if usage == IGNORED:
-        label = uncounted_class(truth, label)
+        label = unscored_class(truth, label)
     state.confidences[at] = confidence
     state.codes[at] = np.uint32(label * 4 + (usage == PRIVATE) * 2 + miss)
     if len(state.entry_images):
@@ -39,11 +39,11 @@ def add_entry(truth, state, confidence, label, image, miss):
 
 
 @inlined
-def claim(truth, state, offsets, threshold, image, position, target, confidence, corners):
-    """Let a detection claim a box; the loser of the claim joins a group-of box or becomes a false positive.
+def claim(truth, state, offsets, threshold, image, position, target, confidence, coordinates):
+    """Let a detection claim a box; the loser of the claim is absorbed by a group-of box or is a false positive.
 
     A detection may only match the box that it overlaps most. So of all detections that claim a box, the first in the
-    order of :func:`~evaluator.kernels.overlap.is_before` is its true positive, in whatever order they are read.
+    order of :func:`~evaluator.kernels.overlap.precedes` is its true positive, in whatever order they are read.
 
     Parameters
     ----------
@@ -55,14 +55,14 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
     box, overlap = target
     if box >= 0:
         candidate = state.best_candidates[box - offsets[0]]
-        if is_before(confidence, overlap, corners, candidate):
-            displaced, its_corners = candidate[0], (candidate[2], candidate[3], candidate[4], candidate[5])
+        if precedes(confidence, overlap, coordinates, candidate):
+            displaced, displaced_coordinates = candidate[0], (candidate[2], candidate[3], candidate[4], candidate[5])
             candidate[0], candidate[1] = confidence, overlap
-            candidate[2], candidate[3], candidate[4], candidate[5] = corners
+            candidate[2], candidate[3], candidate[4], candidate[5] = coordinates
             if displaced == UNCLAIMED:
                 return
-            confidence, corners = displaced, its_corners
-    group, share = best_group(truth.groups, truth.groups_from[position], truth.groups_from[position + 1], corners)
+            confidence, coordinates = displaced, displaced_coordinates
+    group, share = best_group(truth.groups, truth.groups_from[position], truth.groups_from[position + 1], coordinates)
     if group >= 0 and share >= threshold:
         state.group_confidences[group - offsets[1]] = max(state.group_confidences[group - offsets[1]], confidence)
     else:
@@ -70,7 +70,7 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
 
 
 @inlined
-def match_detection(truth, state, offsets, threshold, image, position, confidence, corners):
+def match_detection(truth, state, offsets, threshold, image, position, confidence, coordinates):
     """Match one detection of a verified class with the box that it overlaps most.
 
     Parameters
@@ -80,25 +80,25 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
     offsets : (int64, int64)
         Indices of the box and group that come first in ``best_candidates`` and ``group_confidences``.
     confidence : float64, not negative, no negative zero
-    corners : four float64
+    coordinates : four float64
     """
-    best, overlap = best_box(truth.boxes, truth.boxes_from[position], truth.boxes_from[position + 1], corners)
+    best, overlap = best_box(truth.boxes, truth.boxes_from[position], truth.boxes_from[position + 1], coordinates)
     target = (best, overlap) if overlap >= threshold else (np.int64(-1), overlap)
-    claim(truth, state, offsets, threshold, image, position, target, confidence, corners)
+    claim(truth, state, offsets, threshold, image, position, target, confidence, coordinates)
 
 
 @subroutine
-def collect(state, image, label, confidence, corners):
+def collect(state, image, label, confidence, coordinates):
     """Store a prediction of an overfull image, to be matched once the cap has been applied."""
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label
     state.collected[at, 0] = confidence
-    state.collected[at, 1], state.collected[at, 2], state.collected[at, 3], state.collected[at, 4] = corners
+    state.collected[at, 1], state.collected[at, 2], state.collected[at, 3], state.collected[at, 4] = coordinates
     state.counts[COLLECTED] = at + 1
 
 
 @inlined
-def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, corners):
+def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
     """Match one prediction of a known image, or collect it if the image is overfull; return a status.
 
     ``position`` is -1 if the class is not verified in the image. When an image turns out to be overfull, the file has
@@ -112,12 +112,12 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
         return NEGATIVE_CONFIDENCE
     number = state.image_predictions[image] + 1
     state.image_predictions[image] = number
-    if count_unusual(state.counts, confidence, corners):
-        confidence += 0.0  # -0.0 becomes 0.0
+    if count_unusual(state.counts, confidence, coordinates):
+        confidence += 0.0  # This turns -0.0 into 0.0.
         if state.overfull[image]:
-            collect(state, image, label, confidence, corners)
+            collect(state, image, label, confidence, coordinates)
         elif position >= 0 and number <= MAX_PER_IMAGE_AND_CLASS:
-            match_detection(truth, state, offsets, threshold, image, position, confidence, corners)
+            match_detection(truth, state, offsets, threshold, image, position, confidence, coordinates)
     return DONE
 
 
@@ -129,14 +129,14 @@ def offsets_of(truth, image):
 
 
 @subroutine
-def note_verified(truth, state, image):
+def set_class_positions(truth, state, image):
     """Fill ``state.class_positions`` with the verified classes of an image."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = position
 
 
 @subroutine
-def clear_verified(truth, state, image):
+def clear_class_positions(truth, state, image):
     """Reset ``state.class_positions`` after an image."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = -1

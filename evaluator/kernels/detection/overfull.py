@@ -1,6 +1,7 @@
-"""Overfull images, with more predictions than the cap on one class: overlaps for the cap, then matching.
+"""Matching of the predictions of overfull images.
 
-The cap keeps the 10,000 best detections of each image and class.
+At most 10,000 detections of each image and class are scored. An image with more predictions than that is overfull: its
+predictions are collected first, and only those within the cap are matched.
 """
 
 import numpy as np
@@ -8,12 +9,12 @@ from numba import types
 
 from evaluator.kernels.detection.matching import (
     add_entry,
-    clear_verified,
+    clear_class_positions,
     finish_image,
     match_detection,
-    note_verified,
     offsets_of,
-    uncounted_class,
+    set_class_positions,
+    unscored_class,
 )
 from evaluator.kernels.detection.state import STATE, TRUTH
 from evaluator.kernels.jit import kernel
@@ -27,7 +28,7 @@ def overlaps_of(truth, images, labels, predictions, overlaps):
 
     Parameters
     ----------
-    truth : DetectionTruth
+    truth : KernelTruth
     images, labels, predictions
         As ``collected_images``, ``collected_labels`` and ``collected`` of the state. Predictions of one image and class
         should be adjacent: their boxes are then looked up once.
@@ -42,9 +43,9 @@ def overlaps_of(truth, images, labels, predictions, overlaps):
         overlaps[row] = 0.0
         if position >= 0:
             box = predictions[row]
-            corners = (box[1], box[2], box[3], box[4])
+            coordinates = (box[1], box[2], box[3], box[4])
             first_box, stop_box = truth.boxes_from[position], truth.boxes_from[position + 1]
-            _, overlaps[row] = best_box(truth.boxes, first_box, stop_box, corners)
+            _, overlaps[row] = best_box(truth.boxes, first_box, stop_box, coordinates)
 
 
 @kernel(
@@ -67,16 +68,16 @@ def match_collected(truth, state, threshold, one_image, groups_count, images, la
     while at < len(images):
         image = np.int64(images[at])
         offsets = offsets_of(truth, image) if one_image else (np.int64(0), np.int64(0))
-        note_verified(truth, state, image)
+        set_class_positions(truth, state, image)
         while at < len(images) and images[at] == image:
             label, box = np.int64(labels[at]), predictions[at]
             position = np.int64(state.class_positions[label]) if label >= 0 else np.int64(-1)
             if position >= 0:
-                corners = (box[1], box[2], box[3], box[4])
-                match_detection(truth, state, offsets, threshold, image, position, box[0], corners)
+                coordinates = (box[1], box[2], box[3], box[4])
+                match_detection(truth, state, offsets, threshold, image, position, box[0], coordinates)
             else:
-                add_entry(truth, state, box[0], uncounted_class(truth, label), image, 1)
+                add_entry(truth, state, box[0], unscored_class(truth, label), image, 1)
             at += 1
-        clear_verified(truth, state, image)
+        clear_class_positions(truth, state, image)
         if one_image:
             finish_image(truth, state, offsets, image, groups_count)

@@ -1,4 +1,4 @@
-"""Reading of detections in the long shape: one detection a line, in any order."""
+"""Reading of detections in the long shape: one detection per line, in any order."""
 
 import numpy as np
 from numba import types
@@ -14,7 +14,7 @@ from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED
 
 CELLS = 7
-IMAGE, LABEL = 0, 1  # kinds of cells; 2 to 6 are numbers: Score, XMin, XMax, YMin, YMax
+IMAGE, LABEL = 0, 1  # Kinds of cells; 2 to 6 are the numbers Score, XMin, XMax, YMin, YMax.
 
 
 @subroutine
@@ -63,11 +63,13 @@ def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
     for kind in range(CELLS):
         first = cell_of_kind[kind]
         if kind > LABEL:
-            sound = numbers_of(data, batch.ends, first, CELLS, batch.numbers[kind - 2, :rows])
+            is_plain_column = numbers_of(data, batch.ends, first, CELLS, batch.numbers[kind - 2, :rows])
         else:
             index = truth.images if kind == IMAGE else truth.labels
-            sound = codes_of(data, batch.ends, first, CELLS, index, truth.closed[kind], batch.codes[kind, :rows])
-        if not sound:
+            is_plain_column = codes_of(
+                data, batch.ends, first, CELLS, index, truth.closed[kind], batch.codes[kind, :rows]
+            )
+        if not is_plain_column:
             return 0, at
     return rows, batch.ends[rows * CELLS] + 1
 
@@ -104,9 +106,9 @@ def _add_batch(truth, state, threshold, batch, rows):
     for row in range(rows):
         image, label, numbers = batch.codes[IMAGE, row], batch.codes[LABEL, row], batch.numbers[:, row]
         if image >= 0:
-            corners, confidence = (numbers[1], numbers[2], numbers[3], numbers[4]), numbers[0]
+            coordinates, confidence = (numbers[1], numbers[2], numbers[3], numbers[4]), numbers[0]
             position = batch.positions[row]
-            status = add_prediction(truth, state, (0, 0), threshold, image, label, position, confidence, corners)
+            status = add_prediction(truth, state, (0, 0), threshold, image, label, position, confidence, coordinates)
             if status != DONE:
                 return status
     return DONE
@@ -151,17 +153,19 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
 
 
 @kernel(TRUTH, STATE, STATE, types.float64)
-def merge(truth, ours, theirs, threshold):
-    """Let the best candidates of another thread's state claim their boxes in ours, and merge the groups.
+def merge(truth, state, other, threshold):
+    """Let the best candidates of another thread's state claim their boxes in this one, and merge the groups.
 
-    ``ours`` must have room for one more entry for each box.
+    ``state`` must have room for one more entry for each box.
     """
     for image in range(len(truth.usage)):
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
             for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
-                ours.group_confidences[group] = max(ours.group_confidences[group], theirs.group_confidences[group])
+                state.group_confidences[group] = max(state.group_confidences[group], other.group_confidences[group])
             for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
-                candidate = theirs.best_candidates[box]
+                candidate = other.best_candidates[box]
                 if candidate[0] != UNCLAIMED:
-                    corners = (candidate[2], candidate[3], candidate[4], candidate[5])
-                    claim(truth, ours, (0, 0), threshold, image, position, (box, candidate[1]), candidate[0], corners)
+                    coordinates = (candidate[2], candidate[3], candidate[4], candidate[5])
+                    claim(
+                        truth, state, (0, 0), threshold, image, position, (box, candidate[1]), candidate[0], coordinates
+                    )

@@ -10,11 +10,11 @@ from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
-COLLECTED = 9  # position in State.counts, after those of evaluator.kernels.reading
+COLLECTED = 9  # The position in State.counts, after those in evaluator.kernels.reading.
 COUNTS = 10
 
 
-class DetectionTruth(NamedTuple):
+class KernelTruth(NamedTuple):
     """The ground-truth boxes, sorted by image, class and row of the file; all arrays are read-only.
 
     A *verified class* of an image is a class that the annotators have verified as present or absent in it. Other
@@ -26,7 +26,7 @@ class DetectionTruth(NamedTuple):
     closed : bool array of shape (2,)
         Whether an unknown image is a defect, and whether an unknown label is.
     listed : int64
-        Labels from this code on count as unknown: see :func:`evaluator.tracks.interface.listed_labels`.
+        Labels from this code on count as unknown: see ``LabelTruth.public_labels``.
     usage : int8 array of shape (images,)
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified`` of the first verified class of each image.
@@ -62,12 +62,12 @@ TRUTH = types.NamedTuple(
         read_only(types.float64, 2),
         read_only(types.float64, 2),
     ),
-    DetectionTruth,
+    KernelTruth,
 )
 
 
 class DetectionState(NamedTuple):
-    """What one thread has found; no other thread writes to its arrays.
+    """The results of one thread; no other thread writes to its arrays.
 
     ``best_candidates`` and ``group_confidences`` hold one image at a time (Kaggle shape) or all images (long shape).
 
@@ -83,15 +83,16 @@ class DetectionState(NamedTuple):
     unknown_image_hashes : uint64 array
         Hashes of image ids that the truth does not know, ``counts[UNKNOWN_IMAGE_HASHES]`` of them.
     class_positions : int32 array of shape (labels,)
-        Position of each class of the current image in ``DetectionTruth.verified``; -1 for classes that are not verified
+        Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
         there. All -1 between images.
     best_candidates : float64 array of shape (boxes, 6)
-        Confidence, overlap and corners of the best detection so far that claims each box; confidence -1 if none does.
+        Confidence, overlap and coordinates of the best detection so far that claims each box; confidence -1 if there is
+        none.
     group_confidences : float64 array of shape (groups,)
         Highest confidence among the detections that lie in each group-of box; -1 if there is none.
     confidences, codes, entry_images : float64, uint32, int32 arrays of shape (capacity,)
         The entries of the curves, ``counts[ENTRIES]`` of them; code = class × 4 + (private: 2) + (false positive: 1).
-        Entries that are not scored have a class of their own: see :func:`uncounted_class`.
+        Entries that are not scored have a code of :func:`evaluator.kernels.detection.matching.unscored_class`.
     collected_images, collected_labels, collected : int32, int32, float64 arrays of shapes (room,), (room,), (room, 5)
         The predictions of overfull images that have an area, ``counts[COLLECTED]`` of them. Columns of ``collected``:
         confidence, XMin, XMax, YMin, YMax.

@@ -1,9 +1,15 @@
-"""Reading of detections in the Kaggle shape: ``ImageId,PredictionString``, one image a line."""
+"""Reading of detections in the Kaggle shape: ``ImageId,PredictionString``, one image per line."""
 
 import numpy as np
 from numba import types
 
-from evaluator.kernels.detection.matching import add_prediction, clear_verified, finish_image, note_verified, offsets_of
+from evaluator.kernels.detection.matching import (
+    add_prediction,
+    clear_class_positions,
+    finish_image,
+    offsets_of,
+    set_class_positions,
+)
 from evaluator.kernels.detection.state import STATE, TRUTH
 from evaluator.kernels.jit import kernel, subroutine
 from evaluator.kernels.reading import (
@@ -45,8 +51,8 @@ def _read_string(data, at, truth, state, threshold, image, offsets):
             continue
         state.counts[UNKNOWN_LABELS] += label < 0 or label >= truth.listed
         position = np.int64(state.class_positions[label]) if label >= 0 else np.int64(-1)
-        corners = (x_min, x_max, y_min, y_max)
-        status = add_prediction(truth, state, offsets, threshold, image, label, position, confidence, corners)
+        coordinates = (x_min, x_max, y_min, y_max)
+        status = add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates)
         if status != DONE:
             return status, at
 
@@ -61,7 +67,7 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
         Must be readable for 24 bytes beyond ``stop``. No reference to it is kept.
     at, stop : int64
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
-    truth : DetectionTruth
+    truth : KernelTruth
     state : DetectionState
         Must have room for one more entry for every 12 bytes, and for one more hash of an unknown image for every 3.
     threshold : float64
@@ -82,9 +88,9 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
             status, at = _read_string(data, at, truth, state, threshold, image, (0, 0))
         else:
             offsets = offsets_of(truth, image)
-            note_verified(truth, state, image)
+            set_class_positions(truth, state, image)
             status, at = _read_string(data, at, truth, state, threshold, image, offsets)
-            clear_verified(truth, state, image)
+            clear_class_positions(truth, state, image)
             finish_image(truth, state, offsets, image, groups_count)
         if status != DONE:
             return status

@@ -1,4 +1,4 @@
-"""Matching of one pair with the triplets and phrases of its image.
+"""Matching of pairs with the triplets and phrases of their image.
 
 The reference implementations are ``evaluator.tracks.relationships.scorer`` and ``evaluator.metrics``.
 """
@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, subroutine
-from evaluator.kernels.overlap import is_before
+from evaluator.kernels.overlap import precedes
 from evaluator.kernels.reading import (
     BEYOND_ONE,
     DONE,
@@ -21,22 +21,22 @@ from evaluator.kernels.reading import (
 )
 from evaluator.kernels.relationships.state import MAX_DROPPED_PER_IMAGE, STATE, UNKNOWN_RELATIONS
 
-UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # what is verified of a label in an image
+UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # What annotators verified about a label in an image.
 
 
 @inlined
-def _as_float32(corners, first):
-    """Return the four corners from index ``first`` on as float32."""
+def _as_float32(coordinates, first):
+    """Return the four coordinates from index ``first`` on as float32."""
     return (
-        np.float32(corners[first]),
-        np.float32(corners[first + 1]),
-        np.float32(corners[first + 2]),
-        np.float32(corners[first + 3]),
+        np.float32(coordinates[first]),
+        np.float32(coordinates[first + 1]),
+        np.float32(coordinates[first + 2]),
+        np.float32(coordinates[first + 3]),
     )
 
 
 @inlined
-def _corners_of(boxes, box):
+def _coordinates_of(boxes, box):
     return boxes[box, 0], boxes[box, 1], boxes[box, 2], boxes[box, 3]
 
 
@@ -47,22 +47,22 @@ def _enclosing(one, two):
 
 
 @inlined
-def _overlap(ours, theirs):
+def _overlap(box, other):
     """Return the IoU of two float32 boxes; differences, areas and their sum are float32, the rest is float64."""
-    width = min(ours[1], theirs[1]) - max(ours[0], theirs[0])
-    height = min(ours[3], theirs[3]) - max(ours[2], theirs[2])
+    width = min(box[1], other[1]) - max(box[0], other[0])
+    height = min(box[3], other[3]) - max(box[2], other[2])
     if not (width > 0 and height > 0):
         return 0.0
     common = np.float64(height) * np.float64(width)
-    area = (ours[3] - ours[2]) * (ours[1] - ours[0])
-    its_area = (theirs[3] - theirs[2]) * (theirs[1] - theirs[0])
-    share = common / (np.float64(area + its_area) - common)
-    return share if share < np.inf else 0.0
+    area = (box[3] - box[2]) * (box[1] - box[0])
+    other_area = (other[3] - other[2]) * (other[1] - other[0])
+    overlap = common / (np.float64(area + other_area) - common)
+    return overlap if overlap < np.inf else 0.0
 
 
 @inlined
 def _verification(truth, image, label):
-    """Return what is verified of a label in an image: UNVERIFIED, PRESENT or ABSENT."""
+    """Return what annotators verified about a label in an image: UNVERIFIED, PRESENT or ABSENT."""
     low, high = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
     while low < high:
         middle = (low + high) >> 1
@@ -99,8 +99,8 @@ def _first_triplet(truth, image, key):
 
 
 @inlined
-def claim(state, target, entry, confidence, overlap, corners):
-    """Let a pair claim a triplet or a phrase: of all that do, the first in order is its true positive.
+def claim(state, target, entry, confidence, overlap, coordinates):
+    """Let a pair claim a triplet or a phrase; the first claim in order of precedence is its true positive.
 
     Parameters
     ----------
@@ -110,52 +110,52 @@ def claim(state, target, entry, confidence, overlap, corners):
         Entry of the pair.
     """
     candidate = state.best_candidates[target]
-    if is_before(confidence, overlap, corners, candidate):
+    if precedes(confidence, overlap, coordinates, candidate):
         candidate[0], candidate[1] = confidence, overlap
-        for corner in range(len(corners)):
-            candidate[2 + corner] = corners[corner]
+        for coordinate in range(len(coordinates)):
+            candidate[2 + coordinate] = coordinates[coordinate]
         state.best_entries[target] = entry
 
 
 @subroutine
-def _match(truth, state, threshold, entry, at, confidence, corners):
+def _match(truth, state, threshold, entry, at, confidence, coordinates):
     """Claim the triplet and the phrase that a pair overlaps most, among those with the key of the triplet ``at``."""
-    first, second = _as_float32(corners, 0), _as_float32(corners, 4)
+    first, second = _as_float32(coordinates, 0), _as_float32(coordinates, 4)
     around, key = _enclosing(first, second), truth.triplets[at]
-    best, most, best_phrase, most_phrase = at, 0.0, at, 0.0
+    best, highest, best_phrase, highest_phrase = at, 0.0, at, 0.0
     while at < len(truth.triplets) and truth.triplets[at] == key:
-        one, two = _corners_of(truth.first, at), _corners_of(truth.second, at)
+        one, two = _coordinates_of(truth.first, at), _coordinates_of(truth.second, at)
         overlap = min(_overlap(first, one), _overlap(second, two))
-        if overlap > most:
-            best, most = at, overlap
+        if overlap > highest:
+            best, highest = at, overlap
         overlap = _overlap(around, _enclosing(one, two))
-        if overlap > most_phrase:
-            best_phrase, most_phrase = at, overlap
+        if overlap > highest_phrase:
+            best_phrase, highest_phrase = at, overlap
         at += 1
-    if most >= threshold:
-        claim(state, best, entry, confidence, most, corners)
-    if most_phrase >= threshold:
-        claim(state, len(truth.triplets) + best_phrase, entry, confidence, most_phrase, corners)
+    if highest >= threshold:
+        claim(state, best, entry, confidence, highest, coordinates)
+    if highest_phrase >= threshold:
+        claim(state, len(truth.triplets) + best_phrase, entry, confidence, highest_phrase, coordinates)
 
 
 @inlined
-def _count_unusual(counts, confidence, corners):
-    """Count pairs with an inverted box, with corners outside the image, and with a confidence above 1.
+def _count_unusual(counts, confidence, coordinates):
+    """Count pairs with an inverted box, with coordinates outside the image, and with a confidence above 1.
 
     Such pairs follow the rules but are probably not intended; the participant gets a notice with their number.
     """
-    low, high = corners[0], corners[0]
-    for corner in corners:
-        low, high = min(low, corner), max(high, corner)
-    inverted = corners[0] >= corners[1] or corners[2] >= corners[3]
-    inverted = inverted or corners[4] >= corners[5] or corners[6] >= corners[7]
+    low, high = coordinates[0], coordinates[0]
+    for coordinate in coordinates:
+        low, high = min(low, coordinate), max(high, coordinate)
+    inverted = coordinates[0] >= coordinates[1] or coordinates[2] >= coordinates[3]
+    inverted = inverted or coordinates[4] >= coordinates[5] or coordinates[6] >= coordinates[7]
     counts[INVERTED] += inverted
     counts[OUTSIDE] += low < 0.0 or high > 1.0
     counts[BEYOND_ONE] += confidence > 1.0
 
 
 @inlined
-def add_prediction(truth, state, threshold, image, labels, relation, confidence, corners):
+def add_prediction(truth, state, threshold, image, labels, relation, confidence, coordinates):
     """Match one predicted pair of a known image, and add it to the entries if it is scored; return a status.
 
     Parameters
@@ -164,7 +164,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
         -1 for a label that the truth does not know.
     relation : int64
         -1 for a relation that the truth does not know.
-    corners : eight float64
+    coordinates : eight float64
         XMin, XMax, YMin, YMax of the first box, then of the second.
 
     Returns
@@ -173,7 +173,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     """
     if not confidence >= 0:
         return NEGATIVE_CONFIDENCE
-    _count_unusual(state.counts, confidence, corners)
+    _count_unusual(state.counts, confidence, coordinates)
     one, two = labels
     state.counts[UNKNOWN_RELATIONS] += relation < 0
     state.counts[UNKNOWN_LABELS] += one < 0 or two < 0
@@ -184,7 +184,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     entry = state.counts[ENTRIES]
     state.counts[ENTRIES] = entry + 1
-    confidence += 0.0  # -0.0 becomes 0.0
+    confidence += 0.0  # This turns -0.0 into 0.0.
     state.confidences[entry] = confidence
     state.images[entry] = image
     state.relations[entry] = relation if relation >= 0 else kinds
@@ -194,19 +194,19 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
         key = ((image * known + one) * known + two) * (kinds + 1) + relation
         at = _first_triplet(truth, image, key)
         if at < len(truth.triplets) and truth.triplets[at] == key:
-            _match(truth, state, threshold, entry, at, confidence, corners)
+            _match(truth, state, threshold, entry, at, confidence, coordinates)
     return DONE
 
 
 @kernel(STATE, STATE, types.int64)
-def merge(ours, theirs, offset):
-    """Let the best candidates of another thread's state claim their triplets and phrases in ours.
+def merge(state, other, offset):
+    """Let the best candidates of another thread's state claim their triplets and phrases in this one.
 
     ``offset`` is added to the numbers of their entries: the number of entries of the threads before.
     """
-    for target in range(len(ours.best_entries)):
-        candidate = theirs.best_candidates[target]
+    for target in range(len(state.best_entries)):
+        candidate = other.best_candidates[target]
         if candidate[0] != UNCLAIMED:
             first = (candidate[2], candidate[3], candidate[4], candidate[5])
-            corners = (*first, candidate[6], candidate[7], candidate[8], candidate[9])
-            claim(ours, target, theirs.best_entries[target] + offset, candidate[0], candidate[1], corners)
+            coordinates = (*first, candidate[6], candidate[7], candidate[8], candidate[9])
+            claim(state, target, other.best_entries[target] + offset, candidate[0], candidate[1], coordinates)

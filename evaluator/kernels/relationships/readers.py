@@ -1,4 +1,4 @@
-"""Reading of relationships in both shapes: one image with all its predictions a line, or one pair a line."""
+"""Reading of relationships in both shapes: one image with all its predictions per line, or one pair per line."""
 
 import numpy as np
 from numba import types
@@ -21,7 +21,7 @@ from evaluator.kernels.text.prediction_strings import (
 )
 
 CELLS = 13
-IMAGE, RELATION = 0, 3  # kinds of cells; 1 and 2 are labels, 4 to 12 numbers
+IMAGE, RELATION = 0, 3  # Kinds of cells; 1 and 2 are labels, 4 to 12 are numbers.
 
 
 @subroutine
@@ -68,8 +68,8 @@ def _read_string(data, at, truth, state, threshold, image):
         state.counts[PREDICTIONS] += 1
         if image < 0:
             continue
-        corners = (a, b, c, d, e, f, g, h)
-        status = add_prediction(truth, state, threshold, image, (one, two), relation, confidence, corners)
+        coordinates = (a, b, c, d, e, f, g, h)
+        status = add_prediction(truth, state, threshold, image, (one, two), relation, confidence, coordinates)
         if status != DONE:
             return status, at
 
@@ -84,7 +84,7 @@ def read_strings(data, at, stop, truth, state, threshold):
         Must be readable for 24 bytes beyond ``stop``. No reference to it is kept.
     at, stop : int64
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
-    truth : RelationshipTruth
+    truth : KernelTruth
     state : RelationshipState
         Must have room for one more entry for every 24 bytes, and for one more hash of an unknown image for every 3.
     threshold : float64
@@ -108,7 +108,7 @@ def read_strings(data, at, stop, truth, state, threshold):
 @subroutine
 def _text_cell_at(data, at, truth, kind, last):
     """Return (code of a cell with text, offset of the next cell; 0 if the cell is not plain)."""
-    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # position in ``truth.closed``
+    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # The position in ``truth.closed``.
     if which == 0:
         code, end, _ = text_at(data, at, truth.images)
     elif which == 1:
@@ -139,7 +139,7 @@ def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, thresh
     data, at, stop, truth, state, threshold
         As for :func:`read_strings`, but no hashes of unknown images are kept.
     kind_of_cell : int64 array of shape (13,)
-        Kind of each cell of a line: 0 image, 1 and 2 labels, 3 relation, 4 confidence, 5 to 12 corners.
+        Kind of each cell of a line: 0 image, 1 and 2 labels, 3 relation, 4 confidence, 5 to 12 coordinates.
     codes, numbers : int64, float64 arrays of shapes (4,) and (9,)
         Scratch memory.
 
@@ -163,8 +163,10 @@ def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, thresh
             continue
         state.named[codes[0]] = 1
         first = (numbers[1], numbers[2], numbers[3], numbers[4])
-        corners = (*first, numbers[5], numbers[6], numbers[7], numbers[8])
-        status = add_prediction(truth, state, threshold, codes[0], (codes[1], codes[2]), codes[3], numbers[0], corners)
+        coordinates = (*first, numbers[5], numbers[6], numbers[7], numbers[8])
+        status = add_prediction(
+            truth, state, threshold, codes[0], (codes[1], codes[2]), codes[3], numbers[0], coordinates
+        )
         if status != DONE:
             return status
     return DONE

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-UNKNOWN_RELATIONS = 9  # position in State.counts, after those of evaluator.kernels.reading
+UNKNOWN_RELATIONS = 9  # The position in State.counts, after those in evaluator.kernels.reading.
 COUNTS = 10
-CANDIDATE_NUMBERS = 10  # confidence, overlap, corners of both boxes
-MAX_DROPPED_PER_IMAGE = 10_000  # unscored pairs beyond so many predictions of their image are stored
+CANDIDATE_NUMBERS = 10  # These are confidence, overlap and the coordinates of both boxes.
+MAX_DROPPED_PER_IMAGE = 10_000  # Unscored pairs are stored after so many predictions of their image.
 
 
-class RelationshipTruth(NamedTuple):
+class KernelTruth(NamedTuple):
     """Ground-truth triplets sorted by image, classes, relation and row of the file; all arrays are read-only.
 
     A triplet is two boxes with their labels and the relation between them. Its phrase is the smallest box around both.
@@ -63,19 +63,19 @@ TRUTH = types.NamedTuple(
         read_only(types.float32, 2),
         read_only(types.float32, 2),
     ),
-    RelationshipTruth,
+    KernelTruth,
 )
 
 
 class RelationshipState(NamedTuple):
-    """What one thread has found; no other thread writes to its arrays.
+    """The results of one thread; no other thread writes to its arrays.
 
     Attributes
     ----------
     counts, named, image_predictions, unknown_image_hashes
         As for :class:`evaluator.kernels.detection.state.DetectionState`.
     best_candidates : float64 array of shape (2 × M, 10)
-        Confidence, overlap and corners of the best pair so far that claims each triplet, then of the best pair that
+        Confidence, overlap and coordinates of the best pair so far that claims each triplet, then of the best pair that
         claims each phrase; confidence -1 if none does.
     best_entries : int64 array of shape (2 × M,)
         Entry of that pair, -1 if there is none.

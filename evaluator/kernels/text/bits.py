@@ -17,7 +17,7 @@ from evaluator.kernels.jit import inlined
 ONES = np.uint64(0x0101010101010101)
 TOPS = np.uint64(0x8080808080808080)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-NO_DIGIT = np.uint64(0x7676767676767676)  # added to a byte above 9, it sets the top bit
+NO_DIGIT = np.uint64(0x7676767676767676)  # Added to a byte above 9, it sets the highest bit of the byte.
 BLANKS = np.uint64(0x2121212121212121)
 COMMAS = np.uint64(0x2C2C2C2C2C2C2C2C)
 BYTE = np.uint64(0xFF)
@@ -166,5 +166,5 @@ def text_bytes_in(word):
 @inlined
 def first_bytes(word, count):
     """Return the first ``count`` bytes of a word, 0 to 8; the others are zero."""
-    half = np.uint64(4 * count)  # shifted twice, because a shift by 64 bits is undefined
+    half = np.uint64(4 * count)  # It shifts twice, because a shift by 64 bits is undefined.
     return word & ((_1 << half << half) - _1)

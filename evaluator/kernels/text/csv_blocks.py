@@ -118,7 +118,7 @@ def find_cell_ends(data, at, stop, ends):
             found &= (_1 << np.uint64(stop - at)) - _1
         first, count = count, count + np.int64(bits_set_in(found))
         while found:
-            for offset in range(EIGHT):  # usually enough, and the CPU predicts a fixed trip count well
+            for offset in range(EIGHT):  # Usually enough, and the CPU predicts a fixed trip count well.
                 ends[np.uint64(first + offset)] = at + np.int64(trailing_zeros(found))
                 found &= found - _1
             first += EIGHT
@@ -175,32 +175,34 @@ def numbers_of(data, ends, first, step, values):
     values : float64 array
         Receives the numbers; its length is the number of cells to read.
     """
-    plain = True
+    all_read = True
     if ends[first + 1] - ends[first] <= 11:
         for row in range(len(values)):
             cell = np.uint64(first + row * step)
             begin = ends[cell] + 1
-            values[np.uint64(row)], fine = _short_number(data, begin, ends[cell + _1] - begin)
-            plain &= fine
+            values[np.uint64(row)], is_read = _short_number(data, begin, ends[cell + _1] - begin)
+            all_read &= is_read
     else:
         for row in range(len(values)):
             cell = np.uint64(first + row * step)
             begin = ends[cell] + 1
-            values[np.uint64(row)], fine = _long_number(data, begin, ends[cell + _1] - begin)
-            plain &= fine
-    return plain or _read_remaining(data, ends, first, step, values)
+            values[np.uint64(row)], is_read = _long_number(data, begin, ends[cell + _1] - begin)
+            all_read &= is_read
+    return all_read or _read_remaining(data, ends, first, step, values)
 
 
 @subroutine
 def _code_of_any(data, begin, end, index, closed):
-    """Return (code, whether the text is sound) of any text: long, unknown, or not in the first slot of its hash."""
-    code, its_end, _ = text_at(data, begin, index)
-    return code, its_end == end and (code >= 0 or not (closed or not is_plain(data, begin, end)))
+    """Return (code, whether the text is accepted) of any text: long, unknown, or not in the first slot of its hash."""
+    code, text_end, _ = text_at(data, begin, index)
+    return code, text_end == end and (code >= 0 or not (closed or not is_plain(data, begin, end)))
 
 
 @subroutine
 def codes_of(data, ends, first, step, index, closed, codes):
-    """Look up the text of every ``step``-th cell from ``first`` on; return whether all are sound.
+    """Look up the text of every ``step``-th cell from ``first`` on; return whether all are accepted.
+
+    A text is accepted if the index has it, or if it is plain and an unknown text is no defect.
 
     Parameters
     ----------
@@ -224,8 +226,8 @@ def codes_of(data, ends, first, step, index, closed, codes):
         if short and index.words[start] == one and index.words[start + _1] == two:
             codes[np.uint64(row)] = code
         else:
-            codes[np.uint64(row)], sound = _code_of_any(data, begin, begin + size, index, closed)
-            if not sound:
+            codes[np.uint64(row)], accepted = _code_of_any(data, begin, begin + size, index, closed)
+            if not accepted:
                 return False
     return True
 
@@ -250,7 +252,7 @@ class Batch(NamedTuple):
 
     @classmethod
     def empty(cls, *, texts: int, numbers: int) -> "Batch":
-        """Return a batch for predictions with so many cells of text and so many numbers."""
+        """Return a batch for predictions with these numbers of text cells and of number cells."""
         ends = np.empty((texts + numbers) * BATCH_ROWS + 1 + WIDTH + EIGHT, np.int64)
         codes, positions = np.empty((texts, BATCH_ROWS), np.int64), np.empty(BATCH_ROWS, np.int64)
         return cls(ends, codes, positions, np.empty((numbers, BATCH_ROWS)))
@@ -261,5 +263,5 @@ BATCH = types.NamedTuple((types.int64[::1], types.int64[:, ::1], types.int64[::1
 
 @inlined
 def follows(data, ends, cell, byte):
-    """Return whether this byte follows a cell."""
+    """Return whether a cell is followed by this byte."""
     return byte_at(data, ends[np.uint64(cell + 1)]) == byte

@@ -133,7 +133,7 @@ def _digits_at(data, at, whole):
 @subroutine
 def _exponent_at(data, at):
     """Return (exponent, its end): (0, ``at``) if there is none, (0, 0) if it has no digits."""
-    if byte_at(data, at) | 0x20 != 0x65:  # e or E
+    if byte_at(data, at) | 0x20 != 0x65:  # The byte is neither e nor E.
         return 0, at
     at += 1
     negative = byte_at(data, at) == MINUS
@@ -185,7 +185,7 @@ def _eisel_lemire(whole, power):
         return UNDECIDED
     half = low <= _1 and -4 <= power <= 23 and (mantissa & np.uint64(3)) == _1
     if half and (mantissa << (upper + np.uint64(9))) == high:
-        mantissa &= ~_1  # a tie is rounded to the even number
+        mantissa &= ~_1  # A tie is rounded to the even number.
     mantissa = (mantissa + (mantissa & _1)) >> _1
     if mantissa >= np.uint64(1 << 53):
         mantissa = np.uint64(1 << 52)
@@ -197,7 +197,7 @@ def _eisel_lemire(whole, power):
 
 @subroutine
 def _by_library(data, at, end):
-    """Return the number that ``strtod`` reads; infinity, which is refused, if it did not read the whole token."""
+    """Return the number that ``strtod`` reads; infinity, which is not allowed, if it did not read the whole token."""
     value, length = strtod(data, at)
     return value if length == end - at else np.inf
 
@@ -244,7 +244,7 @@ def number_at(data, at):
 
 @kernel(read_only(types.uint8), types.float64[::1], types.int64[::1])
 def numbers_between_blanks(data, values, ends):
-    """Read tokens that are each between two blanks, for tests; ``ends`` receives 0 for a token that is refused."""
+    """Read tokens that are separated by blanks, for tests; ``ends`` receives 0 for a token that is no number."""
     at = 1
     for token in range(len(values)):
         values[token], end = short_number_at(data, at, BLANK)

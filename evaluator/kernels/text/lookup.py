@@ -1,9 +1,9 @@
-"""Lookup of the code of an id or a label by its bytes: a hash table with open addressing, built once with the truth.
+"""Lookup of the code of an id or a label: a hash table with open addressing, which is stored in the truth.
 
 Texts are padded with zeros to pairs of eight-byte words, so that comparing texts compares words.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import inlined, kernel, read_only, subroutine
 from evaluator.kernels.text.bits import first_bytes, text_bytes_in, word_at
 
-HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio (Knuth: multiplicative hashing)
+# The multiplier is 2**64 divided by the golden ratio (Knuth's multiplicative hashing).
+HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = -1
 SLOTS_PER_TEXT = 8
 MAX_CHARACTERS = 256
@@ -68,14 +69,9 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
     return TextIndex(slots, starts, words)
 
 
-def kept_index(name: str, texts: Iterable[str], *, as_unknown: bool = False) -> dict[str, NDArray[Any]]:
-    """Return an index as named arrays to store in a truth; :func:`index_in` reads them."""
+def stored_index(name: str, texts: Iterable[str], *, as_unknown: bool = False) -> dict[str, NDArray[Any]]:
+    """Return the index of some texts as named arrays that a truth stores; ``StoredIndex`` reads them."""
     return {f"{name}.{part}": array for part, array in index_of([*texts], as_unknown=as_unknown)._asdict().items()}
-
-
-def index_in(arrays: Mapping[str, NDArray[Any]], name: str) -> TextIndex:
-    """Return the index stored under a name by :func:`kept_index`."""
-    return TextIndex(*(arrays[f"{name}.{part}"] for part in TextIndex._fields))
 
 
 @inlined
@@ -87,7 +83,7 @@ def hashed(value, one, two):
 
 @inlined
 def slot_of(value, slots):
-    """Return the slot of a hash: from its uppermost bits, which depend on all bits of the text."""
+    """Return the slot of a hash: it is made of the highest bits, which depend on all bits of the text."""
     return np.int64(value >> _33) & (len(slots) - 1)
 
 
@@ -116,7 +112,7 @@ def _fill(slots, starts, words, plain):
 
 
 @inlined
-def _same(data, at, end, words, first, stop):
+def _equals(data, at, end, words, first, stop):
     """Return whether the text from ``at`` to ``end`` equals ``words[first:stop]``."""
     if (end - at + 15) >> 4 != (stop - first) >> 1:
         return False
@@ -135,7 +131,7 @@ def _search(data, at, end, index, value):
         code = np.int64(index.slots[np.uint64(slot)])
         if code == EMPTY:
             return code
-        if _same(data, at, end, index.words, index.starts[np.uint64(code)], index.starts[np.uint64(code + 1)]):
+        if _equals(data, at, end, index.words, index.starts[np.uint64(code)], index.starts[np.uint64(code + 1)]):
             return code
         slot = (slot + 1) & (len(index.slots) - 1)
 
@@ -179,7 +175,7 @@ def codes_between_commas(data, index, codes):
 
 @subroutine
 def is_plain(data, at, end):
-    """Return whether an unknown text is sound and plain: 1 to 256 characters of printable ASCII without quotes.
+    """Return whether an unknown text is plain: 1 to 256 characters of printable ASCII without quotes.
 
     The text must not contain blanks, commas or control characters; they are not checked.
     """
@@ -188,7 +184,8 @@ def is_plain(data, at, end):
     while at < end:
         word = first_bytes(word_at(data, at), min(end - at, 8))
         quotes = word ^ QUOTES
-        if ((word | (word + ONES)) | ((quotes - ONES) & ~quotes)) & HIGHEST_BITS:  # 0x7F and above, or a quote
+        # The highest bit of a byte is set if the byte is 0x7F or above, or a quote.
+        if ((word | (word + ONES)) | ((quotes - ONES) & ~quotes)) & HIGHEST_BITS:
             return False
         at += 8
     return True

@@ -1,36 +1,82 @@
-"""What detections by boxes and by masks have in common: which count, which groups are found, the sum of a split."""
+"""The detections of a submission, by boxes or by masks, and which of them can be matched with objects."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.files.submission import Table
-from evaluator.metrics.average_precision import average_precisions
-from evaluator.metrics.matching import Rivalry, ranks_in_groups, surest
-from evaluator.report import SplitReport
-from evaluator.tracks.detection.matches import NOT_REACHED, Detections, Matches, highest_of
-from evaluator.tracks.detection.resampling import Entries
-from evaluator.tracks.detection.summary import objects, summary
-from evaluator.tracks.interface import Outcome, contains, on_every_split
-from evaluator.truth import Truth
+from evaluator.files.submission import SubmissionTable
+from evaluator.metrics.matching import TieBreaks, contains, most_confident, positions_in_groups
+from evaluator.tracks.shared.label_truth import ObjectTruth
 
-LOWEST_CONFIDENCE = -10.0  # the official code's threshold: at or below it a detection is dropped
+LOWEST_CONFIDENCE = -10.0  # The official code leaves out detections at or below this threshold.
 MAX_PER_IMAGE_AND_CLASS = 10_000
 
 
-def predicted(truth: Truth, table: Table, boxes: NDArray[np.float64], parameters: Mapping[str, Any]) -> Detections:
-    """Return all detections, those of known labels first; with ``expand_predictions`` copies for every ancestor too.
+@dataclass(slots=True)
+class Detections:
+    """Some of the detections of a submission.
 
-    ``boxes``: of the whole table, shape (rows, 4).
+    Attributes
+    ----------
+    images, labels : int64 arrays of shape (N,)
+        Codes; -1 for a label that the truth does not have.
+    confidences : float64 array of shape (N,)
+    boxes : float64 array of shape (N, 4)
+    rows : int64 array of shape (N,)
+        Row of the table that each comes from.
+    indices : int64 array of shape (N,)
+        Index of each among all detections of the submission, as :func:`predicted` returns them.
+    """
+
+    images: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    confidences: NDArray[np.float64]
+    boxes: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    indices: NDArray[np.int64]
+
+    def __getitem__(self, chosen: NDArray[Any]) -> "Detections":
+        """Return some of them, by mask or by index."""
+        return Detections(
+            self.images[chosen],
+            self.labels[chosen],
+            self.confidences[chosen],
+            self.boxes[chosen],
+            self.rows[chosen],
+            self.indices[chosen],
+        )
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.images)
+
+    def keys(self, truth: ObjectTruth) -> NDArray[np.int64]:
+        """Return the key of the image and label of each, shape (N,); -1, which no object has, for an unknown label."""
+        return np.where(self.labels < 0, -1, self.images * len(truth.labels) + self.labels)
+
+    @property
+    def coordinates(self) -> list[NDArray[np.float64]]:
+        """The four coordinates, in the order in which they are compared to break ties."""
+        return [self.boxes[:, axis] for axis in range(4)]
+
+
+def predicted(truth: ObjectTruth, table: SubmissionTable, boxes: NDArray[np.float64], *, expand: bool) -> Detections:
+    """Return all detections of a submission, those of known labels first.
+
+    Parameters
+    ----------
+    truth : ObjectTruth
+    table : SubmissionTable
+    boxes : float64 array of shape (rows of the table, 4)
+    expand : bool
+        Whether each detection is followed by a copy for every ancestor of its label.
     """
     codes = table.codes("LabelName")
     rows, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
     labels = codes[rows]
-    if parameters["expand_predictions"]:
+    if expand:
         copies, ancestors = _ancestors(truth, labels)
         rows, labels = np.r_[rows, rows[copies]], np.r_[labels, ancestors]
     rows, labels = np.r_[rows, others], np.r_[labels, codes[others]]
@@ -38,70 +84,33 @@ def predicted(truth: Truth, table: Table, boxes: NDArray[np.float64], parameters
     return Detections(table.codes("image")[rows], labels, confidences, boxes[rows], rows, np.arange(len(rows)))
 
 
-def _ancestors(truth: Truth, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return every ancestor of every label: (place of the label, ancestor), both of shape (copies,)."""
-    ends, ancestors = truth.arrays["ancestor_ends"], truth.arrays["ancestors"]
+def _ancestors(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return every ancestor of every label, as the index of the label and the ancestor, both of shape (copies,)."""
+    ends = truth.ancestor_ends
     starts = np.r_[0, ends[:-1]]
     counts = (ends - starts)[labels]
-    origin = np.repeat(np.arange(len(labels)), counts)
-    return origin, ancestors[np.repeat(starts[labels], counts) + ranks_in_groups(origin)]
+    origins = np.repeat(np.arange(len(labels)), counts)
+    return origins, truth.ancestors[np.repeat(starts[labels], counts) + positions_in_groups(origins)]
 
 
-def sound(found: Detections) -> NDArray[np.bool_]:
-    """Tell which detections have an area and a confidence above the lowest, shape (N,)."""
-    has_area = (found.boxes[:, 0] < found.boxes[:, 1]) & (found.boxes[:, 2] < found.boxes[:, 3])
-    return np.asarray(has_area & (found.confidences > LOWEST_CONFIDENCE))
+def are_valid(detections: Detections) -> NDArray[np.bool_]:
+    """Return which detections have an area and a confidence above the lowest, shape (N,)."""
+    boxes = detections.boxes
+    has_area = (boxes[:, 0] < boxes[:, 1]) & (boxes[:, 2] < boxes[:, 3])
+    return np.asarray(has_area & (detections.confidences > LOWEST_CONFIDENCE))
 
 
-def without_unverified(truth: Truth, matches: Matches) -> Matches:
-    """Return what became of all detections; those of a class that is not verified in their image are absorbed.
-
-    Only now, and none is dropped: what is verified must not tell by time or memory.
-    """
-    return replace(matches, absorbed=matches.absorbed | ~verified(truth, matches.found))
-
-
-def verified(truth: Truth, found: Detections) -> NDArray[np.bool_]:
-    """Tell which detections are of a class that is verified in their image, shape (N,)."""
-    if not len(found):  # nothing is looked up for a file without detections
+def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_]:
+    """Return which detections are of a label that is verified in their image, shape (N,)."""
+    if not len(detections):  # This saves reading the array of the truth.
         return np.zeros(0, bool)
-    return contains(truth.arrays["verified"], found.keys(truth))
+    return contains(truth.verified, detections.keys(truth))
 
 
-def most_confident(truth: Truth, found: Detections, rivalry: Rivalry) -> NDArray[np.int64]:
-    """Return which detections are among the 10,000 surest of their image and class.
+def indices_within_cap(truth: ObjectTruth, detections: Detections, tie_breaks: TieBreaks) -> NDArray[np.int64]:
+    """Return the indices of the 10,000 most confident detections of each image and label.
 
-    The cap holds for every class, verified or not. Labels that the truth does not know are one class: none counts.
+    The cap applies to every label, verified or not. All labels that the truth does not have are treated as one.
     """
-    keys = found.images * (len(truth.texts["labels"]) + 1) + found.labels + 1
-    return surest(MAX_PER_IMAGE_AND_CLASS, keys, found.confidences, rivalry)
-
-
-def reached(
-    groups: NDArray[np.int64], confidences: NDArray[np.float64], count: int, weight: float
-) -> NDArray[np.float64]:
-    """Return the confidence at which each of ``count`` groups is found; one of 0 or less, or of no weight, is not.
-
-    ``groups``, ``confidences``: of the detections that a group absorbed.
-    """
-    highest = highest_of(groups, confidences, count)
-    return np.where((highest > 0) & (weight > 0), highest, NOT_REACHED)
-
-
-def outcome_of(truth: Truth, entries: Entries, weight: float) -> Outcome:
-    """Sum up every split; a group counts ``weight``."""
-    reports = on_every_split(truth, lambda split: fold(truth, entries, split, weight))
-    return Outcome(reports, partial(entries.sample, truth, weight), partial(entries.curves, truth, weight))
-
-
-def fold(truth: Truth, entries: Entries, split: str, weight: float) -> SplitReport:
-    """Sum up one split: AP of each class, and their mean."""
-    count, in_split = len(truth.texts["labels"]), truth.splits[split]
-    truths = objects(truth, split, weight)
-    chosen = in_split[entries.images]
-    labels, confidences, weights = entries.labels[chosen], entries.confidences[chosen], entries.weights[chosen]
-    # The curve of what counts for nothing takes as long, and is dropped.
-    values = average_precisions(labels, confidences, weights, np.append(truths, 1.0))[:count]
-    kinds = weights == 1, (weights > 0) & (weights < 1), np.ones(len(weights), bool)
-    full, part, scored = (np.bincount(labels[kind], minlength=count)[:count] for kind in kinds)
-    return summary(truth, split, values, truths, scored=scored, true=full + weight * part, false=scored - full - part)
+    keys = detections.images * (len(truth.labels) + 1) + detections.labels + 1
+    return most_confident(MAX_PER_IMAGE_AND_CLASS, keys, detections.confidences, tie_breaks)

@@ -1,75 +1,81 @@
-"""Detections matched by FiftyOne's rules instead of the official code's."""
+"""Matching of detections by FiftyOne's rules instead of those of the official code."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.matching import precedence
-from evaluator.tracks.detection.candidates import verified
-from evaluator.tracks.detection.matches import Detections, Matches, highest_of
+from evaluator.metrics.matching import precedence_order
+from evaluator.tracks.detection.candidates import Detections, are_verified
+from evaluator.tracks.detection.matches import Matches, highest_confidences
 from evaluator.tracks.detection.tables import confusion, with_rates
-from evaluator.tracks.detection.variants import annotated_boxes, labelled
+from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Splits
-from evaluator.truth import Truth
 
-KERNEL = "evaluator.kernels.detection.fiftyone"  # loaded where this protocol is asked for: numba takes time to load
-
-
-def counted(truth: Truth, parameters: Mapping[str, Any]) -> Truth:
-    """Return the part of a truth that counts: boxes of labelled classes; across classes each box once, as annotated."""
-    return labelled(truth if parameters["classwise"] else annotated_boxes(truth))
+KERNEL = "evaluator.kernels.detection.fiftyone"
+"""The module is loaded for this protocol only, because numba takes time to load."""
 
 
-def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Matches:
-    """Match detections in the order of their confidence, with ordinary boxes first, then with group-of boxes.
+def counted(truth: DetectionTruth, parameters: DetectionParameters) -> DetectionTruth:
+    """Return the part of a truth that FiftyOne's rules use: boxes of classes that image_labels.csv verifies.
 
-    Without ``classwise`` a detection may take an ordinary box of another class: a false positive of that class. One
-    that is not verified takes nothing.
+    If detections can match boxes of other classes, each box is used once, without copies for ancestors.
     """
-    labels, threshold = max(len(truth.texts["labels"]), 1), parameters["iou_threshold"]
-    boxes, group_boxes, box_keys = (truth.arrays[name] for name in ("boxes", "group_boxes", "box_keys"))
-    keys = found.keys(truth)
-    rivals, box_rivals = keys, box_keys
-    if not parameters["classwise"]:
-        rivals, box_rivals = np.where(verified(truth, found), found.images, -1), box_keys // labels
-    ranges, group_ranges = _ranges(rivals, box_rivals), _ranges(keys, truth.arrays["group_keys"])
-    kernel, most = import_module(KERNEL), np.empty(len(found))
-    kernel.highest_overlaps(found.boxes, boxes, ranges, threshold, most)
-    order = precedence(rivals, found.confidences, most, found.corners)
-    taken, overlaps, free = np.empty((len(found), 2), np.int64), np.empty((len(found), 2)), np.ones(len(boxes), bool)
-    kernel.take_in_turn(order, found.boxes, boxes, ranges, group_boxes, group_ranges, threshold, free, taken, overlaps)
+    return (truth if parameters.classwise else truth.without_copied_boxes()).without_unlabelled()
 
-    objects, groups = taken.T
-    curves = found.labels.copy()
-    curves[objects >= 0] = box_keys[objects[objects >= 0]] % labels
+
+def match(truth: DetectionTruth, detections: Detections, parameters: DetectionParameters) -> Matches:
+    """Match detections in descending order of confidence, with ordinary boxes first, then with group-of boxes.
+
+    Without ``classwise`` a detection may match an ordinary box of another class, and is then a false positive of that
+    class. One whose class is not verified in the image matches nothing.
+    """
+    threshold, verified = parameters.iou_threshold, are_verified(truth, detections)
+    box_images, box_labels = truth.images_and_labels(truth.object_keys)
+    keys = detections.keys(truth)
+    rivals, box_rivals = keys, truth.object_keys
+    if not parameters.classwise:
+        rivals, box_rivals = np.where(verified, detections.images, -1), box_images
+    ranges, group_ranges = _ranges(rivals, box_rivals), _ranges(keys, truth.group_keys)
+    kernel, highest = import_module(KERNEL), np.empty(len(detections))
+    kernel.highest_overlaps(detections.boxes, truth.boxes, ranges, threshold, highest)
+    order = precedence_order(rivals, detections.confidences, highest, detections.coordinates)
+    free = np.ones(len(truth.boxes), bool)
+    matched, overlaps = np.empty((len(detections), 2), np.int64), np.empty((len(detections), 2))
+    boxes = detections.boxes, truth.boxes, ranges, truth.group_boxes, group_ranges
+    kernel.match_in_turn(order, *boxes, threshold, free, matched, overlaps)
+
+    objects, groups = matched.T
+    curves = detections.labels.copy()
+    curves[objects >= 0] = box_labels[objects[objects >= 0]]
     absorbed = groups >= 0
     return Matches(
-        found=found,
+        detections=detections,
+        verified=verified,
         objects=objects,
         overlaps=overlaps[:, 0],
-        hits=(objects >= 0) & (curves == found.labels),
+        hits=(objects >= 0) & (curves == detections.labels),
         groups=groups,
         shares=overlaps[:, 1],
         absorbed=absorbed,
-        reached=highest_of(groups[absorbed], found.confidences[absorbed], len(group_boxes)),
+        group_confidences=highest_confidences(
+            groups[absorbed], detections.confidences[absorbed], len(truth.group_boxes)
+        ),
         curves=curves,
     )
 
 
 def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the first object of each key, and the one after its last, shape (N, 2)."""
+    """Return the index of the first object of each key, and of the one after the last, shape (N, 2)."""
     return np.stack([np.searchsorted(object_keys, keys, side=side) for side in ("left", "right")], axis=1)
 
 
-def completed(truth: Truth, matches: Matches, splits: Splits, parameters: Mapping[str, Any]) -> Splits:
-    """Return the reports with what FiftyOne prints, and across classes with the confusion matrix."""
-    weight = parameters["group_of_weight"]
+def completed(truth: DetectionTruth, matches: Matches, splits: Splits, parameters: DetectionParameters) -> Splits:
+    """Return the reports with the tables that FiftyOne prints, and across classes with a confusion matrix."""
+    weight = parameters.group_of_weight
     reports = {name: with_rates(truth, matches, report, truth.splits[name], weight) for name, report in splits.items()}
-    if parameters["classwise"]:
+    if parameters.classwise:
         return reports
     return {
         name: replace(report, tables={**report.tables, "confusion": confusion(truth, matches, truth.splits[name])})

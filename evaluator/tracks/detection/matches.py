@@ -1,135 +1,113 @@
-"""Which detection met which box of the truth: what a detection score and all of its reports are made of."""
+"""The result of matching: the basis of the score of a submission and of its explanation."""
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.matching import takers
-from evaluator.tracks.detection.resampling import BOXES, Entries
-from evaluator.truth import Truth
+from evaluator.metrics.matching import winning_claims
+from evaluator.tracks.detection.candidates import Detections
+from evaluator.tracks.detection.entries import Entries
+from evaluator.tracks.shared.label_truth import ObjectTruth
 
-NOT_REACHED = -np.inf
-
-
-@dataclass(slots=True)
-class Detections:
-    """Some of what a submission predicted; arrays of shape (N,), boxes (N, 4).
-
-    Attributes
-    ----------
-    rows
-        Where each stands in its table; copies for ancestors have the row of their origin.
-    labels
-        -1 where the truth does not know the label.
-    places
-        Which of all its detections these are, those of known labels first; copies are detections of their own.
-    """
-
-    images: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    confidences: NDArray[np.float64]
-    boxes: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    places: NDArray[np.int64]
-
-    def __getitem__(self, chosen: NDArray[Any]) -> "Detections":
-        """Return the chosen ones, by mask or by index."""
-        return Detections(
-            self.images[chosen],
-            self.labels[chosen],
-            self.confidences[chosen],
-            self.boxes[chosen],
-            self.rows[chosen],
-            self.places[chosen],
-        )
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.images)
-
-    def keys(self, truth: Truth) -> NDArray[np.int64]:
-        """Return image × number of labels + label, shape (N,); -1, which is in no truth, for an unknown label."""
-        return np.where(self.labels < 0, -1, self.images * len(truth.texts["labels"]) + self.labels)
-
-    @property
-    def corners(self) -> list[NDArray[np.float64]]:
-        """The coordinates, one array each, the weightiest for ties first."""
-        return [self.boxes[:, place] for place in range(4)]
+NOT_FOUND = -np.inf
 
 
 @dataclass(slots=True)
 class Matches:
-    """What became of N detections and G groups.
+    """The result of matching N detections with objects and with G groups.
 
     Attributes
     ----------
-    found : Detections
+    detections : Detections
+    verified : bool array of shape (N,)
+        Whether the label of a detection is verified in its image.
     objects : int64 array of shape (N,)
-        The ordinary box or mask that a detection points at, -1 where none.
+        Index of the ordinary object that a detection overlaps most, -1 if there is none.
     overlaps : float64 array of shape (N,)
-        IoU with it.
+        IoU with that object.
     hits : bool array of shape (N,)
-        Whether it got that one.
+        Whether a detection is the true positive of that object.
     groups : int64 array of shape (N,)
-        The group that it lies in most, -1 where none.
+        Index of the group that contains the largest share of a detection, -1 if there is none.
     shares : float64 array of shape (N,)
-        IoA with it.
+        IoA with that group.
     absorbed : bool array of shape (N,)
-        Whether it is off the list, by that group or by an object that has a box only. The surest detection in a group
-        is among them; see :attr:`group_found`.
-    reached : float64 array of shape (G,)
-        Confidence at which a group is found, minus infinity where it is not.
+        Whether a detection is left out of the curves, because it lies in that group or on an object without a mask. The
+        most confident detection in a group is absorbed, too; see :attr:`finds_group`.
+    group_confidences : float64 array of shape (G,)
+        Confidence at which a group is found, NOT_FOUND if it is not.
     curves : int64 array of shape (N,)
-        Class in whose curve a detection counts: its own, but for a match across classes.
+        Class in whose curve a detection is an entry: its own, unless it matches an object of another class.
     """
 
-    found: Detections
+    detections: Detections
+    verified: NDArray[np.bool_]
     objects: NDArray[np.int64]
     overlaps: NDArray[np.float64]
     hits: NDArray[np.bool_]
     groups: NDArray[np.int64]
     shares: NDArray[np.float64]
     absorbed: NDArray[np.bool_]
-    reached: NDArray[np.float64]
+    group_confidences: NDArray[np.float64]
     curves: NDArray[np.int64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Matches":
-        """Return what became of some of the detections; the groups stay as they are found."""
-        kept = {one.name: getattr(self, one.name)[chosen] for one in fields(self) if one.name != "reached"}
-        return Matches(**kept, reached=self.reached)
+        """Return the result for some of the detections, and for all groups."""
+        by_detection = {one.name for one in fields(self)} - {"group_confidences"}
+        return Matches(
+            **{name: getattr(self, name)[chosen] for name in by_detection}, group_confidences=self.group_confidences
+        )
 
     @property
-    def group_found(self) -> NDArray[np.bool_]:
-        """Whether a detection is the surest one in its group, and so the one that found it; shape (N,)."""
-        reached = np.append(self.reached, NOT_REACHED)[self.groups] > NOT_REACHED
-        suitors = np.where(self.absorbed & reached, self.groups, -1)
-        return takers(suitors, self.found.confidences, self.shares, self.found.corners)
+    def scored(self) -> NDArray[np.bool_]:
+        """Whether a detection is an entry of a curve, shape (N,)."""
+        return self.verified & ~self.absorbed
 
-    def entries(self, truth: Truth, weight: float, objects: tuple[str, str] = BOXES) -> Entries:
-        """Return what goes into the curves: every detection, and the groups that are found.
+    @property
+    def found_groups(self) -> NDArray[np.bool_]:
+        """Whether a group is found, shape (G,)."""
+        return np.asarray(self.group_confidences > NOT_FOUND)
 
-        What is absorbed goes into a curve that nobody reads, so that it takes as much time and memory as what counts.
-        ``objects`` names the truth's keys of ordinary objects and of groups.
+    @property
+    def finds_group(self) -> NDArray[np.bool_]:
+        """Whether a detection is the most confident one in a group that is found, shape (N,)."""
+        is_found = np.append(self.found_groups, False)[self.groups]
+        targets = np.where(self.absorbed & is_found, self.groups, -1)
+        return winning_claims(targets, self.detections.confidences, self.shares, self.detections.coordinates)
+
+    def entries(self, truth: ObjectTruth, group_weight: float) -> Entries:
+        """Return the entries of the curves: all detections, those that are not scored included, and the found groups.
+
+        Detections that are not scored are entries of a class that has no report.
         """
-        labels, reached = len(truth.texts["labels"]), np.flatnonzero(self.reached > NOT_REACHED)
-        group_images, group_labels = np.divmod(truth.arrays[objects[1]][reached], labels)
+        found = np.flatnonzero(self.found_groups)
+        group_images, group_labels = truth.images_and_labels(truth.group_keys[found])
         return Entries(
-            np.concatenate([self.found.images, group_images]),
-            np.concatenate([np.where(self.absorbed, labels, self.curves), group_labels]),
-            np.concatenate([self.found.confidences, self.reached[reached]]),
-            np.concatenate([self.hits.astype(float), np.full(len(reached), weight)]),
-            objects,
+            np.concatenate([self.detections.images, group_images]),
+            np.concatenate([np.where(self.scored, self.curves, len(truth.labels)), group_labels]),
+            np.concatenate([self.detections.confidences, self.group_confidences[found]]),
+            np.concatenate([self.hits.astype(float), np.full(len(found), group_weight)]),
         )
 
 
-def highest_of(groups: NDArray[np.int64], confidences: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Return the highest confidence in each of ``count`` groups, :data:`NOT_REACHED` where there is none.
+def confidences_of_groups(
+    groups: NDArray[np.int64], confidences: NDArray[np.float64], count: int, group_weight: float
+) -> NDArray[np.float64]:
+    """Return the confidence at which each of ``count`` groups is found, given the detections that they absorb.
 
-    >>> highest_of(np.array([1, 1]), np.array([0.2, 0.9]), 2)
+    A group without weight, or whose detections all have a confidence of 0 or less, is not found.
+    """
+    highest = highest_confidences(groups, confidences, count)
+    return np.where((highest > 0) & (group_weight > 0), highest, NOT_FOUND)
+
+
+def highest_confidences(groups: NDArray[np.int64], confidences: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Return the highest confidence in each of ``count`` groups, :data:`NOT_FOUND` for a group without detections.
+
+    >>> highest_confidences(np.array([1, 1]), np.array([0.2, 0.9]), 2)
     array([-inf,  0.9])
     """
-    highest = np.full(count, NOT_REACHED)
+    highest = np.full(count, NOT_FOUND)
     np.maximum.at(highest, groups, confidences)
     return highest

@@ -1,4 +1,4 @@
-"""Open Images object detection: truth with a hierarchy, group-of boxes, labels that are not exhaustive."""
+"""Open Images object detection: classes in a hierarchy, group-of boxes, and labels that are not exhaustive."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,128 +9,148 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
 from evaluator.files.source import Source
-from evaluator.files.submission import Table, read_table
+from evaluator.files.submission import SubmissionTable, read_submission
 from evaluator.kernels import compile_once
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
-from evaluator.metrics.matching import best_objects, highest_overlaps, takers
-from evaluator.tracks.detection import fiftyone as detection_fiftyone
-from evaluator.tracks.detection.candidates import (
-    most_confident,
-    outcome_of,
-    predicted,
-    reached,
-    sound,
-    without_unverified,
-)
-from evaluator.tracks.detection.matches import Detections, Matches
-from evaluator.tracks.interface import (
-    Contest,
-    Outcome,
-    Progress,
-    blank_strings,
+from evaluator.metrics.matching import best_objects, highest_overlaps, winning_claims
+from evaluator.request import Progress
+from evaluator.tracks.detection import fiftyone
+from evaluator.tracks.detection.candidates import Detections, are_valid, are_verified, indices_within_cap, predicted
+from evaluator.tracks.detection.entries import ScoredDetections
+from evaluator.tracks.detection.matches import Matches, confidences_of_groups
+from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
+from evaluator.tracks.interface import Outcome, Scorer
+from evaluator.tracks.shared.submissions import (
     csv_text,
+    empty_strings,
     notice_boxes,
     require_all_images,
     vocabularies_of,
 )
 from evaluator.truth import Truth
 
-CORNERS = ("XMin", "XMax", "YMin", "YMax")
+BOX_COLUMNS = ("XMin", "XMax", "YMin", "YMax")
 
 
-def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> Table:
-    """Read a submission, and notice what was hardly meant."""
-    table = read_table(source, DETECTION.form, vocabularies_of(truth))
-    if truth is not None and parameters["require_all_images"] and not source.findings.total:
-        require_all_images(truth, table, source.findings)
-    if not source.findings.total:
-        confidences, boxes = table.numbers("Score")[:, 0], [table.numbers(*CORNERS)]
-        notice_boxes(source.findings, truth, confidences, boxes, [table.codes("LabelName")])
-    return table
+def detections_of(truth: DetectionTruth, table: SubmissionTable, parameters: DetectionParameters) -> Detections:
+    """Return all detections of a submission."""
+    return predicted(truth, table, table.numbers(*BOX_COLUMNS), expand=parameters.expand_predictions)
 
 
-def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> Outcome:
-    """Score the detections on every split."""
+def matched(
+    truth: DetectionTruth, detections: Detections, parameters: DetectionParameters, progress: Progress
+) -> tuple[DetectionTruth, Matches]:
+    """Return the part of the truth that the protocol uses, and the result of matching the valid detections with it."""
     progress("matching", 0.0)
-    if parameters["protocol"] == "fiftyone":
+    detections = detections[are_valid(detections)]
+    if parameters.protocol == "fiftyone":
         compile_once(progress)
-    truth, matches = matched(truth, table, parameters)
+        truth = fiftyone.counted(truth, parameters)
+        return truth, fiftyone.match(truth, detections, parameters)
+    return truth, match(truth, detections, parameters)
+
+
+def outcome_of(truth: DetectionTruth, matches: Matches, parameters: DetectionParameters, progress: Progress) -> Outcome:
+    """Return the outcome of a submission."""
     progress("scoring", 0.0)
-    weight = parameters["group_of_weight"]
-    outcome = outcome_of(truth, matches.entries(truth, weight), weight)
-    if parameters["protocol"] == "fiftyone":
-        splits = detection_fiftyone.completed(truth, matches, outcome.splits, parameters)
-        outcome = replace(outcome, splits=splits)
+    weight = parameters.group_of_weight
+    outcome = ScoredDetections(truth, matches.entries(truth, weight), weight).outcome()
+    if parameters.protocol == "fiftyone":
+        outcome = replace(outcome, splits=fiftyone.completed(truth, matches, outcome.splits, parameters))
     return outcome
 
 
-def matched(truth: Truth, table: Table, parameters: Mapping[str, Any]) -> tuple[Truth, Matches]:
-    """Return what of the truth counts by the protocol, and what the detections met there."""
-    by_official_code = parameters["protocol"] == "tfod"
-    if not by_official_code:
-        truth = detection_fiftyone.counted(truth, parameters)
-    found = predicted(truth, table, table.numbers(*CORNERS), parameters)
-    found = found[sound(found)]
-    if by_official_code:
-        matches = match(truth, within_cap(truth, found), parameters)
-    else:
-        matches = detection_fiftyone.match(truth, found, parameters)
-    return truth, without_unverified(truth, matches)
+def within_cap(truth: DetectionTruth, detections: Detections) -> Detections:
+    """Return the most confident detections of each image and label."""
+
+    def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:
+        tied = detections[rivals]
+        return highest_overlaps(tied.keys(truth), tied.boxes, truth.object_keys, truth.boxes), tied.coordinates
+
+    return detections[indices_within_cap(truth, detections, tie_breaks)]
 
 
-def within_cap(truth: Truth, found: Detections) -> Detections:
-    """Return the surest of each image and class."""
+def match(truth: DetectionTruth, detections: Detections, parameters: DetectionParameters) -> Matches:
+    """Match the detections within the cap with ordinary boxes, then those that hit none with group-of boxes.
 
-    def rivalry(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:
-        theirs, arrays = found[rivals], truth.arrays
-        overlaps = highest_overlaps(theirs.keys(truth), theirs.boxes, arrays["box_keys"], arrays["boxes"])
-        return overlaps, theirs.corners
-
-    return found[most_confident(truth, found, rivalry)]
-
-
-def match(truth: Truth, found: Detections, parameters: Mapping[str, Any]) -> Matches:
-    """Match detections with ordinary boxes, then what is left with group-of boxes.
-
-    A detection looks at one ordinary box only, the one of highest IoU; if a better detection holds it, it is a false
+    A detection can only hit the ordinary box that it overlaps most. If another detection hits that box, it is a false
     positive, unless it lies in a group-of box, which absorbs it. Source: the official code, see ``metrics``.
     """
-    threshold = parameters["iou_threshold"]
-    keys, group_keys = found.keys(truth), truth.arrays["group_keys"]
-    best, iou = best_objects(
+    detections = within_cap(truth, detections)
+    # Unverified detections are matched as well, because time and memory would otherwise reveal which they are.
+    verified = are_verified(truth, detections)
+    threshold, keys = parameters.iou_threshold, detections.keys(truth)
+    objects, overlaps = best_objects(
         keys,
-        truth.arrays["box_keys"],
-        lambda ours, theirs: intersection_over_union(found.boxes[ours], truth.arrays["boxes"][theirs]),
+        truth.object_keys,
+        lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
     )
-    hits = takers(np.where(iou >= threshold, best, -1), found.confidences, iou, found.corners)
-    group, share = best_objects(
+    targets = np.where(overlaps >= threshold, objects, -1)
+    hits = winning_claims(targets, detections.confidences, overlaps, detections.coordinates)
+    groups, shares = best_objects(
         keys,
-        group_keys,
-        lambda ours, theirs: intersection_over_area(found.boxes[ours], truth.arrays["group_boxes"][theirs]),
+        truth.group_keys,
+        lambda ours, theirs: intersection_over_area(detections.boxes[ours], truth.group_boxes[theirs]),
     )
-    absorbed = ~hits & (share >= threshold)
-    found_at = reached(group[absorbed], found.confidences[absorbed], len(group_keys), parameters["group_of_weight"])
-    return Matches(found, best, iou, hits, group, share, absorbed, found_at, found.labels)
-
-
-def ceiling(truth: Truth, parameters: Mapping[str, Any]) -> str:
-    """Write every box of the truth, those of ancestors included, as a sure detection."""
-    images, labels = truth.texts["images"], truth.texts["labels"]
-    rows = (
-        (images[key // len(labels)], labels[key % len(labels)], 1, *box)
-        for keys, boxes in (("box_keys", "boxes"), ("group_keys", "group_boxes"))
-        for key, box in zip(truth.arrays[keys].tolist(), truth.arrays[boxes].tolist(), strict=True)
+    absorbed = ~hits & (shares >= threshold)
+    return Matches(
+        detections=detections,
+        verified=verified,
+        objects=objects,
+        overlaps=overlaps,
+        hits=hits,
+        groups=groups,
+        shares=shares,
+        absorbed=absorbed,
+        group_confidences=confidences_of_groups(
+            groups[absorbed], detections.confidences[absorbed], len(truth.group_keys), parameters.group_of_weight
+        ),
+        curves=detections.labels,
     )
-    return csv_text(DETECTION.form.long_header, rows)
 
 
-CONTEST = Contest(
-    DETECTION,
-    compiler="evaluator.tracks.detection.truth",
-    read=read,
-    evaluate=evaluate,
-    blank=blank_strings(DETECTION),
-    ceiling=ceiling,
-    fast_path="evaluator.tracks.detection.fast.scoring",
-    explaining="evaluator.tracks.detection.explain.explanation",
-)
+class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTable]):
+    """Scores submissions to Open Images detection."""
+
+    track = DETECTION
+
+    def truth_of(self, prepared: Truth) -> DetectionTruth:
+        """Return the truth with typed members."""
+        return DetectionTruth.of(prepared)
+
+    def parameters_of(self, resolved: Mapping[str, Any]) -> DetectionParameters:
+        """Return the parameters as typed fields."""
+        return DetectionParameters.of(resolved)
+
+    def read(self, source: Source, truth: DetectionTruth | None, parameters: DetectionParameters) -> SubmissionTable:
+        """Read a submission, and add notices about predictions that are probably not intended."""
+        table = read_submission(source, DETECTION.form, vocabularies_of(truth))
+        if truth is not None and parameters.require_all_images and not source.findings.total:
+            require_all_images(truth, table, source.findings)
+        if not source.findings.total:
+            confidences, boxes = table.numbers("Score")[:, 0], [table.numbers(*BOX_COLUMNS)]
+            notice_boxes(source.findings, truth, confidences, boxes, [table.codes("LabelName")])
+        return table
+
+    def evaluate(
+        self, truth: DetectionTruth, table: SubmissionTable, parameters: DetectionParameters, progress: Progress
+    ) -> Outcome:
+        """Score the detections on every split."""
+        counted, matches = matched(truth, detections_of(truth, table, parameters), parameters, progress)
+        return outcome_of(counted, matches, parameters, progress)
+
+    def template(self, truth: DetectionTruth) -> str:
+        """Return a row with an empty prediction string for every image."""
+        return empty_strings(DETECTION, truth)
+
+    def ceiling(self, truth: DetectionTruth, parameters: DetectionParameters) -> str:
+        """Return every box of the truth, copies for ancestors included, as a detection of confidence 1."""
+        rows = (
+            (truth.images[image], truth.labels[label], 1, *box)
+            for keys, boxes in ((truth.object_keys, truth.boxes), (truth.group_keys, truth.group_boxes))
+            for image, label, box in zip(*map(np.ndarray.tolist, (*truth.images_and_labels(keys), boxes)), strict=True)
+        )
+        return csv_text(DETECTION.form.long_header, rows)
+
+
+SCORER = DetectionScorer()

@@ -1,64 +1,110 @@
-"""A detection split summed up, whichever way its curves were made."""
+"""The metrics of the detection tracks, defined once, and the report of a split."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
-from evaluator.metrics.average_precision import mean_defined
+from evaluator.metrics.bootstrap import Numbers, mean_over_classes
 from evaluator.report import ClassRow, SplitReport, finite
-from evaluator.tracks.interface import shown_labels
-from evaluator.truth import IGNORED, PRIVATE, PUBLIC, Truth
+from evaluator.tracks.shared.label_truth import ObjectTruth
 
-USAGES = {"all": [PUBLIC, PRIVATE], "public": [PUBLIC], "private": [PRIVATE]}
-assert IGNORED not in USAGES["all"]
-
-
-def count_objects(
-    boxes: NDArray[np.int64], groups: NDArray[np.int64], usage: NDArray[np.int8], labels: int
-) -> NDArray[np.int64]:
-    """Return how many ordinary and group-of boxes each class has in images of each usage, shape (3, 2, labels)."""
-    counts = []
-    for keys in (boxes, groups):
-        images, codes = np.divmod(keys, max(labels, 1))
-        counts.append(np.bincount(usage[images].astype(np.int64) * labels + codes, minlength=3 * labels))
-    return np.stack([count.reshape(3, labels) for count in counts], axis=1)
+Counts = NDArray[np.integer[Any]] | Numbers
+Areas = Callable[[Numbers], Numbers]
+"""Takes the positives of each class and returns the area under the curve of each, both of shape (classes, ...)."""
 
 
-def objects(truth: Truth, split: str, weight: float) -> NDArray[np.float64]:
-    """Return the weight of the objects of each class in a split, shape (classes,)."""
-    ordinary, grouped = truth.arrays["objects"][USAGES[split]].sum(axis=0)
-    return np.asarray(ordinary + weight * grouped)
+def weighted(ordinary: Counts, groups: Counts, group_weight: float) -> Numbers:
+    """Return the number of positives: an ordinary object counts as 1, a group as its weight.
+
+    >>> weighted(np.array([2, 0]), np.array([1, 1]), 0.5)
+    array([2.5, 0.5])
+    """
+    return np.asarray(ordinary + group_weight * groups)
 
 
-def summary(
-    truth: Truth,
-    split: str,
-    values: NDArray[np.float64],
-    truths: NDArray[np.float64],
-    *,
-    scored: NDArray[np.int64],
-    true: NDArray[np.float64],
-    false: NDArray[np.int64],
-) -> SplitReport:
-    """Return the report of one split.
+@dataclass(frozen=True, slots=True)
+class WeightedSplit:
+    """A split with weighted images: the numbers that its metrics are computed from.
+
+    For the score, each image counts once. For bootstrap replicates, each image counts as often as it was drawn, and the
+    last axis of every array has one element for each replicate.
+
+    Attributes
+    ----------
+    positives : float64 array of shape (classes, ...)
+    average_precisions : float64 array of shape (classes, ...)
+        NaN for a class without positives.
+    """
+
+    positives: Numbers
+    average_precisions: Numbers
+
+    @classmethod
+    def of(cls, ordinary: Counts, groups: Counts, group_weight: float, areas: Areas) -> Self:
+        """Return the numbers of a split.
+
+        Parameters
+        ----------
+        ordinary, groups : arrays of shape (classes, ...)
+            Number of ordinary objects and of groups.
+        group_weight : float
+        areas : callable
+        """
+        positives = weighted(ordinary, groups, group_weight)
+        return cls(positives, areas(positives))
+
+    def metrics(self) -> dict[str, Numbers]:
+        """Return every metric of the track, shape (...), NaN where undefined."""
+        return {"mAP": mean_over_classes(self.average_precisions)}
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCounts:
+    """Number of entries of each class in a split; arrays of shape (classes,).
+
+    Attributes
+    ----------
+    scored : int64 array
+        All entries.
+    true : float64 array
+        True positives; a group counts as its weight.
+    false : int64 array
+        False positives.
+    """
+
+    scored: NDArray[np.int64]
+    true: NDArray[np.float64]
+    false: NDArray[np.int64]
+
+
+def split_report(truth: ObjectTruth, split: str, group_weight: float, areas: Areas, counts: EntryCounts) -> SplitReport:
+    """Return the report of a split.
 
     Parameters
     ----------
-    values : float64 array of shape (classes,)
-        Average precisions, NaN where undefined.
-    truths, scored, true, false : arrays of shape (classes,)
-        Weight of the objects, number of entries, weight of those that hit, number of those that did not.
+    truth : ObjectTruth
+    split : str
+    group_weight : float
+    areas : callable
+        Computes the areas under the curves of the split, in which each image counts once.
+    counts : EntryCounts
     """
+    numbers = WeightedSplit.of(*truth.counts(split), group_weight, areas)
     rows: list[ClassRow] = [
         {
-            "label": truth.texts["labels"][label],
-            "name": truth.texts["names"][label],
-            "ap": finite(values[label]),
-            "truths": float(truths[label]),
-            "scored": int(scored[label]),
-            "true_positives": float(true[label]),
-            "false_positives": int(false[label]),
+            "label": truth.labels[label],
+            "name": truth.names[label],
+            "ap": finite(numbers.average_precisions[label]),
+            "truths": float(numbers.positives[label]),
+            "scored": int(counts.scored[label]),
+            "true_positives": float(counts.true[label]),
+            "false_positives": int(counts.false[label]),
         }
-        for label in shown_labels(truth, split)
+        for label in truth.shown_labels(split)
     ]
-    return SplitReport(DETECTION.headline, {"mAP": finite(mean_defined(values))}, rows)
+    metrics = {name: finite(float(value)) for name, value in numbers.metrics().items()}
+    return SplitReport(DETECTION.headline, metrics, rows)

@@ -1,122 +1,134 @@
-"""Compile the truth of a detection track: check it, expand it by the hierarchy, sort it by image and class."""
+"""The ground truth and the parameters of a detection track."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.catalog.open_images import ATTRIBUTES
-from evaluator.files.folder import TruthFolder, coded
-from evaluator.files.tables import TruthTable
-from evaluator.kernels.text.lookup import kept_index
-from evaluator.tracks.checking import check_boxes, checked, distinct_keys
-from evaluator.tracks.detection.summary import count_objects
-from evaluator.tracks.shared.labels import Labelling, expanded
-from evaluator.tracks.shared.truth_warnings import warn_duplicates
-from evaluator.tracks.shared.usage import usage_of
-from evaluator.truth import Truth
+from evaluator.metrics.matching import contains
+from evaluator.tracks.shared.label_truth import ObjectTruth, StoredIndex, count_objects
+from evaluator.tracks.shared.parameters import TrackParameters
+from evaluator.truth import StoredArray, StoredTexts
 
-CORNERS = ("XMin", "XMax", "YMin", "YMax")
-SAID = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
+Keys = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
-def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
-    """Return the prepared truth of a folder.
+@dataclass(frozen=True, slots=True)
+class DetectionParameters(TrackParameters):
+    """Parameters of a scoring.
 
-    Its arrays: ``verified`` (sorted image × class keys), ``boxes`` (M, 4) with their sorted ``box_keys`` and
-    ``group_boxes`` (G, 4) with ``group_keys``, equal keys in file order; ``ancestors`` of each class with
-    ``ancestor_ends``; ``usage``; ``objects``, boxes by usage, kind
-    (ordinary, group-of) and class; for the kernels :func:`_places`. For reports ``box_rows`` and ``group_rows``, the
-    row of boxes.csv that each box comes from, with ``row_labels`` and ``attributes`` of the rows; ``labelled``, the
-    keys that the label file alone verifies, and the same ``labelled_unexpanded``. A key is image code × number of
-    labels + label.
-
-    Raises
-    ------
-    InvalidTruth
-        With every fault of every file.
+    Attributes
+    ----------
+    iou_threshold : float
+        Smallest overlap of a match.
+    group_of_weight : float
+        What a group-of box counts among the positives, and among the true positives if it is found.
+    expand_hierarchy : bool
+        Whether each box and each verified label of the truth has copies for the relatives of its label.
+    expand_predictions : bool
+        Whether every detection also counts as one of each ancestor of its class.
+    require_all_images : bool
+        Whether a submission without a row for an image has a defect.
+    protocol : str
+        Whose matching rules apply: those of the official code, or FiftyOne's.
+    classwise : bool
+        Whether a detection matches objects of its own class only; False with FiftyOne's rules only.
     """
-    tables = {name: folder.table(name) for name in ("boxes.csv", "image_labels.csv")}
-    labelling = Labelling.of(folder, tables, expand=parameters["expand_hierarchy"])
-    images, labels = labelling.images, labelling.labels
-    box_images, box_labels, boxes, groups = _boxes(tables["boxes.csv"], images, labels)
-    usage = usage_of(folder, images)
-    folder.faults.check()
 
-    origin, expanded_labels = expanded(box_labels, labelling.above)
-    boxes, groups = boxes[origin], groups[origin]
-    keys = box_images[origin] * len(labels) + expanded_labels
-    labelled = labelling.labelled
-    verified = np.union1d(labelled, keys)
-    order = np.lexsort((origin, keys))
-    ordinary, grouped = order[~groups[order]], order[groups[order]]
-    arrays: dict[str, NDArray[Any]] = {
-        "verified": verified,
-        **_places(verified, keys[ordinary], keys[grouped], images=len(images), labels=len(labels)),
-        "boxes": boxes[ordinary],
-        "box_keys": keys[ordinary],
-        "group_boxes": boxes[grouped],
-        "group_keys": keys[grouped],
-        **_rows(tables["boxes.csv"], box_labels, boxes=origin[ordinary], groups=origin[grouped]),
-        "labelled": labelled,
-        "labelled_unexpanded": distinct_keys(labelling.label_images, labelling.label_codes, len(labels)),
-        **labelling.ancestor_arrays,
-        **labelling.listed_arrays,
-        "usage": usage,
-        "objects": count_objects(keys[ordinary], keys[grouped], usage, len(labels)),
-        **kept_index("images", images),
-        **kept_index("labels", labels, as_unknown=not labelling.closed),
-    }
-    texts = labelling.texts | {"attributes": _attribute_names(tables["boxes.csv"])}
-    flags, shaped = labelling.flags(folder), {"expand_hierarchy": parameters["expand_hierarchy"]}
-    return checked(folder.faults, Truth(folder.track.name, folder.sha256, shaped, flags, texts, arrays))
+    iou_threshold: float
+    group_of_weight: float
+    expand_hierarchy: bool
+    expand_predictions: bool
+    require_all_images: bool
+    protocol: Literal["tfod", "fiftyone"]
+    classwise: bool
 
 
-def _places(
-    verified: NDArray[np.int64],
-    boxes: NDArray[np.int64],
-    groups: NDArray[np.int64],
-    *,
-    images: int,
-    labels: int,
-) -> dict[str, NDArray[Any]]:
-    """Return the sorted keys as places: where each image's verified classes, and each of those's boxes, begin."""
-    after = np.append(verified, np.iinfo(np.int64).max)
-    return {
-        "verified_from": np.searchsorted(verified, np.arange(images + 1) * labels).astype(np.int32),
-        "verified_labels": (verified % max(labels, 1)).astype(np.int32),
-        "boxes_from": np.searchsorted(boxes, after).astype(np.int32),
-        "groups_from": np.searchsorted(groups, after).astype(np.int32),
-    }
+class DetectionTruth(ObjectTruth):
+    """The ground truth: ordinary and group-of boxes, and which classes are verified in which images.
 
-
-def _boxes(
-    table: TruthTable, images: Mapping[str, int], labels: Mapping[str, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    boxes = table.numbers(*CORNERS)
-    check_boxes(table, boxes)
-    warn_duplicates(table, ("ImageID", "LabelName", *CORNERS), "box")
-    groups = table.integers("IsGroupOf") != 0
-    return coded(table.texts("ImageID"), images), coded(table.texts("LabelName"), labels), boxes, groups
-
-
-def _attribute_names(table: TruthTable) -> list[str]:
-    """Return the columns that boxes.csv has beyond those that a score needs."""
-    return [name for name in ATTRIBUTES if name in table.frame]
-
-
-def _rows(
-    table: TruthTable, labels: NDArray[np.int64], *, boxes: NDArray[np.int64], groups: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
-    """Return which row of boxes.csv each box comes from, and what is said of the rows.
-
-    ``attributes`` has shape (rows, attributes): 1 yes, 0 no, -1 unknown, as anything else is.
+    A box is XMin, XMax, YMin, YMax.
     """
-    columns = [coded([text.strip() for text in table.frame[name]], SAID) for name in _attribute_names(table)]
-    return {
-        "box_rows": boxes.astype(np.int32),
-        "group_rows": groups.astype(np.int32),
-        "row_labels": labels.astype(np.int32),
-        "attributes": np.array(columns, np.int8).reshape(len(columns), len(table)).T,
-    }
+
+    object_keys = StoredArray[np.int64]("box_keys")
+    """Key of each ordinary box, ascending; shape (B,)."""
+    boxes = StoredArray[np.float64]()
+    """Each ordinary box; shape (B, 4)."""
+    group_boxes = StoredArray[np.float64]()
+    """Each group-of box; shape (G, 4)."""
+    object_rows = StoredArray[np.int32]("box_rows")
+    """Row of boxes.csv that each ordinary box comes from, counted from 0; shape (B,)."""
+    group_rows = StoredArray[np.int32]()
+    """Row of boxes.csv that each group-of box comes from, counted from 0; shape (G,)."""
+    row_labels = StoredArray[np.int32]()
+    """Code of the label in each row of boxes.csv; shape (rows,)."""
+    attribute_names = StoredTexts("attributes")
+    """Columns of boxes.csv that describe a box and change no score, such as IsOccluded."""
+    attributes = StoredArray[np.int8]()
+    """Value of each attribute in each row of boxes.csv: 1 yes, 0 no, -1 unknown; shape (rows, attributes)."""
+    labelled = StoredArray[np.int64]()
+    """Keys of the labels that image_labels.csv verifies, copies for relatives included, ascending; shape (L,)."""
+    labelled_unexpanded = StoredArray[np.int64]()
+    """Keys of the labels that image_labels.csv verifies, without copies for relatives, ascending."""
+
+    image_index = StoredIndex("images")
+    """Hash table from the id of an image to its code."""
+    label_index = StoredIndex("labels")
+    """Hash table from a label to its code."""
+    verified_from = StoredArray[np.int32]()
+    """Index into ``verified`` of the first key of each image, and the number of keys; shape (images + 1,)."""
+    verified_labels = StoredArray[np.int32]()
+    """Code of the label of each key in ``verified``; shape (V,)."""
+    boxes_from = StoredArray[np.int32]()
+    """Index into ``boxes`` of the first box of each key in ``verified``, and their number; shape (V + 1,)."""
+    groups_from = StoredArray[np.int32]()
+    """Index into ``group_boxes`` of the first box of each key in ``verified``, and their number; shape (V + 1,)."""
+
+    @property
+    def object_is_annotated(self) -> Mask:
+        """Whether each ordinary box is a row of boxes.csv, and no copy for an ancestor; shape (B,)."""
+        return self._is_annotated(self.object_keys, self.object_rows)
+
+    @property
+    def group_is_annotated(self) -> Mask:
+        """Whether each group-of box is a row of boxes.csv, and no copy for an ancestor; shape (G,)."""
+        return self._is_annotated(self.group_keys, self.group_rows)
+
+    def _is_annotated(self, keys: Keys, rows: NDArray[np.int32]) -> Mask:
+        return np.asarray(self.images_and_labels(keys)[1] == self.row_labels[rows])
+
+    def without_unlabelled(self) -> Self:
+        """Return the truth with only the labels that image_labels.csv verifies, and only the boxes of these labels."""
+        objects, groups = (contains(self.labelled, keys) for keys in (self.object_keys, self.group_keys))
+        return self._part(objects, groups, verified=self.labelled)
+
+    def without_copies(self) -> Self:
+        """Return the truth without the copies of boxes and verified labels that the hierarchy has added."""
+        objects, groups = self.object_is_annotated, self.group_is_annotated
+        keys = [self.object_keys[objects], self.group_keys[groups], self.labelled_unexpanded]
+        return self._part(objects, groups, verified=np.unique(np.concatenate(keys)))
+
+    def without_copied_boxes(self) -> Self:
+        """Return the truth without the copies of boxes that the hierarchy has added; verified labels stay."""
+        return self._part(self.object_is_annotated, self.group_is_annotated, verified=self.verified)
+
+    def _part(self, objects: Mask, groups: Mask, *, verified: Keys) -> Self:
+        """Return the truth with some of its boxes, for the reference implementation.
+
+        The arrays for the kernels still describe the whole truth.
+        """
+        object_keys, group_keys = self.object_keys[objects], self.group_keys[groups]
+        changed: Mapping[str, NDArray[Any]] = {
+            "verified": verified,
+            "box_keys": object_keys,
+            "boxes": self.boxes[objects],
+            "box_rows": self.object_rows[objects],
+            "group_keys": group_keys,
+            "group_boxes": self.group_boxes[groups],
+            "group_rows": self.group_rows[groups],
+            "objects": count_objects(object_keys, group_keys, self.usage, len(self.labels)),
+        }
+        return replace(self, arrays={**self.arrays, **changed})

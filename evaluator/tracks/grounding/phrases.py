@@ -1,4 +1,4 @@
-"""Phrases and their boxes, from ``phrases.jsonl`` or from Flickr30k Entities as it is published."""
+"""Reads phrases and their boxes, from ``phrases.jsonl`` or from the published files of Flickr30k Entities."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 from xml.etree import ElementTree
 
-from evaluator.files.documents import parsed
+from evaluator.files.documents import parse_json
 from evaluator.files.folder import TruthFolder
 
 MENTION = re.compile(r"\[/EN#(?P<chain>[^/\]\s]+)(?P<types>(?:/[^/\]\s]+)+) [^\]]*\]")
@@ -18,20 +18,20 @@ CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase that is evaluated: it has a box.
+    """A phrase with at least one box; only these are evaluated.
 
     Attributes
     ----------
     image : str
     sentence : int
-        Which of the image's sentences, from 0.
+        Index of the sentence among those of the image.
     index : int
-        Which of the sentence's mentions, from 0; those without a box are counted.
+        Index of the phrase among those of the sentence, which include phrases without a box.
     types : tuple of str
     boxes : list of [x1, y1, x2, y2]
-        Pixels, from 0.
+        In pixels, from 0.
     file, line
-        Where it stands.
+        The location of the phrase in the truth folder.
     """
 
     image: str
@@ -44,7 +44,7 @@ class Phrase:
 
 
 def phrases_of(folder: TruthFolder) -> list[Phrase]:
-    """Return every phrase of a truth, by image, sentence and place.
+    """Return every phrase of a truth, sorted by image, sentence and index.
 
     Raises
     ------
@@ -53,10 +53,10 @@ def phrases_of(folder: TruthFolder) -> list[Phrase]:
     found = list(_listed(folder) if PHRASES in folder else _published(folder))
     seen: set[tuple[str, int, int]] = set()
     for phrase in found:
-        place = phrase.image, phrase.sentence, phrase.index
-        if place in seen:
-            folder.faults.add("truth_bad_value", phrase.file, "this phrase was told before", line=phrase.line)
-        seen.add(place)
+        key = phrase.image, phrase.sentence, phrase.index
+        if key in seen:
+            folder.faults.add("truth_bad_value", phrase.file, "this phrase occurs twice", line=phrase.line)
+        seen.add(key)
         if any(x1 > x2 or y1 > y2 for x1, y1, x2, y2 in phrase.boxes):
             folder.faults.add("truth_inverted_box", phrase.file, "a box has x1 > x2 or y1 > y2", line=phrase.line)
     folder.faults.check()
@@ -65,10 +65,10 @@ def phrases_of(folder: TruthFolder) -> list[Phrase]:
 
 
 def _warn(folder: TruthFolder, phrases: list[Phrase]) -> None:
-    """Warn about boxes that cannot be meant: without area, before the image, or in fractions."""
+    """Warn about boxes that are probably wrong: without area, outside the image, or in fractions."""
     for phrase in phrases:
         if any(x1 == x2 or y1 == y2 for x1, y1, x2, y2 in phrase.boxes):
-            message = "a box has no area; it cannot be reached"
+            message = "a box has no area; it cannot be found"
             folder.faults.warn("truth_empty_box", phrase.file, message, line=phrase.line)
         if any(min(box) < 0 for box in phrase.boxes):
             message = "a box begins outside the image"
@@ -83,21 +83,21 @@ def _listed(folder: TruthFolder) -> Iterator[Phrase]:
         if not text.strip():
             continue
         try:
-            value, repeated = parsed(text)
+            value, repeated = parse_json(text)
         except (ValueError, RecursionError) as error:
             folder.faults.add("truth_bad_value", PHRASES, f"not JSON: {error}", line=line)
             continue
         wrong = next(iter(repeated), None) or _wrong_key(value)
         if wrong:
-            folder.faults.add("truth_bad_value", PHRASES, f"{wrong} is missing or not what it must be", line=line)
+            folder.faults.add("truth_bad_value", PHRASES, f"{wrong} is missing or invalid", line=line)
             continue
         boxes = [[float(corner) for corner in box] for box in value["boxes"]]
-        place = value["image_id"], value["sentence_id"], value["phrase_index"]
-        yield Phrase(*place, tuple(value["types"]), boxes, PHRASES, line)
+        key = value["image_id"], value["sentence_id"], value["phrase_index"]
+        yield Phrase(*key, tuple(value["types"]), boxes, PHRASES, line)
 
 
 def _wrong_key(value: Any) -> str | None:
-    """Return a key of a phrase that is not as it must be."""
+    """Return the name of an invalid key of a phrase, or None if all are valid."""
     if not isinstance(value, dict):
         return "the object of a phrase"
     for name, kind in KINDS.items():
@@ -114,12 +114,12 @@ def _is_box(box: Any) -> bool:
 
 
 def _published(folder: TruthFolder) -> Iterator[Phrase]:
-    """Yield the phrases of the images of ``split.txt`` whose chain has a box."""
+    """Yield the phrases of the images in ``split.txt`` whose coreference chain has a box."""
     for image in dict.fromkeys(folder.text("split.txt").split()):
         text, annotation = f"Sentences/{image}.txt", f"Annotations/{image}.xml"
         missing = [name for name in (text, annotation) if name not in folder]
         for name in missing:
-            folder.faults.add("truth_missing_file", name, f"{name} is missing, and split.txt names {image}")
+            folder.faults.add("truth_missing_file", name, f"{name} is missing, but split.txt lists {image}")
         if missing:
             continue
         boxes = _boxes(folder, annotation)
@@ -132,14 +132,14 @@ def _published(folder: TruthFolder) -> Iterator[Phrase]:
 
 
 def _boxes(folder: TruthFolder, file: str) -> dict[str, list[list[float]]]:
-    """Return the boxes of each chain. The published ones count pixels from 1."""
+    """Return the boxes of each chain, with pixels counted from 0; the published files count from 1."""
     boxes: dict[str, list[list[float]]] = {}
     try:
-        for thing in ElementTree.fromstring(folder.text(file)).iter("object"):
-            outline = thing.find("bndbox")
+        for element in ElementTree.fromstring(folder.text(file)).iter("object"):
+            outline = element.find("bndbox")
             if outline is not None:
                 box = [float(outline.findtext(corner, "")) - 1 for corner in CORNERS]
-                for name in thing.findall("name"):
+                for name in element.findall("name"):
                     boxes.setdefault((name.text or "").strip(), []).append(box)
     except (ElementTree.ParseError, ValueError) as error:
         folder.faults.add("truth_bad_value", file, f"not an annotation: {error}")

@@ -1,88 +1,98 @@
-"""A relationships split summed up, whichever way its curves were made."""
+"""The metrics of the relationships track, each defined once, and the report of a split."""
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluator.catalog import RELATIONSHIPS
-from evaluator.metrics.average_precision import mean_defined
+from evaluator.metrics.bootstrap import Numbers, mean_over_classes, ratios
 from evaluator.report import ClassRow, SplitReport, finite
-from evaluator.truth import Truth
+from evaluator.tracks.relationships.truth import RelationshipsTruth, Weights
 
+KINDS = ("relationships", "phrases")
 RECALL_AT = (50, 100)
-Number = TypeVar("Number", float, NDArray[np.float64])
+Areas = Callable[[Numbers], Numbers]
+"""Takes the number of positives of each curve and returns the area under each curve; both of shape (curves, ...)."""
 
 
-def objects(truth: Truth, in_split: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the number of triplets of each relation in a split, shape (relations,)."""
-    chosen = truth.arrays["relations"][in_split[truth.arrays["images"]]]
-    return np.bincount(chosen, minlength=len(truth.texts["relations"]))
+@dataclass(frozen=True, slots=True)
+class WeightedSplit:
+    """The numbers that the metrics of a split are computed from, with a weight for each image.
 
+    For the score, every weight is 1. For bootstrap replicates, the weight of an image is how often it was drawn, and
+    the last axis of every array has one element for each replicate.
 
-def shown(truth: Truth, truths: NDArray[np.int64]) -> list[int]:
-    """Return the relations that the rows of a split list: all of ``relations.csv``, or else those of its triplets.
-
-    A row for any other relation would show participants what only private images have.
-
-    Parameters
+    Attributes
     ----------
-    truths : int64 array of shape (relations,)
-        Number of triplets of the split.
+    positives : array of shape (relations, ...)
+        Number of triplets of each relation.
+    found : arrays of shape (...), one for each of :data:`RECALL_AT`
+        Number of triplets that are hit by so many of the most confident pairs of their image.
+    by_relation : arrays of shape (relations, ...), one for each of :data:`KINDS`
+        Average precision of each relation, NaN for a relation without triplets.
+    pooled : arrays of shape (...), one for each of :data:`KINDS`
+        Average precision over the pairs of all relations, NaN if there are no triplets.
     """
-    listed = truth.flags["relations_listed"]
-    return list(range(len(truths))) if listed else np.flatnonzero(truths).tolist()
+
+    positives: Numbers
+    found: Sequence[Numbers]
+    by_relation: Sequence[Numbers]
+    pooled: Sequence[Numbers]
+
+    @classmethod
+    def of(
+        cls, positives: Numbers, found: Sequence[Numbers], by_relation: Sequence[Areas], pooled: Sequence[Areas]
+    ) -> Self:
+        """Return the numbers of a split.
+
+        Parameters
+        ----------
+        positives, found
+            As in the result.
+        by_relation, pooled : two functions each
+            Compute the areas under the curves of all relations, and under the curve of all relations pooled.
+        """
+        total = positives.sum(axis=0)
+        return cls(
+            positives,
+            found,
+            [areas(positives) for areas in by_relation],
+            [areas(total[np.newaxis])[0] for areas in pooled],
+        )
+
+    def metrics(self, weights: Weights) -> dict[str, Numbers]:
+        """Return every metric of the track, shape (...), NaN where undefined.
+
+        ``weights`` are those of the mAP of relationships, recall@50 and the mAP of phrases in the score.
+        """
+        total = self.positives.sum(axis=0)
+        relationships, phrases = map(mean_over_classes, self.by_relation)
+        recall_at_50, recall_at_100 = (ratios(found, total) for found in self.found)
+        return {
+            "score": weights[0] * relationships + weights[1] * recall_at_50 + weights[2] * phrases,
+            "mAP_relationships": relationships,
+            "mAP_phrases": phrases,
+            "recall@50": recall_at_50,
+            "recall@100": recall_at_100,
+            "weighted_ap_relationships": self.pooled[0],
+            "weighted_ap_phrases": self.pooled[1],
+        }
 
 
-def combined(
-    means: Sequence[Number], *, pooled: Sequence[Number], recalls: Sequence[Number], weights: tuple[float, float, float]
-) -> dict[str, Number]:
-    """Return every metric of a split, or of many replicates of it; see :func:`summary`."""
-    return {
-        "score": weights[0] * means[0] + weights[1] * recalls[0] + weights[2] * means[1],
-        "mAP_relationships": means[0],
-        "mAP_phrases": means[1],
-        "recall@50": recalls[0],
-        "recall@100": recalls[1],
-        "weighted_ap_relationships": pooled[0],
-        "weighted_ap_phrases": pooled[1],
-    }
-
-
-def summary(
-    truth: Truth,
-    truths: NDArray[np.int64],
-    by_relation: Sequence[NDArray[np.float64]],
-    *,
-    pooled: Sequence[float],
-    recalls: Sequence[float],
-    weights: tuple[float, float, float],
-) -> SplitReport:
-    """Return the report of one split.
-
-    Parameters
-    ----------
-    truths : int64 array of shape (relations,)
-        Number of triplets.
-    by_relation : two float64 arrays of shape (relations,)
-        Average precisions of relationships and of phrases, NaN where undefined.
-    pooled : two floats
-        The same over all relations together.
-    recalls : two floats
-        At :data:`RECALL_AT`.
-    weights : of the two means and, in the middle, the first recall
-    """
-    means = [mean_defined(values) for values in by_relation]
-    metrics = combined(means, pooled=pooled, recalls=recalls, weights=weights)
+def split_report(truth: RelationshipsTruth, split: str, weighted: WeightedSplit, weights: Weights) -> SplitReport:
+    """Return the report of a split; in ``weighted`` every image has the weight 1."""
+    metrics = {name: finite(float(value)) for name, value in weighted.metrics(weights).items()}
+    relationships, phrases = weighted.by_relation
     rows: list[ClassRow] = [
         {
-            "label": truth.texts["relations"][relation],
-            "name": truth.texts["relation_names"][relation],
-            "ap_relationships": finite(by_relation[0][relation]),
-            "ap_phrases": finite(by_relation[1][relation]),
-            "truths": int(truths[relation]),
+            "label": truth.relations[relation],
+            "name": truth.relation_names[relation],
+            "ap_relationships": finite(relationships[relation]),
+            "ap_phrases": finite(phrases[relation]),
+            "truths": int(weighted.positives[relation]),
         }
-        for relation in shown(truth, truths)
+        for relation in truth.shown_relations(split)
     ]
-    return SplitReport(RELATIONSHIPS.headline, {name: finite(value) for name, value in metrics.items()}, rows)
+    return SplitReport(RELATIONSHIPS.headline, metrics, rows)

@@ -1,6 +1,6 @@
-"""Two boxes and how they are related: what truth and submission share."""
+"""Columns of a triplet, and triplet keys: image, two labels and a relation as one number."""
 
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,24 +9,38 @@ LABELS = ("LabelName1", "LabelName2")
 FIRST = ("XMin1", "XMax1", "YMin1", "YMax1")
 SECOND = ("XMin2", "XMax2", "YMin2", "YMax2")
 
-
-def triplet_keys(
-    texts: Mapping[str, Sequence[str]],
-    images: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    relations: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Return one number for image, label, label and relation, shape (N,)."""
-    labels = len(texts["labels"])
-    return ((images * labels + first) * labels + second) * (len(texts["relations"]) + 1) + relations
+Codes = NDArray[np.int64]
 
 
-def classes_of(
-    texts: Mapping[str, Sequence[str]], keys: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the two labels and the relation of triplet keys, each of shape (N,)."""
-    labels = max(len(texts["labels"]), 1)
-    rest, relations = np.divmod(keys, len(texts["relations"]) + 1)
-    rest, second = np.divmod(rest, labels)
-    return rest % labels, second, relations
+@dataclass(frozen=True, slots=True)
+class TripletKeys:
+    """Conversion of the codes of a triplet to its key and back.
+
+    Attributes
+    ----------
+    labels : int
+        Number of labels of the truth.
+    relations : int
+        Number of relations of the truth. Relations that the truth does not have share the next code.
+
+    Examples
+    --------
+    >>> keys = TripletKeys(labels=3, relations=2)
+    >>> key = keys.encode(np.array([5]), np.array([0]), np.array([2]), np.array([1]))
+    >>> [codes.item() for codes in keys.decode(key)]
+    [0, 2, 1]
+    """
+
+    labels: int
+    relations: int
+
+    def encode(self, images: Codes, first: Codes, second: Codes, relations: Codes) -> Codes:
+        """Return the key of each triplet, shape (N,), from four arrays of codes of the same shape."""
+        return ((images * self.labels + first) * self.labels + second) * (self.relations + 1) + relations
+
+    def decode(self, keys: Codes) -> tuple[Codes, Codes, Codes]:
+        """Return the codes of the first label, the second label and the relation of each key, all of shape (N,)."""
+        labels = max(self.labels, 1)
+        rest, relations = np.divmod(keys, self.relations + 1)
+        rest, second = np.divmod(rest, labels)
+        return rest % labels, second, relations

@@ -1,125 +1,96 @@
-"""Compile the truth of the relationships track: which labels are known where, and the triplets."""
+"""The ground truth and the parameters of the relationships track."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.files.folder import TruthFolder, coded
-from evaluator.files.tables import TruthTable
-from evaluator.kernels.text.lookup import kept_index
-from evaluator.tracks.checking import check_boxes, check_labels, checked, distinct_keys, image_names
-from evaluator.tracks.relationships.triplets import FIRST, LABELS, SECOND, triplet_keys
-from evaluator.tracks.shared.truth_warnings import warn_duplicates, warn_unlisted_images
-from evaluator.tracks.shared.usage import usage_of
-from evaluator.truth import Truth
+from evaluator.tracks.relationships.triplets import TripletKeys
+from evaluator.tracks.shared.label_truth import LabelTruth, StoredIndex
+from evaluator.tracks.shared.parameters import TrackParameters
+from evaluator.truth import StoredArray, StoredTexts
+
+Weights = tuple[float, float, float]
 
 
-def compile_truth(folder: TruthFolder, parameters: Mapping[str, Any]) -> Truth:
-    """Return the prepared truth of a folder.
+@dataclass(frozen=True, slots=True)
+class RelationshipsParameters(TrackParameters):
+    """Parameters of a scoring.
 
-    Its arrays: ``known`` and ``negative`` (sorted image × label keys); the triplets, sorted by key and then in file
-    order: ``triplets`` (keys), ``images``, ``relations``, ``rows`` of relationships.csv, ``first`` and ``second``
-    (float32, (M, 4)); ``usage``; for the kernels ``told`` (2 × label + 1 where it is negative) and where those and the
-    triplets of each image begin.
-
-    Raises
-    ------
-    InvalidTruth
-        With every fault of every file.
+    Attributes
+    ----------
+    iou_threshold : float
+        Lowest overlap with which a pair hits a triplet or a phrase.
+    weights : three floats
+        Of the mAP of relationships, recall@50 and the mAP of phrases in the score.
     """
-    tables = {name: folder.table(name) for name in ("relationships.csv", "image_labels.csv") if name in folder}
-    related, verified = tables["relationships.csv"], tables.get("image_labels.csv")
-    warn_unlisted_images(folder)
-    images = {image: code for code, image in enumerate(image_names(folder, tables))}
-    listed = folder.names("classes.csv") if "classes.csv" in folder else None
-    listed_relations = folder.names("relations.csv") if "relations.csv" in folder else None
-    named = {label for column in LABELS for label in related.texts(column)}
-    named |= set(verified.texts("LabelName")) if verified else set()
-    relation_texts = related.texts("RelationshipLabel")
-    if listed is not None:
-        for column in LABELS:
-            check_labels(related, column, listed, "classes.csv")
-        if verified is not None:
-            check_labels(verified, "LabelName", listed, "classes.csv")
-    if listed_relations is not None:
-        check_labels(related, "RelationshipLabel", listed_relations, "relations.csv")
-    labels = {label: code for code, label in enumerate(listed if listed is not None else sorted(named))}
-    relations = listed_relations if listed_relations is not None else {r: r for r in sorted(set(relation_texts))}
-    texts = {
-        "images": list(images),
-        "labels": list(labels),
-        "relations": list(relations),
-        "relation_names": list(relations.values()),
-    }
-    arrays = _triplets(related, texts, images, labels) | _labels(related, verified, images, labels)
-    arrays |= _places(arrays, images=len(images), labels=len(labels)) | {"usage": usage_of(folder, images)}
-    is_open = {"images": False, "labels": listed is None, "relations": listed_relations is None}
-    for name, as_unknown in is_open.items():
-        arrays |= kept_index(name, texts[name], as_unknown=as_unknown)
-    flags = {
-        "images_listed": "images.csv" in folder,
-        "labels_listed": listed is not None,
-        "relations_listed": listed_relations is not None,
-    }
-    return checked(folder.faults, Truth(folder.track.name, folder.sha256, {}, flags, texts, arrays))
+
+    iou_threshold: float
+    weights: Weights
 
 
-def _triplets(
-    table: TruthTable, texts: Mapping[str, Sequence[str]], images: Mapping[str, int], labels: Mapping[str, int]
-) -> dict[str, NDArray[Any]]:
-    boxes = []
-    for number, columns in enumerate((FIRST, SECOND), 1):
-        boxes.append(table.numbers(*columns))
-        check_boxes(table, boxes[-1], str(number))
-    warn_duplicates(table, ("ImageID", *LABELS, "RelationshipLabel", *FIRST, *SECOND), "triplet")
-    codes = coded(table.texts("ImageID"), images)
-    relations = coded(
-        table.texts("RelationshipLabel"), {relation: code for code, relation in enumerate(texts["relations"])}
-    )
-    one, two = (coded(table.texts(column), labels) for column in LABELS)
-    keys = triplet_keys(texts, codes, one, two, relations)
-    order = np.argsort(keys, kind="stable")
-    return {
-        "triplets": keys[order],
-        "images": codes[order],
-        "relations": relations[order],
-        "rows": order.astype(np.int32),
-        "first": boxes[0][order].astype(np.float32),
-        "second": boxes[1][order].astype(np.float32),
-    }
+class RelationshipsTruth(LabelTruth):
+    """The ground truth: triplets of two labelled boxes and a relation, and which labels each image has.
 
-
-def _labels(
-    related: TruthTable, verified: TruthTable | None, images: Mapping[str, int], labels: Mapping[str, int]
-) -> dict[str, NDArray[Any]]:
-    """Return which labels an image is known to have or not to have.
-
-    Negative are the labels of the label file that no triplet of the image uses, whatever their Confidence: so does the
-    official code.
+    The M triplets are sorted by key (:class:`TripletKeys`) and then by row of relationships.csv. A label is *verified*
+    in an image if image_labels.csv has a row for it or if a triplet of the image has it. The key of an image and a
+    label is the code of the image × number of labels + the code of the label.
     """
-    codes = coded(related.texts("ImageID"), images)
-    used = distinct_keys(
-        np.concatenate([codes, codes]),
-        np.concatenate([coded(related.texts(column), labels) for column in LABELS]),
-        len(labels),
-    )
-    told = np.zeros(0, np.int64)
-    if verified is not None:
-        verified.integers("Confidence")
-        told = distinct_keys(
-            coded(verified.texts("ImageID"), images), coded(verified.texts("LabelName"), labels), len(labels)
-        )
-    return {"known": np.union1d(told, used), "negative": np.setdiff1d(told, used)}
 
+    relations = StoredTexts()
+    """Each relation; its index is its code."""
+    relation_names = StoredTexts()
+    """Display name of each relation."""
+    triplets = StoredArray[np.int64]()
+    """Key of each triplet, ascending; shape (M,)."""
+    triplet_images = StoredArray[np.int64]("images")
+    """Code of the image of each triplet, ascending; shape (M,)."""
+    triplet_relations = StoredArray[np.int64]("relations")
+    """Code of the relation of each triplet; shape (M,)."""
+    triplet_rows = StoredArray[np.int32]("rows")
+    """Row of each triplet in relationships.csv, from 0; shape (M,)."""
+    first_boxes = StoredArray[np.float32]("first")
+    """XMin, XMax, YMin, YMax of the first box of each triplet; shape (M, 4)."""
+    second_boxes = StoredArray[np.float32]("second")
+    """XMin, XMax, YMin, YMax of the second box of each triplet; shape (M, 4)."""
+    verified = StoredArray[np.int64]("known")
+    """Keys of the verified labels of all images, ascending and distinct; shape (V,)."""
+    negative = StoredArray[np.int64]()
+    """Those of ``verified`` that no triplet of the image has, ascending; shape (at most V,)."""
+    image_labels = StoredArray[np.int32]("told")
+    """2 × label + (1 if it is negative) for each of ``verified``; shape (V,)."""
+    image_labels_from = StoredArray[np.int32]("told_from")
+    """Index into ``image_labels`` of the first label of each image, and V; shape (images + 1,)."""
+    triplets_from = StoredArray[np.int32]()
+    """Index of the first triplet of each image, and M; shape (images + 1,)."""
 
-def _places(arrays: Mapping[str, NDArray[Any]], *, images: int, labels: int) -> dict[str, NDArray[Any]]:
-    """Return the sorted keys as places: what is told of each image, and its triplets."""
-    known, bounds = arrays["known"], np.arange(images + 1)
-    negative = np.isin(known, arrays["negative"])
-    return {
-        "told_from": np.searchsorted(known, bounds * labels).astype(np.int32),
-        "told": (known % max(labels, 1) * 2 + negative).astype(np.int32),
-        "triplets_from": np.searchsorted(arrays["images"], bounds).astype(np.int32),
-    }
+    image_index = StoredIndex("images")
+    """Hash table from the id of an image to its code."""
+    label_index = StoredIndex("labels")
+    """Hash table from a label to its code."""
+    relation_index = StoredIndex("relations")
+    """Hash table from a relation to its code."""
+
+    @property
+    def relations_listed(self) -> bool:
+        """Whether ``relations.csv`` lists the relations, so that a submission with any other relation has a defect."""
+        return self.flags["relations_listed"]
+
+    @property
+    def keys(self) -> TripletKeys:
+        """The conversion of codes to triplet keys."""
+        return TripletKeys(len(self.labels), len(self.relations))
+
+    def positives(self, split: str) -> NDArray[np.int64]:
+        """Return the number of triplets of each relation in a split, shape (relations,)."""
+        chosen = self.triplet_relations[self.splits[split][self.triplet_images]]
+        return np.bincount(chosen, minlength=len(self.relations))
+
+    def shown_relations(self, split: str) -> list[int]:
+        """Return the relations that have a row in the report of a split: all of relations.csv, or those found in it.
+
+        A row for any other relation would show participants which relations only private images have.
+        """
+        if self.relations_listed:
+            return list(range(len(self.relations)))
+        return np.flatnonzero(self.positives(split)).tolist()

@@ -1,17 +1,17 @@
-"""Caption ids of a retrieval contest: whether they reveal their images, and an order that reveals nothing."""
+"""Checks whether caption ids reveal their images, and returns ids in an order that reveals nothing."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
-LEAST_CAPTIONS = 5  # fewer come in the order of their images by chance too often to refuse it
-LEAST_GROUPED = 20  # the same for captions of one image that follow each other
-SHORT_ID = 5  # characters; a shorter image id can occur in a random caption id by chance
+MIN_ORDERED = 5  # Fewer captions are too often in the order of their images by chance.
+MIN_GROUPED = 20  # Fewer captions of one image are too often next to each other by chance.
+MIN_ID_CHARACTERS = 5  # A shorter image id can be part of a random caption id by chance.
 
 
-def naming(captions: Mapping[str, str]) -> list[str]:
-    """Return the captions whose id contains the id of their image, with or without its file ending.
+def captions_with_image_id(captions: Mapping[str, str]) -> list[str]:
+    """Return the captions whose id contains the id of their image, with or without its file name extension.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def naming(captions: Mapping[str, str]) -> list[str]:
 
     Examples
     --------
-    >>> naming({"1007129816#0": "1007129816.jpg", "c4d1a90be27f": "1007129816.jpg"})
+    >>> captions_with_image_id({"1007129816#0": "1007129816.jpg", "c4d1a90be27f": "1007129816.jpg"})
     ['1007129816#0']
     """
     return [caption for caption, image in captions.items() if _contains(caption, image)]
@@ -29,54 +29,58 @@ def naming(captions: Mapping[str, str]) -> list[str]:
 def _contains(caption: str, image: str) -> bool:
     caption = caption.casefold()
     for name in {image.casefold(), image.casefold().rpartition(".")[0]} - {""}:
-        if len(name) >= SHORT_ID and name in caption:
+        if len(name) >= MIN_ID_CHARACTERS and name in caption:
             return True
         if re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", caption):
             return True
     return False
 
 
-def ordered(captions: Mapping[str, str], images: Sequence[str]) -> str:
-    """Return which order of the captions reveals their images: in the file, by id, or none (an empty text).
+def revealing_order(captions: Mapping[str, str], images: Sequence[str]) -> str:
+    """Return which order of the captions reveals their images: "in the file", "by id", or "" for neither.
 
-    An order reveals images where it follows the order of the images, or where captions of one image are neighbours more
-    often than halfway between never and always.
+    An order reveals images if it is the order of the images, or if more than half of the possible pairs of neighbours
+    are captions of one image.
 
     Examples
     --------
-    >>> ordered({"b": "x", "e": "x", "a": "y", "d": "y", "c": "z"}, ["x", "y", "z"])
+    >>> revealing_order({"b": "x", "e": "x", "a": "y", "d": "y", "c": "z"}, ["x", "y", "z"])
     'in the file'
-    >>> ordered({"b": "x", "a": "y", "e": "x", "d": "y", "c": "z"}, ["x", "y", "z"])
+    >>> revealing_order({"b": "x", "a": "y", "e": "x", "d": "y", "c": "z"}, ["x", "y", "z"])
     ''
     """
-    orders = {"in the file": list(captions), "by id": sorted(captions, key=_natural)}
-    ranked = [{image: place for place, image in enumerate(order)} for order in (images, sorted(images, key=_natural))]
+    orders = {"in the file": list(captions), "by id": sorted(captions, key=_natural_key)}
+    positions = [
+        {image: index for index, image in enumerate(order)} for order in (images, sorted(images, key=_natural_key))
+    ]
     for name, order in orders.items():
         of_images = [captions[caption] for caption in order]
-        if _grouped(of_images) or any(_monotone([ranks.get(image, -1) for image in of_images]) for ranks in ranked):
+        if _is_grouped(of_images) or any(
+            _is_monotone([position.get(image, -1) for image in of_images]) for position in positions
+        ):
             return name
     return ""
 
 
-def _natural(text: str) -> list[tuple[int, str]]:
-    """Sort key by which c2 comes before c10."""
+def _natural_key(text: str) -> list[tuple[int, str]]:
+    """Return a sort key that puts c2 before c10."""
     return [(int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
 
 
-def _monotone(places: Sequence[int]) -> bool:
-    pairs = list(pairwise(places))
+def _is_monotone(positions: Sequence[int]) -> bool:
+    pairs = list(pairwise(positions))
     rises, falls = (all(sign * (b - a) >= 0 for a, b in pairs) for sign in (1, -1))
-    return len(places) >= LEAST_CAPTIONS and len(set(places)) > 1 and (rises or falls)
+    return len(positions) >= MIN_ORDERED and len(set(positions)) > 1 and (rises or falls)
 
 
-def _grouped(images: Sequence[str]) -> bool:
+def _is_grouped(images: Sequence[str]) -> bool:
     possible = len(images) - len(set(images))
     neighbours = sum(a == b for a, b in pairwise(images))
-    return len(images) >= LEAST_GROUPED and len(set(images)) > 1 and 2 * neighbours > possible > 0
+    return len(images) >= MIN_GROUPED and len(set(images)) > 1 and 2 * neighbours > possible > 0
 
 
 def shuffled(ids: Iterable[str]) -> list[str]:
-    """Return ids in an order that depends on the ids alone and follows no other order: by their sha256.
+    """Return ids sorted by their sha256, an order that depends on the ids only and reveals nothing.
 
     >>> shuffled(["a", "b", "c", "d", "e", "f"])
     ['d', 'f', 'c', 'b', 'e', 'a']

@@ -1,4 +1,4 @@
-"""Open Images instance segmentation: masks against masks; what has a box only is ignored where it is met."""
+"""Open Images instance segmentation: objects with masks; detections on objects with only a box are ignored."""
 
 import base64
 import zlib
@@ -11,159 +11,166 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import SEGMENTATION
 from evaluator.files.source import Source
-from evaluator.files.submission import Table, read_table
+from evaluator.files.submission import SubmissionTable, read_submission
 from evaluator.kernels import compile_once
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
 from evaluator.metrics.masks import KERNEL, Masks, mask_ioa, mask_iou
-from evaluator.metrics.matching import best_objects, takers
-from evaluator.tracks.detection.candidates import (
-    most_confident,
-    outcome_of,
-    predicted,
-    reached,
-    sound,
-    without_unverified,
-)
-from evaluator.tracks.detection.matches import Detections, Matches
-from evaluator.tracks.interface import (
-    Contest,
-    Outcome,
-    Progress,
-    csv_text,
-    notice_boxes,
-    require_all_images,
-    vocabularies_of,
-)
+from evaluator.metrics.matching import best_objects, winning_claims
+from evaluator.request import Progress
+from evaluator.tracks.detection.candidates import Detections, are_valid, are_verified, indices_within_cap, predicted
+from evaluator.tracks.detection.entries import ScoredDetections
+from evaluator.tracks.detection.matches import Matches, confidences_of_groups
+from evaluator.tracks.interface import Outcome, Scorer
+from evaluator.tracks.segmentation.truth import SegmentationParameters, SegmentationTruth
+from evaluator.tracks.shared.submissions import csv_text, notice_boxes, require_all_images, vocabularies_of
 from evaluator.truth import Truth
 
-OBJECTS = ("mask_keys", "group_mask_keys")
 
+def match(
+    truth: SegmentationTruth, detections: Detections, masks: Masks, parameters: SegmentationParameters
+) -> Matches:
+    """Match detections, sorted by key, with the masks of objects; then those that hit none with boxes of objects.
 
-def read(source: Source, truth: Truth | None, parameters: Mapping[str, Any]) -> Table:
-    """Read a submission, and notice what was hardly meant."""
-    sizes = {"width": truth.arrays["widths"], "height": truth.arrays["heights"]} if truth else None
-    table, findings = read_table(source, SEGMENTATION.form, vocabularies_of(truth), sizes), source.findings
-    if truth is not None and parameters["require_all_images"] and not findings.total:
-        require_all_images(truth, table, findings)
-    if not findings.total:
-        empty = int(np.count_nonzero(table.columns["Mask"]["area"] == 0))
-        findings.notice("empty_mask", "masks without a pixel were ignored", empty)
-        notice_boxes(findings, truth, table.numbers("Score")[:, 0], [], [table.codes("LabelName")])
-    return table
-
-
-def evaluate(truth: Truth, table: Table, parameters: Mapping[str, Any], progress: Progress) -> Outcome:
-    """Score the masks on every split."""
-    progress("matching", 0.0)
-    masks = table.columns["Mask"]
-    found = predicted(truth, table, masks["box"], parameters)
-    found = found[sound(found)]  # an empty mask has an empty box, which does not count
-    found = found[np.argsort(found.keys(truth), kind="stable")]
-    compile_once(progress)
-    import_module(KERNEL)  # now, so that what loading takes does not depend on whether any mask meets another
-    matches = match(truth, found, Masks(masks["compressed"], masks["area"], masks["size"])[found.rows], parameters)
-    matches = without_unverified(truth, matches)
-    progress("scoring", 0.0)
-    weight = parameters["group_of_weight"]
-    return outcome_of(truth, matches.entries(truth, weight, OBJECTS), weight)
-
-
-def match(truth: Truth, found: Detections, masks: Masks, parameters: Mapping[str, Any]) -> Matches:
-    """Match masks with masks, as detection does with boxes; then what is left with objects that have a box only.
-
-    A detection that meets such a box is ignored: the surest one of an ordinary box, every one inside a group. Source:
+    Masks are matched as boxes are in detection. A detection that matches an object with only a box is absorbed. Source:
     the official code.
-
-    Parameters
-    ----------
-    found : Detections
-        Sorted by key, with the tight boxes of their masks.
-    masks : Masks
-        Of the same shape.
     """
-    threshold, arrays = parameters["iou_threshold"], truth.arrays
-    mask_threshold = float(np.float32(threshold))  # overlaps of masks are in single precision, so it must be too
-    objects, groups = (masks_of(truth, kind) for kind in ("", "group_"))
-
-    def rivalry(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
-        theirs, keys = masks[rivals], found[rivals].keys(truth)
-        overlaps = best_objects(keys, arrays["mask_keys"], lambda ours, its: mask_iou(theirs, objects, ours, its))[1]
-        return overlaps, ties_of(found[rivals], theirs)
-
-    kept = most_confident(truth, found, rivalry)
-    found, masks = found[kept], masks[kept]
-    keys, ties = found.keys(truth), ties_of(found, masks)
-    best, iou = best_objects(keys, arrays["mask_keys"], lambda ours, its: mask_iou(masks, objects, ours, its))
-    hits = takers(np.where(iou >= mask_threshold, best, -1), found.confidences, iou, ties)
-    group, share = best_objects(keys, arrays["group_mask_keys"], lambda ours, its: mask_ioa(masks, groups, ours, its))
-    absorbed = ~hits & (share >= mask_threshold)
-    found_at = reached(
-        group[absorbed], found.confidences[absorbed], len(arrays["group_mask_keys"]), parameters["group_of_weight"]
+    mask_threshold = float(np.float32(parameters.iou_threshold))  # Overlaps of masks are in single precision, too.
+    object_masks, group_masks = truth.masks_of_objects, truth.masks_of_groups
+    detections, masks = within_cap(truth, detections, masks, object_masks)
+    keys, ties = detections.keys(truth), ties_of(detections, masks)
+    objects, overlaps = best_objects(
+        keys, truth.object_keys, lambda ours, theirs: mask_iou(masks, object_masks, ours, theirs)
     )
-    absorbed |= ignored(truth, found, ties, hits | absorbed, threshold)
-    return Matches(found, best, iou, hits, group, share, absorbed, found_at, found.labels)
+    targets = np.where(overlaps >= mask_threshold, objects, -1)
+    hits = winning_claims(targets, detections.confidences, overlaps, ties)
+    groups, shares = best_objects(
+        keys, truth.group_keys, lambda ours, theirs: mask_ioa(masks, group_masks, ours, theirs)
+    )
+    in_group = ~hits & (shares >= mask_threshold)
+    on_box = are_on_boxes(truth, detections, ties, hits | in_group, parameters.iou_threshold)
+    return Matches(
+        detections=detections,
+        verified=are_verified(truth, detections),
+        objects=objects,
+        overlaps=overlaps,
+        hits=hits,
+        groups=groups,
+        shares=shares,
+        absorbed=in_group | on_box,
+        group_confidences=confidences_of_groups(
+            groups[in_group], detections.confidences[in_group], len(truth.group_keys), parameters.group_of_weight
+        ),
+        curves=detections.labels,
+    )
 
 
-def ignored(
-    truth: Truth, found: Detections, ties: list[NDArray[Any]], settled: NDArray[np.bool_], threshold: float
+def within_cap(
+    truth: SegmentationTruth, detections: Detections, masks: Masks, object_masks: Masks
+) -> tuple[Detections, Masks]:
+    """Return the most confident detections of each image and label, and their masks."""
+
+    def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
+        tied, tied_masks = detections[rivals], masks[rivals]
+        _, overlaps = best_objects(
+            tied.keys(truth), truth.object_keys, lambda ours, theirs: mask_iou(tied_masks, object_masks, ours, theirs)
+        )
+        return overlaps, ties_of(tied, tied_masks)
+
+    chosen = indices_within_cap(truth, detections, tie_breaks)
+    return detections[chosen], masks[chosen]
+
+
+def are_on_boxes(
+    truth: SegmentationTruth,
+    detections: Detections,
+    ties: list[NDArray[Any]],
+    settled: NDArray[np.bool_],
+    threshold: float,
 ) -> NDArray[np.bool_]:
-    """Tell which detections that are not settled lie on an object with a box only, shape (N,)."""
-    boxes, group_boxes, keys = truth.arrays["boxes"], truth.arrays["group_boxes"], found.keys(truth)
-    best, iou = best_objects(
-        keys,
-        truth.arrays["box_keys"],
-        lambda ours, its: intersection_over_union(found.boxes[ours], boxes[its]),
+    """Return which detections that are not settled match an object that has only a box, shape (N,).
+
+    Of those that overlap an ordinary box enough, the best one matches it. All that lie in the box of a group match it.
+    """
+    keys, boxes = detections.keys(truth), detections.boxes
+    objects, overlaps = best_objects(
+        keys, truth.box_keys, lambda ours, theirs: intersection_over_union(boxes[ours], truth.boxes[theirs])
     )
-    targets = np.where(~settled & (iou >= threshold), best, -1)
-    first = takers(targets, found.confidences, iou, ties)
-    _, share = best_objects(
+    targets = np.where(~settled & (overlaps >= threshold), objects, -1)
+    on_ordinary = winning_claims(targets, detections.confidences, overlaps, ties)
+    _, shares = best_objects(
         keys,
-        truth.arrays["group_box_keys"],
-        lambda ours, its: intersection_over_area(found.boxes[ours], group_boxes[its]),
+        truth.group_box_keys,
+        lambda ours, theirs: intersection_over_area(boxes[ours], truth.group_boxes[theirs]),
     )
-    return ~settled & (first | (share >= threshold))
+    return ~settled & (on_ordinary | (shares >= threshold))
 
 
-def ties_of(found: Detections, masks: Masks) -> list[NDArray[Any]]:
-    """Return what decides between equals last: the box, then the mask itself."""
-    return [*found.corners, np.unique(masks.compressed, return_inverse=True)[1]]
+def ties_of(detections: Detections, masks: Masks) -> list[NDArray[Any]]:
+    """Return what breaks ties between detections of equal confidence and overlap: their boxes, then their masks."""
+    return [*detections.coordinates, np.unique(masks.compressed, return_inverse=True)[1]]
 
 
-def masks_of(truth: Truth, kind: str) -> Masks:
-    """Return the masks of the truth's ordinary objects (``""``) or groups (``"group_"``)."""
-    places, texts = truth.arrays[f"{kind}masks"], list(truth.texts["masks"])
-    images = truth.arrays[f"{kind}mask_keys"] // max(len(truth.texts["labels"]), 1)
-    sizes = np.stack([truth.arrays["heights"][images], truth.arrays["widths"][images]], axis=1)
-    compressed = np.array([texts[place].encode() for place in places.tolist()], object)
-    return Masks(compressed, truth.arrays["areas"][places], sizes)
+class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, SubmissionTable]):
+    """Scores submissions to Open Images instance segmentation."""
+
+    track = SEGMENTATION
+
+    def truth_of(self, prepared: Truth) -> SegmentationTruth:
+        """Return a truth with typed members."""
+        return SegmentationTruth.of(prepared)
+
+    def parameters_of(self, resolved: Mapping[str, Any]) -> SegmentationParameters:
+        """Return the parameters with typed fields."""
+        return SegmentationParameters.of(resolved)
+
+    def read(
+        self, source: Source, truth: SegmentationTruth | None, parameters: SegmentationParameters
+    ) -> SubmissionTable:
+        """Read a submission, and add notices about predictions that were probably not intended."""
+        sizes = None if truth is None else {"width": truth.widths, "height": truth.heights}
+        table, findings = read_submission(source, SEGMENTATION.form, vocabularies_of(truth), sizes), source.findings
+        if truth is not None and parameters.require_all_images and not findings.total:
+            require_all_images(truth, table, findings)
+        if not findings.total:
+            empty = int(np.count_nonzero(table.columns["Mask"]["area"] == 0))
+            findings.notice("empty_mask", "masks without a pixel were ignored", empty)
+            notice_boxes(findings, truth, table.numbers("Score")[:, 0], [], [table.codes("LabelName")])
+        return table
+
+    def evaluate(
+        self, truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters, progress: Progress
+    ) -> Outcome:
+        """Score the masks on every split."""
+        progress("matching", 0.0)
+        column = table.columns["Mask"]
+        detections = predicted(truth, table, column["box"], expand=parameters.expand_predictions)
+        detections = detections[are_valid(detections)]  # An empty mask has an empty box, which is not valid.
+        detections = detections[np.argsort(detections.keys(truth), kind="stable")]
+        compile_once(progress)
+        import_module(KERNEL)  # Loading it only if masks are compared would show by its time that there are objects.
+        masks = Masks(column["compressed"], column["area"], column["size"])[detections.rows]
+        matches = match(truth, detections, masks, parameters)
+        progress("scoring", 0.0)
+        entries = matches.entries(truth, parameters.group_of_weight)
+        return ScoredDetections(truth, entries, parameters.group_of_weight).outcome()
+
+    def template(self, truth: SegmentationTruth) -> str:
+        """Return a row with an empty prediction string for every image; a side that is not known is 1."""
+        sides = (np.maximum(side, 1).tolist() for side in (truth.widths, truth.heights))
+        rows = ((*image, "") for image in zip(truth.images, *sides, strict=True))
+        return csv_text(SEGMENTATION.form.kaggle_header, rows)
+
+    def ceiling(self, truth: SegmentationTruth, parameters: SegmentationParameters) -> str:
+        """Return a submission with every mask of the truth, copies for ancestors included, each with confidence 1."""
+        ordinary, groups = (truth.object_keys, truth.masks_of_objects), (truth.group_keys, truth.masks_of_groups)
+        rows = []
+        for keys, masks in (ordinary, groups):
+            images, labels = truth.images_and_labels(keys)
+            columns = images.tolist(), labels.tolist(), masks.compressed, masks.sizes.tolist()
+            for image, label, run_lengths, (height, width) in zip(*columns, strict=True):
+                text = base64.b64encode(zlib.compress(run_lengths)).decode()
+                rows.append((truth.images[image], width, height, truth.labels[label], 1, text))
+        return csv_text(SEGMENTATION.form.long_header, rows)
 
 
-def blank(truth: Truth) -> str:
-    """Write a row with an empty prediction string for every image; a size that is not known may be any."""
-    sides = [np.maximum(truth.arrays[name], 1).tolist() for name in ("widths", "heights")]
-    rows = ((*of_image, "") for of_image in zip(truth.texts["images"], *sides, strict=True))
-    return csv_text(SEGMENTATION.form.kaggle_header, rows)
-
-
-def ceiling(truth: Truth, parameters: Mapping[str, Any]) -> str:
-    """Write every mask of the truth, those of ancestors included, as a sure detection."""
-    labels, rows = truth.texts["labels"], []
-    for kind in ("", "group_"):
-        masks = masks_of(truth, kind)
-        for key, mask, (height, width) in zip(
-            truth.arrays[f"{kind}mask_keys"].tolist(), masks.compressed, masks.sizes.tolist(), strict=True
-        ):
-            image, label = divmod(key, len(labels))
-            text = base64.b64encode(zlib.compress(mask)).decode()
-            rows.append((truth.texts["images"][image], width, height, labels[label], 1, text))
-    return csv_text(SEGMENTATION.form.long_header, rows)
-
-
-CONTEST = Contest(
-    SEGMENTATION,
-    compiler="evaluator.tracks.segmentation.truth",
-    read=read,
-    evaluate=evaluate,
-    blank=blank,
-    ceiling=ceiling,
-)
+SCORER = SegmentationScorer()

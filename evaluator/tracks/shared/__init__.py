@@ -1,1 +1,1 @@
-"""What several tracks need: labels, tables of a report, the fast path's frame."""
+"""Code that several tracks use: typed truths, labels, tables of a report, and the frame of the fast path."""

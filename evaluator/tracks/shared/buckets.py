@@ -1,4 +1,4 @@
-"""Entries of many curves, sorted into a bucket for each class and half, and their average precisions by kernels."""
+"""Entries of curves, sorted into a bucket for each class and half of the images, and average precisions by kernels."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +34,7 @@ class EntryBuckets:
 
     @classmethod
     def of(cls, segments: Segments, labels: int) -> "EntryBuckets":
-        """Put entries into their buckets; empties ``segments``, so that their memory is freed one by one."""
+        """Put entries into their buckets, and empty the list of segments, so that their memory is freed one by one."""
         tally = sum((np.bincount(codes, minlength=4 * labels) for _, codes in segments), np.zeros(4 * labels, np.int64))
         hits_and_misses = tally.reshape(2 * labels, 2)
         ends = np.r_[0, np.cumsum(hits_and_misses.sum(axis=1))]
@@ -59,7 +59,10 @@ class EntryBuckets:
             self.bucket(number).sort()
 
     def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> Iterator[float]:
-        """Yield the average precision of the first classes over some halves, NaN if there are no positives."""
+        """Yield the average precision of each class over some halves, NaN for a class without positives.
+
+        ``positives``: of the first classes; other classes are left out.
+        """
         room = np.empty((2, len(self.keys)))
         nothing = np.empty(0, np.uint64)
         for label in range(len(positives)):

@@ -4,31 +4,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.metrics.average_precision import Curve, average_precision, precision_recall
-from evaluator.metrics.corners import corners
+from evaluator.metrics.curve_points import simplified
 from evaluator.report import CurveRow, finite
 
-EMPTY = Curve(np.empty(0), np.empty(0), np.empty(0))
+NO_POINTS = Curve(np.empty(0), np.empty(0), np.empty(0))
 
 
 def curve_row(
-    named: CurveRow, confidences: NDArray[np.float64], weights: NDArray[np.float64], truths: float
+    named: CurveRow, confidences: NDArray[np.float64], weights: NDArray[np.float64], positives: float
 ) -> CurveRow:
-    """Return one curve with its exact area; its points are the :func:`evaluator.metrics.corners.corners`.
+    """Return the row of one curve, with its exact area and the points of the :func:`simplified` curve.
 
     Parameters
     ----------
     named : row
-        What the curve is called.
-    confidences, weights, truths
+        The columns that name the curve.
+    confidences, weights, positives
         As for :func:`evaluator.metrics.average_precision.average_precision`.
     """
-    curve = EMPTY
-    if truths > 0 and len(confidences):
-        curve = corners(precision_recall(confidences, weights, truths))
+    curve = NO_POINTS
+    if positives > 0 and len(confidences):
+        curve = simplified(precision_recall(confidences, weights, positives))
     return {
         **named,
-        "area": finite(average_precision(confidences, weights, truths)),
-        "truths": truths,
+        "area": finite(average_precision(confidences, weights, positives)),
+        "truths": positives,
         "confidence": curve.confidences.tolist(),
         "recall": curve.recalls.tolist(),
         "precision": curve.precisions.tolist(),

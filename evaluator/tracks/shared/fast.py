@@ -1,29 +1,41 @@
 """The part of the fast path that tracks share: reading a submission in blocks of lines, on several threads.
 
-A fast path raises :class:`~evaluator.tracks.interface.ReferenceNeeded` for any submission that it cannot score.
+Wherever it turns out that the fast path cannot score a submission, :class:`~evaluator.files.blocks.Declined` is raised.
+A track catches it and returns the reason.
 """
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import Limits, Track
-from evaluator.files.blocks import Blocks, Unreadable
+from evaluator.files.blocks import Blocks, Declined
 from evaluator.files.lines import CHUNK_BYTES
 from evaluator.files.notices import notice_oddities, notice_unknown_images, notice_unknown_labels
 from evaluator.files.rows import RowReader
-from evaluator.kernels.reading import BEYOND_ONE, INVERTED, OUTSIDE, UNKNOWN_IMAGES, UNKNOWN_LABELS
+from evaluator.kernels.reading import (
+    BEYOND_ONE,
+    INVERTED,
+    NEGATIVE_CONFIDENCE,
+    NOT_PLAIN,
+    OUTSIDE,
+    UNKNOWN_IMAGES,
+    UNKNOWN_LABELS,
+)
 from evaluator.kernels.text.decimals import CHARACTERS
 from evaluator.kernels.text.lookup import MAX_CHARACTERS
 from evaluator.problems import Findings, Stop
-from evaluator.tracks.interface import Progress, ReferenceNeeded, ScoringRequest, listed_labels
-from evaluator.truth import Truth
+from evaluator.report import ReferenceNeeded
+from evaluator.request import Progress, ScoringRequest
+from evaluator.tracks.shared.label_truth import LabelTruth
 
 Bytes = NDArray[np.uint8]
+REASONS = {NOT_PLAIN: ReferenceNeeded.NOT_PLAIN, NEGATIVE_CONFIDENCE: ReferenceNeeded.NEGATIVE_CONFIDENCE}
+"""Why the fast path cannot score a file, by the status that a kernel returns."""
 
 
 class KernelState(Protocol):
@@ -66,8 +78,11 @@ class Reader(Protocol):
 
         Raises
         ------
-        ReferenceNeeded
+        Declined
         """
+
+
+ReaderType = TypeVar("ReaderType", bound=Reader)
 
 
 @dataclass(slots=True)
@@ -90,20 +105,22 @@ def header_of(header: str, track: Track) -> FileHeader:
 
     Raises
     ------
-    ReferenceNeeded
+    Declined
         If the header has a defect, or if images follow their prediction strings.
     """
     reader = RowReader(track.form, Limits(), Findings())
     try:
         reader.read_header(1, header)
     except Stop:
-        raise ReferenceNeeded("the header") from None
+        raise Declined(ReferenceNeeded.DEFECTIVE_HEADER) from None
     if reader.kaggle and reader.positions != sorted(reader.positions):
-        raise ReferenceNeeded("a prediction string before its image")
+        raise Declined(ReferenceNeeded.STRING_BEFORE_IMAGE)
     return FileHeader(reader.kaggle, reader.positions)
 
 
-def read_all(request: ScoringRequest, track: Track, readers: Callable[[FileHeader], Sequence[Reader]]) -> Sequence[Any]:
+def read_all(
+    request: ScoringRequest, track: Track, readers: Callable[[FileHeader], Sequence[ReaderType]]
+) -> Sequence[ReaderType]:
     """Read a whole file with one reader for each thread, and return the readers.
 
     Parameters
@@ -115,23 +132,20 @@ def read_all(request: ScoringRequest, track: Track, readers: Callable[[FileHeade
 
     Raises
     ------
-    ReferenceNeeded
+    Declined
     """
-    limits = request.limits
+    resources, limits = request.resources, request.resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
-        raise ReferenceNeeded("limits of its own")
+        raise Declined(ReferenceNeeded.OTHER_LIMITS)
     if limits.line_bytes < 2 * CHUNK_BYTES:  # Blocks checks the length of the first line of a block only
-        raise ReferenceNeeded("limits of its own")
-    try:
-        with Blocks(request.path, limits) as blocks, ThreadPoolExecutor(max(request.threads - 1, 1)) as pool:
-            all_readers = readers(header_of(blocks.header(), track))
-            tasks = [pool.submit(_drain, blocks, all_readers, reader, limits) for reader in all_readers[1:]]
-            _drain(blocks, all_readers, all_readers[0], limits, progress=request.progress)
-            for task in tasks:
-                task.result()
-        request.progress("checking", 1.0)
-    except Unreadable as reason:
-        raise ReferenceNeeded(str(reason)) from None
+        raise Declined(ReferenceNeeded.OTHER_LIMITS)
+    with Blocks(request.submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
+        all_readers = readers(header_of(blocks.header(), track))
+        tasks = [pool.submit(_drain, blocks, all_readers, reader, limits) for reader in all_readers[1:]]
+        _drain(blocks, all_readers, all_readers[0], limits, progress=resources.progress)
+        for task in tasks:
+            task.result()
+    resources.progress("checking", 1.0)
     return all_readers
 
 
@@ -140,20 +154,20 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
 
     Raises
     ------
-    ReferenceNeeded
+    Declined
         The reference implementation names such images.
     """
     times_named = np.sum([reader.state.named for reader in readers], axis=0)
     parts = [part for reader in readers for part in reader.unknown_image_hashes]
     hashes = np.concatenate([np.empty(0, np.uint64), *parts])
     if times_named.max(initial=0) > 1 or len(np.unique(hashes)) < len(hashes):
-        raise ReferenceNeeded("an image in two rows")
+        raise Declined(ReferenceNeeded.REPEATED_IMAGE)
 
 
-def add_notices(truth: Truth, readers: Sequence[Reader], findings: Findings) -> list[int]:
+def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings) -> list[int]:
     """Add the notices that all tracks have to ``findings``; return the counts, summed over all threads."""
     counts: list[int] = np.sum([reader.state.counts for reader in readers], axis=0).tolist()
-    if not truth.flags["images_listed"]:
+    if not truth.images_listed:
         notice_unknown_images(findings, counts[UNKNOWN_IMAGES])
     notice_oddities(
         findings,
@@ -161,7 +175,7 @@ def add_notices(truth: Truth, readers: Sequence[Reader], findings: Findings) -> 
         outside=counts[OUTSIDE],
         beyond=counts[BEYOND_ONE],
     )
-    notice_unknown_labels(findings, counts[UNKNOWN_LABELS], listed=listed_labels(truth)[1])
+    notice_unknown_labels(findings, counts[UNKNOWN_LABELS], listed=truth.public_labels[1])
     return counts
 
 
@@ -174,9 +188,9 @@ def _drain(
         while stop := blocks.take(buffer):
             reader.read(np.frombuffer(buffer, np.uint8), stop)
             if sum(each.predictions for each in all_readers) > limits.boxes:
-                raise ReferenceNeeded("more predictions than allowed")
+                raise Declined(ReferenceNeeded.TOO_MANY_PREDICTIONS)
             if sum(each.images for each in all_readers) > limits.images:
-                raise ReferenceNeeded("more images than allowed")
+                raise Declined(ReferenceNeeded.TOO_MANY_IMAGES)
             if progress:
                 progress("checking", blocks.fraction)
     except BaseException:

@@ -1,4 +1,4 @@
-"""Labels of Open Images: classes and their hierarchy, and which of them somebody verified in which image."""
+"""Labels of Open Images: classes, their hierarchy, and the labels that annotators verified in each image."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.hierarchy import Hierarchy, HierarchyCycle
 from evaluator.tracks.checking import check_labels, distinct_keys, image_names
-from evaluator.tracks.shared.truth_warnings import warn_contradictions, warn_denied, warn_unlisted_images
+from evaluator.tracks.shared.truth_warnings import warn_absent_labels, warn_contradictions, warn_unlisted_images
 
 if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
@@ -20,24 +20,26 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """Images, labels, and what ``image_labels.csv`` tells.
+    """The images, the labels, and the verified labels of a truth folder.
 
     Attributes
     ----------
     images, labels : dict of str to int
-        Codes.
+        Code of each image and of each label.
     names : list of str
-        Display names of the labels.
+        Display name of each label.
     closed : bool
         Whether ``classes.csv`` lists the labels.
     in_hierarchy : int or None
-        How many labels the hierarchy lists, None without one; without ``classes.csv`` they are the first ones.
+        Number of labels in the hierarchy, None without one; without ``classes.csv`` they have the first codes.
     ancestors : list of list of int
-        Of each label.
+        Ancestors of each label.
     above, below : list of list of int
-        Relatives that a label also counts for; empty where nothing is expanded.
-    label_images, label_codes, present
-        The rows of ``image_labels.csv``; arrays of shape (rows,).
+        Ancestors and descendants that each label is copied to; empty lists if labels are not expanded.
+    label_images, label_codes : int64 arrays of shape (rows,)
+        Image and label of each row of ``image_labels.csv``.
+    present : bool array of shape (rows,)
+        Whether the label is verified as present.
     """
 
     images: dict[str, int]
@@ -54,14 +56,14 @@ class Labelling:
 
     @classmethod
     def of(cls, folder: TruthFolder, tables: Mapping[str, "TruthTable"], *, expand: bool) -> "Labelling":
-        """Read the labels of a truth folder; faults are noted and not raised.
+        """Read the labels of a truth folder; faults are collected and not raised.
 
         Parameters
         ----------
         tables : mapping of file name to table
-            ``image_labels.csv`` and every other one with the columns ImageID and LabelName.
+            ``image_labels.csv`` and all other tables with the columns ImageID and LabelName.
         expand : bool
-            Whether a label also counts for its relatives in the hierarchy.
+            Whether labels are copied to their ancestors and descendants in the hierarchy.
         """
         warn_unlisted_images(folder)
         images = {image: code for code, image in enumerate(image_names(folder, tables))}
@@ -85,17 +87,17 @@ class Labelling:
         warn_contradictions(verified)
         for table in tables.values():
             if table is not verified:
-                warn_denied(table, verified)
+                warn_absent_labels(table, verified)
         codes = coded(verified.texts("ImageID"), images), coded(verified.texts("LabelName"), labels)
         names = [(listed or {}).get(label, label) for label in labels]
         lists = listed is not None, len(known) if hierarchy else None
         return cls(images, labels, names, *lists, ancestors, above, below, *codes, present)
 
-    def told(self, present: bool) -> tuple[Codes, Codes]:
-        """Return images and labels of what is verified as present, or as absent, relatives included.
+    def verified_as(self, *, present: bool) -> tuple[Codes, Codes]:
+        """Return the image and the label of each label that is verified as present, or as absent, copies included.
 
-        What is there is there for its ancestors too; what is not, is not for its descendants. Source: the Open Images
-        V4 paper, 5.2.1.
+        A present label makes its ancestors present, and an absent label makes its descendants absent. Source: the Open
+        Images V4 paper, 5.2.1.
         """
         chosen = self.present == present
         rows, labels = expanded(self.label_codes[chosen], self.above if present else self.below)
@@ -103,21 +105,20 @@ class Labelling:
 
     @property
     def labelled(self) -> Codes:
-        """The sorted image × label keys of what ``image_labels.csv`` verifies either way, relatives included."""
-        there, absent = self.told(True), self.told(False)
-        return distinct_keys(
-            np.concatenate([there[0], absent[0]]), np.concatenate([there[1], absent[1]]), len(self.labels)
-        )
+        """Keys of the labels that ``image_labels.csv`` verifies as present or as absent, copies included, ascending."""
+        present, absent = self.verified_as(present=True), self.verified_as(present=False)
+        images, labels = (np.concatenate(columns) for columns in zip(present, absent, strict=True))
+        return distinct_keys(images, labels, len(self.labels))
 
     @property
     def listed_arrays(self) -> dict[str, Codes]:
-        """How many labels, the first ones, the hierarchy lists, where it is the only public list of them."""
+        """The array with the number of labels in the hierarchy, if that is the only public list of labels."""
         alone = self.in_hierarchy is not None and not self.closed
         return {"listed_labels": np.array([self.in_hierarchy])} if alone else {}
 
     @property
     def ancestor_arrays(self) -> dict[str, Codes]:
-        """The ancestors of all labels, and where those of each end."""
+        """The arrays with the ancestors of all labels."""
         return {
             "ancestors": np.array([ancestor for each in self.ancestors for ancestor in each], np.int64),
             "ancestor_ends": np.cumsum([len(each) for each in self.ancestors], dtype=np.int64),
@@ -134,7 +135,7 @@ class Labelling:
 
 
 def _read_hierarchy(folder: TruthFolder) -> Hierarchy | None:
-    """Read ``hierarchy.json`` where it is there."""
+    """Return the hierarchy; None if there is no ``hierarchy.json`` or if it has a fault."""
     if "hierarchy.json" not in folder:
         return None
     try:
@@ -147,7 +148,7 @@ def _read_hierarchy(folder: TruthFolder) -> Hierarchy | None:
 
 
 def _check_hierarchy(table: "TruthTable", hierarchy: Hierarchy) -> None:
-    """Note every label that has no place below the root."""
+    """Add a fault for every label that is not below the root of the hierarchy."""
     outside = coded(table.texts("LabelName"), dict.fromkeys(hierarchy.ancestors, 0)) < 0
     table.mark("LabelName", outside, "truth_not_in_hierarchy", "is not below the root of hierarchy.json")
 
@@ -155,10 +156,10 @@ def _check_hierarchy(table: "TruthTable", hierarchy: Hierarchy) -> None:
 def _label_codes(
     tables: Mapping[str, "TruthTable"], hierarchy: Hierarchy | None, listed: Mapping[str, str] | None
 ) -> dict[str, int]:
-    """Return every label with its code.
+    """Return the code of each label.
 
-    With ``classes.csv`` its labels in its order: an ancestor that it does not list is not evaluated. Without it
-    those that the hierarchy lists, sorted, and then what else the truth names, sorted.
+    With ``classes.csv`` these are its labels in its order, so an ancestor that it does not list is not evaluated.
+    Without it, these are the labels of the hierarchy, sorted, and then the other labels of the truth, sorted.
     """
     if listed is not None:
         return {label: code for code, label in enumerate(listed)}
@@ -168,8 +169,22 @@ def _label_codes(
 
 
 def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:
-    """Return each row with a copy for every relative of its label: (row, label), both of shape (N + copies,).
+    """Return labels, and then a copy of each for every relative that it has.
 
+    Parameters
+    ----------
+    labels : int64 array of shape (N,)
+    relatives : list of list of int
+        Relatives of each label.
+
+    Returns
+    -------
+    rows : int64 array of shape (N + copies,)
+        Index into ``labels`` that each comes from.
+    expanded : int64 array of the same shape
+
+    Examples
+    --------
     >>> expanded(np.array([0, 1]), [[1, 2], []])
     (array([0, 1, 0, 0]), array([0, 1, 1, 2]))
     """
@@ -178,5 +193,5 @@ def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:
     starts = np.cumsum(counts) - counts
     sizes = counts[labels]
     copies = np.repeat(np.arange(len(labels)), sizes)
-    place = np.arange(len(copies)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.r_[np.arange(len(labels)), copies], np.r_[labels, flat[np.repeat(starts[labels], sizes) + place]]
+    offsets = np.arange(len(copies)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.r_[np.arange(len(labels)), copies], np.r_[labels, flat[np.repeat(starts[labels], sizes) + offsets]]

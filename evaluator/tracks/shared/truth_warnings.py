@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def warn_unlisted_images(folder: "TruthFolder") -> None:
-    """Warn about a challenge's truth that names no images but the annotated ones.
+    """Warn if the truth of a challenge lists only the annotated images.
 
-    Its template submission lists these, and so shows participants which images have an annotation.
+    Its template submission lists the same images, and so shows participants which images have an annotation.
     """
     if folder.hidden and "images.csv" not in folder:
         message = "is missing, so the template submission lists the annotated images only; list every image"
@@ -22,14 +22,14 @@ def warn_unlisted_images(folder: "TruthFolder") -> None:
 
 
 def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
-    """Warn about boxes in pixels, outside the image, or without area.
+    """Warn about boxes that have no area, or that lie outside of the image, as boxes in pixels do.
 
     Parameters
     ----------
     boxes : float64 array of shape (N, 4)
         XMin, XMax, YMin, YMax.
     suffix : str
-        Of the columns' names.
+        Last part of the names of the columns.
     """
     for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
         empty = boxes[:, low] == boxes[:, high]
@@ -41,7 +41,10 @@ def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = ""
 
 
 def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> None:
-    """Warn about rows that say the same as an earlier one in all of these columns."""
+    """Warn about rows that are equal to an earlier row in all of these columns.
+
+    ``what``: what a row describes.
+    """
     repeated = table.frame.duplicated(list(columns)).to_numpy(bool)
     table.warn(
         "ImageID", repeated, "truth_duplicate", f"has this {what} in an earlier row already: only one is reached"
@@ -49,21 +52,21 @@ def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> N
 
 
 def warn_contradictions(labels: "TruthTable") -> None:
-    """Warn about classes that are verified both as present and as absent in one image, and about other confidences."""
+    """Warn about classes verified as present and as absent in one image, and about confidences other than 0 and 1."""
     frame = labels.frame[["ImageID", "LabelName"]].assign(present=labels.integers("Confidence") == 1)
     both = frame.groupby(["ImageID", "LabelName"])["present"].transform("nunique") > 1
     labels.warn("LabelName", both.to_numpy(bool), "truth_contradiction", "is verified both 0 and 1 for this image")
-    said = labels.numbers("Confidence")[:, 0]
-    what = "is neither 0 nor 1; it counts as 0"
-    labels.warn("Confidence", ~np.isin(said, (0.0, 1.0)) & ~np.isnan(said), "truth_confidence", what)
+    confidences = labels.numbers("Confidence")[:, 0]
+    is_other = ~np.isin(confidences, (0.0, 1.0)) & ~np.isnan(confidences)
+    labels.warn("Confidence", is_other, "truth_confidence", "is neither 0 nor 1; it counts as 0")
 
 
-def warn_denied(objects: "TruthTable", labels: "TruthTable") -> None:
-    """Warn about objects of a class that is verified as absent from their image, and not as present."""
-    pairs = list(zip(labels.texts("ImageID"), labels.texts("LabelName"), strict=True))
-    is_present = (labels.integers("Confidence") == 1).tolist()
-    present = {pair for pair, there in zip(pairs, is_present, strict=True) if there}
-    absent = set(pairs) - present
-    own = zip(objects.texts("ImageID"), objects.texts("LabelName"), strict=True)
-    denied = np.array([pair in absent for pair in own], bool)
+def warn_absent_labels(objects: "TruthTable", labels: "TruthTable") -> None:
+    """Warn about objects whose class is verified as absent from their image, and not as present."""
+    verified = list(zip(labels.texts("ImageID"), labels.texts("LabelName"), strict=True))
+    are_present = (labels.integers("Confidence") == 1).tolist()
+    present = {pair for pair, is_present in zip(verified, are_present, strict=True) if is_present}
+    absent = set(verified) - present
+    pairs = zip(objects.texts("ImageID"), objects.texts("LabelName"), strict=True)
+    denied = np.array([pair in absent for pair in pairs], bool)
     objects.warn("LabelName", denied, "truth_contradiction", f"is verified as absent from this image in {labels.file}")

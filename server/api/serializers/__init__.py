@@ -1,1 +1,1 @@
-"""The shapes that go in and out, one file per resource."""
+"""The serializers of requests and responses, one file for each resource."""

@@ -1,4 +1,4 @@
-"""Challenges, phases, joining, quota."""
+"""Serializers of challenges, phases, membership and quota."""
 
 from dataclasses import asdict
 from typing import Any, TypedDict
@@ -8,16 +8,16 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from evaluator.catalog import TRACKS
-from server.api.serializers.fields import NullWhereEmpty
-from server.api.serializers.inputs import Flag, Input, Text
+from server.api.serializers.fields import NullIfEmpty
+from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictText
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase
 from server.submissions.limits import file_limits
-from server.submissions.services.keeping import Share
 from server.submissions.services.quota import Quota
+from server.submissions.services.retention import StorageUse
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """Limits of a file. A file that exceeds one is refused or rejected."""
+    """Limits of a submitted file. A file that exceeds one of them is refused or rejected."""
 
     upload_bytes = serializers.IntegerField(help_text="size of the uploaded file")
     decompressed_bytes = serializers.IntegerField()
@@ -36,14 +36,15 @@ class ActiveTruth(TypedDict):
 
 
 class PhaseSerializer(serializers.Serializer[Phase]):
-    """`context["now"]` is the database's time."""
-
+    # The context has `now`, the database's time.
     slug = serializers.SlugField()
     title = serializers.CharField()
     track = serializers.ChoiceField(choices=sorted(TRACKS))
     parameters = serializers.SerializerMethodField(help_text="all parameters, including the track's defaults")
     headline = serializers.CharField(source="declared_track.headline", help_text="the metric that determines the rank")
-    truth = serializers.SerializerMethodField(help_text="the active ground truth; null: none yet")
+    truth = serializers.SerializerMethodField(
+        help_text="the active version of the ground truth; null if there is none yet"
+    )
     open = serializers.SerializerMethodField(help_text="whether the phase accepts submissions now")
     opens_at = serializers.DateTimeField(source="opening")
     closes_at = serializers.DateTimeField(source="closing", allow_null=True)
@@ -51,8 +52,8 @@ class PhaseSerializer(serializers.Serializer[Phase]):
 
     @extend_schema_field(LimitsSerializer)
     def get_limits(self, phase: Phase) -> dict[str, int]:
-        told = {"upload_bytes": settings.UPLOAD_MAX_BYTES, "scoring_seconds": settings.EVALUATION_SECONDS}
-        return told | asdict(file_limits())
+        upload = {"upload_bytes": settings.UPLOAD_MAX_BYTES, "scoring_seconds": settings.EVALUATION_SECONDS}
+        return upload | asdict(file_limits())
 
     def get_parameters(self, phase: Phase) -> dict[str, Any]:
         return phase.declared_track.resolve(phase.parameters)
@@ -77,9 +78,11 @@ class ChallengeSerializer(serializers.Serializer[Any]):
     phases = PhaseSerializer(many=True)
 
 
-class JoinInput(Input):
-    accept_rules = Flag(default=False, help_text="you have read the challenge's rules and accept them")
-    team = Text(required=False, allow_blank=True, help_text="name of your team; default: your username")
+class JoinInput(StrictInput):
+    accept_rules = StrictBoolean(
+        default=False, help_text="must be true: you have read and accept the rules of the challenge"
+    )
+    team = StrictText(required=False, allow_blank=True, help_text="name of your team; default: your username")
 
 
 class MembershipSerializer(serializers.Serializer[Membership]):
@@ -93,13 +96,13 @@ class JoinRequestSerializer(serializers.Serializer[JoinRequest]):
     id = serializers.IntegerField()
     challenge = serializers.SlugField(source="challenge.slug")
     user = serializers.CharField(source="user.username")
-    team = serializers.CharField(source="team_name", help_text="the requested team name; empty: the username")
+    team = serializers.CharField(source="team_name", help_text="the requested team name; empty: the username is used")
     status = serializers.ChoiceField(choices=JoinRequest.Status.choices)
     requested_at = serializers.DateTimeField()
 
 
-class DecisionInput(Input):
-    approve = Flag(help_text="true: the user becomes a member; false: the request is declined")
+class DecisionInput(StrictInput):
+    approve = StrictBoolean(help_text="true to approve the request, false to decline it")
 
 
 class DecisionSerializer(serializers.Serializer[Any]):
@@ -109,30 +112,33 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
 class StatementLineSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
-    amount = serializers.IntegerField(help_text="1: a submission was used; -1: it was given back")
+    amount = serializers.IntegerField(help_text="1 if a submission was charged, -1 if it was given back")
     reason = serializers.CharField()
-    day = serializers.DateField(help_text="the UTC day whose quota it changes")
+    day = serializers.DateField(help_text="the day (UTC) whose quota changed")
     submission = serializers.UUIDField(source="submission_id")
     file_name = serializers.CharField(source="submission.file_name")
 
 
 class QuotaSerializer(serializers.Serializer[Quota]):
-    """`context["share"]` is the team's share of the storage."""
-
+    # The context has `share`, the storage that the team uses and may use.
     per_day = serializers.IntegerField()
-    used = serializers.IntegerField(help_text="used today (UTC), without submissions that were given back")
+    used = serializers.IntegerField(help_text="submissions charged today (UTC), without those that were given back")
     left = serializers.IntegerField()
-    attempts_per_day = serializers.IntegerField(help_text="uploads with any outcome")
+    attempts_per_day = serializers.IntegerField(
+        help_text="submissions a day (UTC), including those that are given back"
+    )
     attempts_left = serializers.IntegerField()
     total = serializers.IntegerField(allow_null=True)
     total_left = serializers.IntegerField(allow_null=True)
     resets_at = serializers.DateTimeField()
     next_allowed_at = serializers.DateTimeField(
-        allow_null=True, help_text="null: a submission is allowed now, or never again; see `reason`"
+        allow_null=True, help_text="null if your team may submit now or never again; see `reason`"
     )
-    reason = NullWhereEmpty(help_text="why the team may not submit now; null: it may submit")
-    storage_used_bytes = serializers.SerializerMethodField(help_text="used by all stored files of the team")
-    storage_allowed_bytes = serializers.SerializerMethodField(help_text="a file that would exceed it is refused")
+    reason = NullIfEmpty(help_text="why your team may not submit now; null if it may")
+    storage_used_bytes = serializers.SerializerMethodField(help_text="size of all stored files of your team")
+    storage_allowed_bytes = serializers.SerializerMethodField(
+        help_text="storage limit of your team; a file that would exceed it is refused"
+    )
 
     def get_storage_used_bytes(self, state: Quota) -> int:
         return self.share.used
@@ -141,6 +147,6 @@ class QuotaSerializer(serializers.Serializer[Quota]):
         return self.share.allowed
 
     @property
-    def share(self) -> Share:
-        share: Share = self.context["share"]
+    def share(self) -> StorageUse:
+        share: StorageUse = self.context["share"]
         return share

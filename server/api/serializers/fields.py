@@ -1,4 +1,4 @@
-"""Fields that several resources share."""
+"""Fields that several serializers use."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from rest_framework import serializers
 from server.clock import in_utc
 
 
-class NullWhereEmpty(serializers.CharField):
-    """A column of text that is empty where there is nothing to say; JSON says null."""
+class NullIfEmpty(serializers.CharField):
+    """A text that is null in JSON if it is empty in the database."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_null=True, **options)
@@ -18,14 +18,14 @@ class NullWhereEmpty(serializers.CharField):
 
 
 class WholeSeconds(serializers.DateTimeField):
-    """When something that depends on the hidden truth was done: fractions of a second could tell how long it took."""
+    """A time without fractions of a second, because the duration of scoring depends on the hidden ground truth."""
 
     def to_representation(self, value: Any) -> Any:
         return super().to_representation(value and value.replace(microsecond=0))
 
 
-class Moment(serializers.DateTimeField):
-    """A time in an address, where an unescaped plus sign has become a space."""
+class QueryTime(serializers.DateTimeField):
+    """A time in a query string, where an unescaped plus sign has become a space."""
 
     def to_internal_value(self, value: Any) -> Any:
         moment = super().to_internal_value(value.replace(" ", "+") if value.count("T") else value)

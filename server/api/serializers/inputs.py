@@ -1,38 +1,48 @@
-"""What is sent is taken by the letter: no further names, and no value of another type that would have to be guessed at.
+"""Strict input: unknown fields are refused, and values of another type are not converted.
 
-A misspelt name would otherwise do nothing, silently; and `"final": 0` would be a guess.
+Otherwise a misspelt field would have no effect, and `"final": "no"` would have to be guessed at.
 """
 
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 
 
-class Input(serializers.Serializer[Any]):
+class StrictInput(serializers.Serializer[Any]):
+    """A request body. Unknown fields are refused."""
+
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
         if unknown:
-            known = " and ".join(self.fields)
-            raise serializers.ValidationError({str(unknown[0]): f"There is no such field. Fields are {known}."})
+            known = ", ".join(self.fields) or "none"
+            raise serializers.ValidationError({str(unknown[0]): f"There is no such field. Known fields: {known}."})
         return super().to_internal_value(data)
 
 
-class Text(serializers.CharField):
+class StrictText(serializers.CharField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
 
 
-class Flag(serializers.BooleanField):
+class StrictBoolean(serializers.BooleanField):
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
 
 
-class Whole(serializers.IntegerField):
+class StrictInteger(serializers.IntegerField):
     def to_internal_value(self, data: Any) -> int:
-        if type(data) is not int and not (isinstance(data, float) and data.is_integer()):  # 1.0 is whole in JSON Schema
-            self.fail("invalid")
+        if type(data) is not int and not (isinstance(data, float) and data.is_integer()):
+            self.fail("invalid")  # 1.0 is an integer in JSON Schema.
         return int(data)
+
+
+def validated(kind: type[StrictInput], request: Request) -> dict[str, Any]:
+    """Return the fields of a request body; raises ValidationError if it is not valid."""
+    given = kind(data=request.data)
+    given.is_valid(raise_exception=True)
+    return dict(given.validated_data)

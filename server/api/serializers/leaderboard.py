@@ -1,22 +1,22 @@
-"""Leaderboards: what may be asked, and a line."""
+"""Serializers of leaderboards."""
 
 from typing import Any
 
 from rest_framework import serializers
 
-from server.api.serializers.fields import Moment
+from server.api.serializers.fields import QueryTime
 from server.submissions.feedback import SPLITS
 
 
 class BoardQuery(serializers.Serializer[Any]):
     split = serializers.ChoiceField(choices=SPLITS, default="public")
-    at = Moment(
-        default=None, help_text="only submissions received until then; ISO 8601, in UTC if no time zone is given"
+    at = QueryTime(
+        default=None, help_text="only submissions received until this time; ISO 8601, in UTC if no time zone is given"
     )
 
 
 class RowSerializer(serializers.Serializer[Any]):
-    rank = serializers.IntegerField(allow_null=True, help_text="null: a baseline")
+    rank = serializers.IntegerField(allow_null=True, help_text="null for a baseline")
     team = serializers.CharField()
     score = serializers.FloatField()
     interval = serializers.ListField(
@@ -24,7 +24,7 @@ class RowSerializer(serializers.Serializer[Any]):
         allow_null=True,
         min_length=2,
         max_length=2,
-        help_text="95% confidence interval; null: not computed yet",
+        help_text="95% confidence interval of the score; null if not computed yet",
     )
     scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
     entries = serializers.IntegerField(help_text="number of scored submissions of the team")
@@ -32,12 +32,12 @@ class RowSerializer(serializers.Serializer[Any]):
     baseline = serializers.BooleanField()
     tied = serializers.BooleanField(
         allow_null=True,
-        help_text="whether a paired test finds no significant difference from the next team above; null: not compared",
+        help_text="whether the team above is not significantly better in a paired bootstrap test; null if not tested",
     )
 
 
 class BoardSerializer(serializers.Serializer[Any]):
-    """A page of a board; `me` is the entry of your own team, on any page."""
+    """A page of a leaderboard. `me` is the entry of your own team, whichever page it is on."""
 
     split = serializers.ChoiceField(choices=SPLITS)
     signature = serializers.CharField()

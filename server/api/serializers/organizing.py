@@ -1,20 +1,20 @@
-"""Truths and rescorings, for those who organize."""
+"""Serializers of ground truths and rescorings, for organizers."""
 
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from server.api.serializers.inputs import Flag, Input, Whole
+from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictInteger
 from server.challenges.models import Phase
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.feedback import SPLITS
 
-REVEAL = "true: images that are private in the active ground truth may be public in this one"
+REVEAL = "allow images to become public that are private in the active ground truth"
 
 
-class TruthInput(Input):
+class TruthInput(StrictInput):
     file = serializers.FileField(help_text="the ground truth folder as a zip file, including usage.csv if there is one")
     reveal = serializers.BooleanField(default=False, help_text=REVEAL)
 
@@ -35,31 +35,31 @@ class WarningSerializer(serializers.Serializer[Any]):
 
 
 class AddedTruthSerializer(TruthSerializer):
-    warnings = WarningSerializer(
-        many=True, help_text="problems that do not prevent scoring but are probably not intended"
-    )
+    warnings = WarningSerializer(many=True, help_text="problems that do not prevent scoring but are probably mistakes")
 
 
-class NothingInput(Input):
+class NothingInput(StrictInput):
     pass
 
 
-class RescoreInput(Input):
-    truth = Whole(
+class RescoreInput(StrictInput):
+    truth = StrictInteger(
         required=False,
         min_value=1,
         max_value=2**31 - 1,
-        help_text="version; default: the newest version that was never active, or the active one if there is none",
+        help_text="version of the ground truth; default: the newest that was never active, otherwise the active one",
     )
-    preview = Flag(default=True, help_text="false: apply the rescoring at once; refused while scores are missing")
-    reveal = Flag(default=False, help_text=REVEAL)
+    preview = StrictBoolean(
+        default=True, help_text="false to apply the rescoring now, which is refused while scores are missing"
+    )
+    reveal = StrictBoolean(default=False, help_text=REVEAL)
 
 
-class ApplyInput(Input):
-    without_unscorable = Flag(
+class ApplyInput(StrictInput):
+    without_unscorable = StrictBoolean(
         default=False, help_text="remove submissions that cannot be scored with this version from the leaderboards"
     )
-    reveal = Flag(default=False, help_text=REVEAL)
+    reveal = StrictBoolean(default=False, help_text=REVEAL)
 
 
 class BoardsSerializer(serializers.Serializer[Phase]):
@@ -79,7 +79,7 @@ class ChangeSerializer(serializers.Serializer[Any]):
     team = serializers.CharField()
     rank_before = serializers.IntegerField(allow_null=True)
     rank_after = serializers.IntegerField(
-        allow_null=True, help_text="null: a baseline, or no longer on the leaderboard"
+        allow_null=True, help_text="null for a baseline, or if the team is no longer on the leaderboard"
     )
     score_before = serializers.FloatField(allow_null=True)
     score_after = serializers.FloatField(allow_null=True)
@@ -100,16 +100,16 @@ class RescoringSerializer(serializers.Serializer[Rescoring]):
     signature = serializers.CharField(help_text="signature of the scores that the leaderboards will show")
     started_at = serializers.DateTimeField()
     applied_at = serializers.DateTimeField(allow_null=True)
-    left = serializers.SerializerMethodField(help_text="number of submissions still to be scored")
+    left = serializers.SerializerMethodField(help_text="number of submissions that still have to be scored")
     unscorable = serializers.SerializerMethodField(
         help_text="submissions that would be removed from the leaderboards, with the reason"
     )
     changes = serializers.SerializerMethodField(
-        help_text="entries that will change, by leaderboard; empty once applied"
+        help_text="entries that change, by leaderboard; empty after the rescoring is applied"
     )
 
     def get_left(self, found: Rescoring) -> int:
-        return rescoring.left(found)
+        return rescoring.count_left(found)
 
     @extend_schema_field(UnscorableSerializer(many=True))
     def get_unscorable(self, found: Rescoring) -> Any:

@@ -1,4 +1,4 @@
-"""Submissions: what goes in, and what a person may read of them."""
+"""Serializers of submissions and reports."""
 
 from datetime import datetime
 from typing import Any
@@ -8,26 +8,28 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from evaluator.digits import Interval
-from server.api.serializers.fields import NullWhereEmpty, WholeSeconds
-from server.api.serializers.inputs import Flag, Input, Text
+from server.api.serializers.fields import NullIfEmpty, WholeSeconds
+from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictText
 from server.leaderboards.queries import Standing
-from server.pages.defects import ADVICE
-from server.submissions.feedback import Sight, current_evaluation, intervals_in, scores_in, shown_evaluation
+from server.submissions.defect_advice import ADVICE
+from server.submissions.feedback import ScoreAccess, current_evaluation, intervals_in, scores_in, shown_evaluation
 from server.submissions.models import BOOTSTRAPPING, STAGES, Failure, Fault, Status, Submission
-from server.submissions.reports import State
-from server.submissions.services.keeping import removal_of
+from server.submissions.reports import ExplanationState
+from server.submissions.services.retention import removal_time
 
 
-class UploadInput(Input):
-    """An empty file is accepted, and rejected when it is read."""
+class UploadInput(StrictInput):
+    """A submission. An empty file is accepted, and rejected when it is scored."""
 
-    file = serializers.FileField(allow_empty_file=True, help_text="the predictions file, plain or gzip")
-    note = Text(required=False, allow_blank=True, default="", help_text="visible to your team only")
+    file = serializers.FileField(allow_empty_file=True, help_text="the predictions file, plain or compressed with gzip")
+    note = StrictText(required=False, allow_blank=True, default="", help_text="visible to your team only")
 
 
-class ChangeInput(Input):
-    final = Flag(required=False, help_text="whether it counts for the private leaderboard")
-    note = Text(required=False, allow_blank=True)
+class ChangeInput(StrictInput):
+    final = StrictBoolean(
+        required=False, help_text="whether the submission is final, so that it counts for the private leaderboard"
+    )
+    note = StrictText(required=False, allow_blank=True)
 
 
 class DefectSerializer(serializers.Serializer[Any]):
@@ -46,26 +48,26 @@ class NoticeSerializer(serializers.Serializer[Any]):
 
 
 class ProblemsSerializer(serializers.Serializer[Any]):
-    errors = DefectSerializer(many=True, help_text="the first 20 of each code")  # type: ignore[assignment]
+    errors = DefectSerializer(many=True, help_text="the first 20 defects of each code")  # type: ignore[assignment]
     total = serializers.IntegerField(help_text="number of defects counted")
     more = serializers.BooleanField(
-        required=False, help_text="true if the check stopped at a limit of defects or rows, so that there may be more"
+        required=False,
+        help_text="whether the check stopped at a limit of defects or rows, so that the file may have more",
     )
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="number of defects by code")
-    notices = NoticeSerializer(many=True, help_text="observations about a scored file that may not be intended")
+    notices = NoticeSerializer(many=True, help_text="properties of a scored file that may not be intended")
     advice = serializers.DictField(child=serializers.CharField(), help_text="how to fix the defects of each code")
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
-    """Context: `sight` (what the asker may see of the phase) and `standings` (by submission)."""
-
+    # The context has `sight` (what the user may see of the phase) and `standings` (by submission).
     id = serializers.UUIDField()
     challenge = serializers.SlugField(source="phase.challenge.slug")
     phase = serializers.SlugField(source="phase.slug")
     team = serializers.CharField(source="team.name")
     status = serializers.ChoiceField(choices=Status.choices)
-    stage = NullWhereEmpty(
-        help_text=f"while running: {', '.join(STAGES)}; while scored without intervals: {BOOTSTRAPPING}"
+    stage = NullIfEmpty(
+        help_text=f"while running: {', '.join(STAGES)}; while intervals are computed: {BOOTSTRAPPING}; otherwise null"
     )
     progress = serializers.FloatField(min_value=0, max_value=1)
     note = serializers.CharField()
@@ -74,31 +76,35 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
     received_at = serializers.DateTimeField()
     scored_at = WholeSeconds(allow_null=True)
-    attempts = serializers.IntegerField(help_text="how often scoring was started")
-    file_kept = serializers.BooleanField(source="file", help_text="false: the file was not scored and has been removed")
-    file_removed_at = serializers.SerializerMethodField(
-        help_text="when the file will be removed; null: it is kept, or was removed"
+    attempts = serializers.IntegerField(help_text="how many times scoring was started")
+    file_kept = serializers.BooleanField(
+        source="file", help_text="false if the file was removed because it was not scored"
     )
-    signature = serializers.SerializerMethodField(help_text="how the score was computed; null: not scored")
-    scores = serializers.SerializerMethodField(help_text="by split and metric; null: undefined")
+    file_removed_at = serializers.SerializerMethodField(
+        help_text="when the file will be removed; null if it is kept or has been removed"
+    )
+    signature = serializers.SerializerMethodField(help_text="how the score was computed; null if not scored")
+    scores = serializers.SerializerMethodField(help_text="score by split and metric; null if undefined")
     intervals = serializers.SerializerMethodField(help_text="95% confidence intervals, by split and metric")
     scores_of = serializers.SerializerMethodField(
-        help_text="the submission whose public scores are shown: with a ladder perhaps your team's best; null: none"
+        help_text="the submission whose public scores are shown; with a ladder it may be your team's best; null if none"
     )
     problems = serializers.SerializerMethodField()
-    on_board = serializers.SerializerMethodField(help_text="whether it is the team's entry on the leaderboard")
-    why_not = serializers.SerializerMethodField(help_text="why it is not on the leaderboard; null: it is")
+    on_board = serializers.SerializerMethodField(help_text="whether it is your team's entry on the leaderboard")
+    why_not = serializers.SerializerMethodField(help_text="why the submission is not on the leaderboard; null if it is")
     board = serializers.SerializerMethodField(
         help_text="the split of the leaderboard that `on_board` and `rank` refer to"
     )
-    rank = serializers.SerializerMethodField(help_text="null: not on the leaderboard, or a baseline")
-    fault = NullWhereEmpty(help_text=f"who has to act: {', '.join(filter(None, Fault.values))}")
-    failure = NullWhereEmpty(help_text="what went wrong and what to do")
-    failure_code = NullWhereEmpty(help_text=f"one of {', '.join(Failure.values)}")
+    rank = serializers.SerializerMethodField(
+        help_text="null for a baseline, or if the submission is not on the leaderboard"
+    )
+    fault = NullIfEmpty(help_text=f"who has to act: {', '.join(filter(None, Fault.values))}")
+    failure = NullIfEmpty(help_text="what went wrong and what to do")
+    failure_code = NullIfEmpty(help_text=f"one of {', '.join(Failure.values)}")
 
     @property
-    def sight(self) -> Sight:
-        seen: Sight = self.context["sight"]
+    def sight(self) -> ScoreAccess:
+        seen: ScoreAccess = self.context["sight"]
         return seen
 
     def standing(self, submission: Submission) -> Standing:
@@ -110,7 +116,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
         return evaluation.signature if evaluation else None
 
     def get_file_removed_at(self, submission: Submission) -> datetime | None:
-        return removal_of(submission)
+        return removal_time(submission)
 
     def get_scores(self, submission: Submission) -> dict[str, dict[str, float | None]]:
         return scores_in(submission, self.sight)
@@ -145,19 +151,21 @@ class SplitReportSerializer(serializers.Serializer[Any]):
     metrics = serializers.DictField(child=serializers.FloatField(allow_null=True))
     intervals = serializers.DictField(child=serializers.ListField(child=serializers.FloatField()))
     classes = serializers.ListField(
-        child=serializers.DictField(), allow_null=True, help_text="one row per class, with the columns of the track"
+        child=serializers.DictField(),
+        allow_null=True,
+        help_text="one row per class, with the columns of the track; null if withheld",
     )
     tables = serializers.DictField(
         child=serializers.ListField(child=serializers.DictField()),
-        help_text="further tables of the track and of the explanation, by name; only where classes are shown",
+        help_text="further tables of the track and of the explanation, by name; empty if withheld",
     )
     left_out = serializers.DictField(
-        child=serializers.IntegerField(), help_text="number of rows left out of each table"
+        child=serializers.IntegerField(), help_text="number of rows that each table leaves out"
     )
     curves = serializers.ListField(
         child=serializers.DictField(),
-        help_text="precision/recall curves: `label` (null: the mean over classes), `name`, `curve` (the metric that is "
-        "its area), `area`, and as lists `confidence`, `recall`, `precision`",
+        help_text="precision/recall curves: `label` (null for the mean over classes), `name`, `curve` (the metric that "
+        "is the area under the curve), `area`, and the lists `confidence`, `recall` and `precision`",
     )
 
 
@@ -166,10 +174,11 @@ class ReportSerializer(serializers.Serializer[Any]):
     signature = serializers.CharField()
     parameters = serializers.DictField()
     explanation = serializers.ChoiceField(
-        choices=[state.value for state in State], help_text="progress of the explanation of the score"
+        choices=[state.value for state in ExplanationState],
+        help_text="state of the tables and curves that explain the score",
     )
     splits = serializers.DictField(child=SplitReportSerializer())
     notices = NoticeSerializer(many=True)
     withheld = serializers.CharField(
-        allow_null=True, help_text="why classes and explanation are left out; null: they are included"
+        allow_null=True, help_text="why classes and explanations are withheld; null if they are included"
     )

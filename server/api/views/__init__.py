@@ -1,1 +1,1 @@
-"""One file per resource: look up, ask a service, answer in a shape."""
+"""The views, one file for each resource."""

@@ -1,6 +1,4 @@
-"""Challenges: list, read, join, and what one's team may still submit."""
-
-from typing import Any
+"""Challenges, membership and quota."""
 
 from django.db.models import prefetch_related_objects
 from django.shortcuts import get_object_or_404
@@ -13,7 +11,7 @@ from rest_framework.views import APIView
 from server.accounts.models import ApiToken
 from server.api.authentication import PersonRequest
 from server.api.lookup import challenge_at, organized_challenge_at, own_team, phase_at
-from server.api.pagination import Pages
+from server.api.pagination import Pages, list_response
 from server.api.schema import COUNTED, PAGE, WITH_A_BODY, refusals
 from server.api.serializers.challenges import (
     ChallengeSerializer,
@@ -25,11 +23,12 @@ from server.api.serializers.challenges import (
     QuotaSerializer,
     StatementLineSerializer,
 )
+from server.api.serializers.inputs import validated
 from server.challenges.approval import approve, decline, enter
 from server.challenges.models import Challenge, JoinRequest
 from server.challenges.services import membership_of
 from server.clock import database_now
-from server.submissions.services import keeping, quota
+from server.submissions.services import quota, retention
 
 JOINING = ("not_found", "not_a_member", "rules_not_accepted", "registration_closed")
 MEMBERS_ONLY = ("not_found", "not_a_member", "awaiting_approval")
@@ -45,12 +44,10 @@ class ChallengeList(APIView):
         responses={200: ChallengeSerializer(many=True), **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request) -> Response:
-        """Public challenges, and those you take part in or organize, newest first."""
-        pages = Pages()
+        """List public challenges, and those you take part in or organize, newest first."""
         listed = Challenge.objects.listed_for(request.user).prefetch_related("phases__truths")
-        page = pages.paginate_queryset(listed, request, view=self) or []
-        shapes = ChallengeSerializer(page, many=True, context={"now": database_now()})
-        return pages.get_paginated_response(shapes.data)
+        context = {"now": database_now()}
+        return list_response(listed, request, lambda page: ChallengeSerializer(page, many=True, context=context).data)
 
 
 class ChallengeDetail(APIView):
@@ -61,7 +58,7 @@ class ChallengeDetail(APIView):
         responses={200: ChallengeSerializer, **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request, slug: str) -> Response:
-        """One challenge with its phases."""
+        """Return a challenge with its phases."""
         challenge = challenge_at(request, slug)
         prefetch_related_objects([challenge], "phases__truths")
         return Response(ChallengeSerializer(challenge, context={"now": database_now()}).data)
@@ -75,22 +72,23 @@ class Join(APIView):
             200: MembershipSerializer,
             201: MembershipSerializer,
             202: JoinRequestSerializer,
-            **refusals(
-                "not_found", "not_a_member", "rules_not_accepted", "registration_closed", *WITH_A_BODY, *COUNTED
-            ),
+            **refusals(*JOINING, *WITH_A_BODY, *COUNTED),
         },
     )
     def post(self, request: PersonRequest, slug: str) -> Response:
-        """Take part: accept the rules and become a team of one. A member gets 200 and stays as they are.
+        """Accept the rules and join with a new team. Returns 200 without a change if you are a member already.
 
-        Where organizers approve whoever joins, the answer is 202 until they have.
+        If organizers approve members, the response is 202 until they have approved your request.
         """
         challenge = challenge_at(request, slug)
-        given = JoinInput(data=request.data)
-        given.is_valid(raise_exception=True)
-        accepts, team = given.validated_data["accept_rules"], given.validated_data.get("team", "")
+        given = validated(JoinInput, request)
         known = membership_of(request.user, challenge)
-        joined = known or enter(user=request.user, challenge=challenge, accept_rules=accepts, team_name=team)
+        joined = known or enter(
+            user=request.user,
+            challenge=challenge,
+            accept_rules=given["accept_rules"],
+            team_name=given.get("team", ""),
+        )
         if isinstance(joined, JoinRequest):
             return Response(JoinRequestSerializer(joined).data, status=202)
         return Response(MembershipSerializer(joined).data, status=200 if known else 201)
@@ -106,10 +104,9 @@ class JoinRequests(APIView):
         responses={200: JoinRequestSerializer(many=True), **refusals("not_found", *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str) -> Response:
-        """Waiting and declined requests to join, oldest first. For organizers."""
-        requests, pages = organized_challenge_at(request, slug).join_requests.select_related("user"), Pages()
-        page: Any = pages.paginate_queryset(requests, request, view=self) or []
-        return pages.get_paginated_response(JoinRequestSerializer(page, many=True).data)
+        """List waiting and declined requests to join, oldest first. For organizers."""
+        requests = organized_challenge_at(request, slug).join_requests.select_related("user")
+        return list_response(requests, request, lambda page: JoinRequestSerializer(page, many=True).data)
 
 
 class Decision(APIView):
@@ -121,12 +118,10 @@ class Decision(APIView):
         responses={200: DecisionSerializer, **refusals("not_found", *WITH_A_BODY, *COUNTED)},
     )
     def post(self, request: PersonRequest, slug: str, request_id: int) -> Response:
-        """Approve a request to join, or decline it. For organizers."""
+        """Approve or decline a request to join. For organizers."""
         challenge = organized_challenge_at(request, slug)
-        given = DecisionInput(data=request.data)
-        given.is_valid(raise_exception=True)
+        approved = validated(DecisionInput, request)["approve"]
         found = get_object_or_404(challenge.join_requests, pk=request_id)
-        approved = given.validated_data["approve"]
         (approve if approved else decline)(request=found, by=request.user)
         return Response(DecisionSerializer({"user": found.user.get_username(), "approved": approved}).data)
 
@@ -143,11 +138,10 @@ class Statement(APIView):
         },
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """All changes to your team's quota, newest first."""
-        found, pages = phase_at(request, slug, phase), Pages()
-        lines = quota.statement(team=own_team(request, found), phase=found)
-        page: Any = pages.paginate_queryset(lines, request, view=self) or []
-        return pages.get_paginated_response(StatementLineSerializer(page, many=True).data)
+        """List all changes to your team's quota, newest first."""
+        found = phase_at(request, slug, phase)
+        changes = quota.statement(team=own_team(request, found), phase=found)
+        return list_response(changes, request, lambda page: StatementLineSerializer(page, many=True).data)
 
 
 class Quota(APIView):
@@ -156,8 +150,8 @@ class Quota(APIView):
         responses={200: QuotaSerializer, **refusals(*MEMBERS_ONLY, *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """How many submissions your team has left in this phase, and when the next one is allowed."""
+        """Return how many submissions your team has left in this phase, and when the next one is allowed."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
         state = quota.state(team=team, phase=found, now=database_now())
-        return Response(QuotaSerializer(state, context={"share": keeping.share_of(team)}).data)
+        return Response(QuotaSerializer(state, context={"share": retention.storage_use(team)}).data)

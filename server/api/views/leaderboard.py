@@ -1,4 +1,4 @@
-"""A phase's leaderboard, by pages as JSON or whole as CSV."""
+"""Leaderboards, as pages of JSON or as one CSV file."""
 
 from typing import Any
 
@@ -16,11 +16,13 @@ from server.api.renderers import Csv
 from server.api.schema import COUNTED, PAGE, refusals
 from server.api.serializers.leaderboard import BoardQuery, BoardSerializer, RowSerializer
 from server.challenges.models import Phase
-from server.leaderboards.export import as_csv
+from server.leaderboards.export import as_csv, csv_name
 from server.leaderboards.queries import Board, board
 from server.leaderboards.ties import with_ties
 
-FORMAT = OpenApiParameter("format", enum=["json", "csv"], default="json", description="csv: the whole leaderboard")
+FORMAT = OpenApiParameter(
+    "format", enum=["json", "csv"], default="json", description="`csv` returns the whole leaderboard"
+)
 
 
 class Leaderboard(APIView):
@@ -37,32 +39,33 @@ class Leaderboard(APIView):
         },
     )
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        """Teams ranked by their best exact score. The private leaderboard is closed until the phase is over."""
+        """List the teams by exact score. The private leaderboard is closed until the phase is over."""
         found = phase_at(request, slug, phase)
-        asked = BoardQuery(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        lines = board(found, split=asked.validated_data["split"], at=asked.validated_data["at"], viewer=request.user)
-        page = self.page_of(lines, found, request)  # asked for or not, one that is not there is not found
-        return csv_response(lines, found) if request.accepted_renderer.format == Csv.format else page
-
-    def page_of(self, lines: Board, phase: Phase, request: Request) -> Response:
-        team, pages = team_of(request, phase), BoardPages()
-        place = lines.place_of(team.pk) if team else None
-        mine = None if place is None else with_ties(lines, place, place + 1)[0]
-        page = pages.paginate_queryset(lines.rows, request, view=self) or []
-        start = lines.rows.index(page[0]) if page else 0
-        rows = with_ties(lines, start, start + len(page))
-        whole: dict[str, Any] = {
-            "split": lines.split,
-            "signature": lines.signature,
-            "at": BoardSerializer().fields["at"].to_representation(lines.at),
-            "me": RowSerializer(mine).data if mine else None,
-        }
-        return pages.board_response(whole, RowSerializer(rows, many=True).data)
+        query = BoardQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        asked = query.validated_data
+        leaderboard = board(found, split=asked["split"], at=asked["at"], viewer=request.user)
+        page = page_response(leaderboard, found, request)  # A page that does not exist is 404 for CSV, too.
+        return csv_response(leaderboard, found) if request.accepted_renderer.format == Csv.format else page
 
 
-def csv_response(lines: Board, phase: Phase) -> Response:
+def page_response(leaderboard: Board, phase: Phase, request: Request) -> Response:
+    """Return one page of a leaderboard, with the entry of the user's team."""
+    team, pages = team_of(request, phase), BoardPages()
+    own = leaderboard.index_of(team.pk) if team else None
+    page = pages.paginate_queryset(leaderboard.rows, request) or []
+    start = leaderboard.rows.index(page[0]) if page else 0
+    whole: dict[str, Any] = {
+        "split": leaderboard.split,
+        "signature": leaderboard.signature,
+        "at": BoardSerializer().fields["at"].to_representation(leaderboard.at),
+        "me": None if own is None else RowSerializer(with_ties(leaderboard, own, own + 1)[0]).data,
+    }
+    entries = with_ties(leaderboard, start, start + len(page))
+    return pages.board_response(whole, RowSerializer(entries, many=True).data)
+
+
+def csv_response(leaderboard: Board, phase: Phase) -> Response:
     metrics = [metric.name for metric in phase.declared_track.metrics]
-    name = f"{phase.challenge.slug}-{phase.slug}-{lines.split}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(as_csv(lines, metrics=metrics), headers=headers)
+    headers = {"Content-Disposition": f'attachment; filename="{csv_name(leaderboard, phase)}"'}
+    return Response(as_csv(leaderboard, metrics=metrics), headers=headers)

@@ -1,4 +1,4 @@
-"""Every other address below the API's: a problem document, not a page."""
+"""Unknown addresses below the API."""
 
 from typing import Any
 
@@ -13,5 +13,5 @@ class Missing(APIView):
     authentication_classes = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Before method and media type are looked at: there is nothing here, whatever was asked."""
+        """Answer 404 before the method and the media type are checked."""
         raise Http404

@@ -1,12 +1,10 @@
-"""What organizers do to a phase: add a truth, see what it would change, and put it into effect."""
+"""Ground truths and rescorings of a phase, for organizers."""
 
 from pathlib import Path
-from typing import Any
 
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import MultiPartParser
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -14,9 +12,9 @@ from evaluator.problems import Problem
 from server.accounts.models import ApiToken
 from server.api.authentication import PersonRequest
 from server.api.lookup import organized_phase_at
-from server.api.pagination import Pages
+from server.api.pagination import Pages, list_response
 from server.api.schema import COUNTED, PAGE, WITH_A_BODY, refusals
-from server.api.serializers.inputs import Input
+from server.api.serializers.inputs import validated
 from server.api.serializers.organizing import (
     AddedTruthSerializer,
     ApplyInput,
@@ -38,23 +36,17 @@ READING = refusals("not_found", *COUNTED)
 APPLYING = refusals("not_found", "rescoring_unfinished", "rescoring_loses", *COUNTED, *WITH_A_BODY)
 
 
-def given(kind: type[Input], request: Request) -> dict[str, Any]:
-    asked = kind(data=request.data)
-    asked.is_valid(raise_exception=True)
-    return dict(asked.validated_data)
-
-
 def latest(phase: Phase) -> Rescoring:
-    """Return the rescoring that waits to be applied, else the last one."""
-    found = rescoring.begun_of(phase) or phase.rescorings.first()
+    """Return the rescoring that is not applied yet, otherwise the last one; 404 if there is none."""
+    found = rescoring.open_rescoring(phase) or phase.rescorings.first()
     if found is None:
         raise Http404
     return found
 
 
-def answer(one: Rescoring) -> Response:
-    """Answer with a rescoring and the truth that boards show, as the database has them now."""
-    return Response(RescoringSerializer(rescoring.read_again(one)).data)
+def rescoring_response(one: Rescoring) -> Response:
+    """Return the present state of a rescoring."""
+    return Response(RescoringSerializer(rescoring.reload(one)).data)
 
 
 class Truths(APIView):
@@ -66,10 +58,9 @@ class Truths(APIView):
         operation_id="list_truths", parameters=[PAGE], responses={200: TruthSerializer(many=True), **READING}
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """All versions of the ground truth, newest first."""
-        pages = Pages()
-        page = pages.paginate_queryset(organized_phase_at(request, slug, phase).truths.all(), request, view=self) or []
-        return pages.get_paginated_response(TruthSerializer(page, many=True).data)
+        """List all versions of the ground truth, newest first."""
+        truths_of_phase = organized_phase_at(request, slug, phase).truths.all()
+        return list_response(truths_of_phase, request, lambda page: TruthSerializer(page, many=True).data)
 
     @extend_schema(
         operation_id="add_truth",
@@ -77,10 +68,10 @@ class Truths(APIView):
         responses={201: AddedTruthSerializer, **refusals("not_found", "no_space", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Add a version of the ground truth. It is checked now, and used only after a rescoring with it is applied."""
+        """Add a version of the ground truth. It is checked now, but used only after a rescoring with it is applied."""
         found = organized_phase_at(request, slug, phase)
         admission.take_account_slot(request.user)
-        sent = given(TruthInput, request)
+        sent = validated(TruthInput, request)
         warnings: list[Problem] = []
         try:
             truth = truths.add(
@@ -94,8 +85,8 @@ class Truths(APIView):
             faults = [problem.as_dict() for problem in error.problems]
             first = error.problems[0].message
             raise Refused("invalid", f"This ground truth cannot be used: {first}", faults=faults) from error
-        told = [warning.as_dict() for warning in warnings]
-        return Response({**TruthSerializer(truth).data, "warnings": told}, status=201)
+        problems = [warning.as_dict() for warning in warnings]
+        return Response({**TruthSerializer(truth).data, "warnings": problems}, status=201)
 
 
 class Rescore(APIView):
@@ -103,22 +94,22 @@ class Rescore(APIView):
 
     @extend_schema(operation_id="read_rescoring", responses={200: RescoringSerializer, **READING})
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """The progress of the last rescoring, and what it would change."""
-        return answer(latest(organized_phase_at(request, slug, phase)))
+        """Return the progress of the last rescoring, and what it changes."""
+        return rescoring_response(latest(organized_phase_at(request, slug, phase)))
 
     @extend_schema(operation_id="rescore", request=RescoreInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Score all submissions against a version of the ground truth; the leaderboards do not change yet.
+        """Score all submissions against a version of the ground truth, without changing the leaderboards.
 
         Repeat the request to see the progress.
         """
         found = organized_phase_at(request, slug, phase)
-        asked = given(RescoreInput, request)
+        asked = validated(RescoreInput, request)
         truth = rescoring.version_of(found, asked["truth"]) if "truth" in asked else None
         begun = rescoring.start(phase=found, by=request.user, truth=truth, reveal=asked["reveal"])
         if not asked["preview"]:
             rescoring.apply(rescoring=begun, by=request.user, reveal=asked["reveal"])
-        return answer(begun)
+        return rescoring_response(begun)
 
 
 class Apply(APIView):
@@ -126,10 +117,10 @@ class Apply(APIView):
 
     @extend_schema(operation_id="apply_rescoring", request=ApplyInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Switch all leaderboards to the new scores at once."""
+        """Apply the current rescoring: all leaderboards change to the new scores at once."""
         found = organized_phase_at(request, slug, phase)
-        applied = rescoring.apply(rescoring=latest(found), by=request.user, **given(ApplyInput, request))
-        return answer(applied)
+        applied = rescoring.apply(rescoring=latest(found), by=request.user, **validated(ApplyInput, request))
+        return rescoring_response(applied)
 
 
 class Discard(APIView):
@@ -143,6 +134,6 @@ class Discard(APIView):
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Discard the current rescoring. The leaderboards do not change."""
         found = organized_phase_at(request, slug, phase)
-        given(NothingInput, request)
+        validated(NothingInput, request)
         rescoring.discard(phase=found, by=request.user)
         return Response(BoardsSerializer(Phase.objects.get(pk=found.pk)).data)

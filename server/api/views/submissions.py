@@ -1,4 +1,4 @@
-"""Submissions: send one, follow it, read its report, stop it, choose it."""
+"""Submissions: upload, status, report, cancelling, and the choice of final submissions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +13,15 @@ from rest_framework.views import APIView
 
 from server.api.authentication import PersonRequest
 from server.api.lookup import own_team, phase_at, submission_at
-from server.api.pagination import Pages
+from server.api.pagination import Pages, list_response
 from server.api.schema import PAGE, WITH_A_BODY, refusals
+from server.api.serializers.inputs import validated
 from server.api.serializers.submissions import ChangeInput, ReportSerializer, SubmissionSerializer, UploadInput
 from server.challenges.models import Phase
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.queries import standings
-from server.submissions.feedback import sight, with_scores
+from server.submissions.feedback import score_access, with_scores
 from server.submissions.models import Submission
 from server.submissions.reports import visible_report
 from server.submissions.services import admission, choices, intake, lifecycle
@@ -38,24 +39,23 @@ SUBMITTING = (
 )
 
 
-def shapes(submissions: Sequence[Submission], phase: Phase, request: Request) -> list[dict[str, Any]]:
-    """Submissions of one phase as the asker may see them; board and policy are read once for all."""
+def serialized(submissions: Sequence[Submission], phase: Phase, request: Request) -> list[dict[str, Any]]:
+    """Return submissions of one phase as the user may see them; the leaderboard is read once for all."""
     now = database_now()
     context = {
-        "sight": sight(phase, viewer=request.user, now=now),
+        "sight": score_access(phase, viewer=request.user, now=now),
         "standings": standings(phase, submissions, now=now),
     }
     return list(SubmissionSerializer(submissions, many=True, context=context).data)
 
 
-def shape(submission_id: UUID, request: Request) -> dict[str, Any]:
+def serialized_one(submission_id: UUID, request: Request) -> dict[str, Any]:
     submission = submission_at(request, submission_id)
-    return shapes([submission], submission.phase, request)[0]
+    return serialized([submission], submission.phase, request)[0]
 
 
 class OwnSubmissions(APIView):
-    """Not rate-limited: the quota is the limit."""
-
+    # The quota limits uploads, so they are not throttled.
     throttle_classes = ()
     parser_classes = (MultiPartParser,)
     pagination_class = Pages
@@ -66,11 +66,10 @@ class OwnSubmissions(APIView):
         responses={200: SubmissionSerializer(many=True), **refusals("not_found", "not_a_member", "awaiting_approval")},
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Your team's submissions to this phase, the newest first."""
-        found, pages = phase_at(request, slug, phase), Pages()
+        """List your team's submissions to this phase, newest first."""
+        found = phase_at(request, slug, phase)
         own = with_scores(Submission.objects.filter(phase=found, team=own_team(request, found)))
-        page = pages.paginate_queryset(own, request, view=self) or []
-        return pages.get_paginated_response(shapes(page, found, request))
+        return list_response(own, request, lambda page: serialized(page, found, request))
 
     @extend_schema(
         operation_id="submit",
@@ -78,17 +77,15 @@ class OwnSubmissions(APIView):
         responses={201: SubmissionSerializer, **refusals("not_found", *SUBMITTING, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Submit a file. It is accepted whatever it contains, then scored or rejected. Poll its own address."""
+        """Submit a file. Its content is checked later, when it is scored; read the submission to follow its status."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
         now = database_now()
-        admission.refuse_unread(team=team, phase=found, now=now)
+        admission.refuse_early(team=team, phase=found, now=now)
         admission.take_upload_slots(user=request.user, team=team, phase=found, now=now)
-        given = UploadInput(data=request.data)
-        given.is_valid(raise_exception=True)
-        file, note = given.validated_data["file"], given.validated_data["note"]
-        submission = intake.submit(user=request.user, team=team, phase=found, file=file, note=note)
-        return Response(shape(submission.pk, request), status=201)
+        given = validated(UploadInput, request)
+        submission = intake.submit(user=request.user, team=team, phase=found, file=given["file"], note=given["note"])
+        return Response(serialized_one(submission.pk, request), status=201)
 
 
 class SubmissionDetail(APIView):
@@ -96,8 +93,8 @@ class SubmissionDetail(APIView):
 
     @extend_schema(operation_id="read_submission", responses={200: SubmissionSerializer, **refusals("not_found")})
     def get(self, request: PersonRequest, submission_id: UUID) -> Response:
-        """The status of a submission, its scores or defects, and its rank."""
-        return Response(shape(submission_id, request))
+        """Return the status of a submission, its scores or defects, and its rank."""
+        return Response(serialized_one(submission_id, request))
 
     @extend_schema(
         operation_id="change_submission",
@@ -105,17 +102,15 @@ class SubmissionDetail(APIView):
         responses={200: SubmissionSerializer, **refusals("not_found", "not_a_member", "phase_closed", *WITH_A_BODY)},
     )
     def patch(self, request: PersonRequest, submission_id: UUID) -> Response:
-        """Change the note, or choose the submission as final for the private leaderboard or undo that."""
+        """Change the note of a submission, or whether it is final."""
         submission = submission_at(request, submission_id)
-        given = ChangeInput(data=request.data)
-        given.is_valid(raise_exception=True)
-        changes = given.validated_data
+        changes = validated(ChangeInput, request)
         with transaction.atomic():
             if "note" in changes:
                 choices.set_note(submission=submission, by=request.user, note=changes["note"])
             if "final" in changes:
                 choices.set_final(submission=submission, by=request.user, final=changes["final"])
-        return Response(shape(submission_id, request))
+        return Response(serialized_one(submission_id, request))
 
 
 class Report(APIView):
@@ -123,11 +118,11 @@ class Report(APIView):
 
     @extend_schema(operation_id="read_report", responses={200: ReportSerializer, **refusals("not_found")})
     def get(self, request: PersonRequest, submission_id: UUID) -> Response:
-        """All metrics by split. Results per class are included only if the organizers allow it."""
+        """Return all metrics by split, and the results per class if the organizers show them."""
         submission = submission_at(request, submission_id)
         report = visible_report(submission, viewer=request.user, now=database_now())
         if report is None:
-            raise Refused("not_found", f"This submission has no report: its status is {submission.status}.")
+            raise Refused("not_found", f"This submission has no report. Its status is {submission.status}.")
         return Response(report)
 
 
@@ -140,4 +135,4 @@ class Cancel(APIView):
     def post(self, request: PersonRequest, submission_id: UUID) -> Response:
         """Cancel a submission that is queued or running. This cannot be undone."""
         lifecycle.cancel(submission=submission_at(request, submission_id), by=request.user)
-        return Response(shape(submission_id, request))
+        return Response(serialized_one(submission_id, request))

@@ -1,1 +1,1 @@
-"""The demo's two challenges: bundles on disk, made-up teams, and their files on the way everybody's take."""
+"""Two demo challenges: their bundles, invented teams, and the files that these teams submit."""

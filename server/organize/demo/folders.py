@@ -1,16 +1,18 @@
-"""The demo's bundles and submission files on disk, written once: what is there is complete and stays as it is."""
+"""Bundles and submission files of the demo on disk. Each is written once and is complete if it exists."""
 
 import json
 import re
 import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from django.conf import settings
 
+from evaluator import salt
 from server.organize.demo.story import STARTER_QUALITY, Story
 from server.organize.podium import run_podium
 
@@ -39,20 +41,21 @@ def submissions_folder(story: Story) -> Path:
 
 
 def make(story: Story) -> None:
-    """Draw the truth and the submissions, write the texts; the bundle appears last and whole."""
+    """Synthesize the truth and the submissions and write the texts. The complete bundle appears last."""
     if bundle_folder(story).exists():
         return
-    workshop = demo_folder() / ".unfinished"
-    for leftover in (workshop, submissions_folder(story)):
+    workspace = demo_folder() / ".unfinished"
+    for leftover in (workspace, submissions_folder(story)):
         shutil.rmtree(leftover, ignore_errors=True)
-    workshop.mkdir(parents=True)
-    unfinished = workshop / story.slug
+    workspace.mkdir(parents=True)
+    unfinished = workspace / story.slug
     qualities = [word for quality in story.qualities for word in ("--quality", str(quality))]
     size = ("--images", str(story.images), "--seed", str(story.seed))
     run_podium("synthesize", story.track, "--out", str(unfinished), *size, *qualities)
     bundle = unfinished / "bundle"
     (bundle / "phases").mkdir(parents=True)
     shutil.copytree(unfinished / "truth", bundle / "phases" / "main" / "truth")
+    (bundle / "phases" / "main" / "truth" / salt.NAME).write_text(fixed_salt(story))
     write_texts(story, bundle)
     starter = bundle / "phases" / "main" / "baselines" / "starter.csv"
     starter.parent.mkdir()
@@ -60,7 +63,15 @@ def make(story: Story) -> None:
     (unfinished / "submissions").rename(submissions_folder(story))
     spoil(submission_file(story, STARTER_QUALITY), broken_file(story))
     bundle.rename(bundle_folder(story))
-    shutil.rmtree(workshop)
+    shutil.rmtree(workspace)
+
+
+def fixed_salt(story: Story) -> str:
+    """Return the content of `salt.txt`, so that every run of the demo has the same split and the same ranks.
+
+    The salt of a real phase must be random. Nothing of the demo is secret: its truth is synthesized from a known seed.
+    """
+    return sha256(story.slug.encode()).hexdigest()[:32] + "\n"
 
 
 def write_texts(story: Story, bundle: Path) -> None:
@@ -82,8 +93,8 @@ def dates(now: datetime) -> dict[str, str]:
 
 
 def classes(truth: Path) -> str:
-    """The class list in Markdown, as a tree where the truth has a hierarchy."""
-    names = named(truth / "classes.csv")
+    """Return the class list in Markdown, as a tree if the truth has a hierarchy."""
+    names = names_by_label(truth / "classes.csv")
     hierarchy = truth / "hierarchy.json"
     if not hierarchy.exists():
         return "\n".join(f"* {name} `{label}`" for label, name in names.items())
@@ -100,15 +111,15 @@ def branches(node: Mapping[str, Any], names: Mapping[str, str], *, depth: int) -
 
 def relations(truth: Path) -> str:
     path = truth / "relations.csv"
-    return ", ".join(f"`{label}`" for label in named(path)) if path.exists() else ""
+    return ", ".join(f"`{label}`" for label in names_by_label(path)) if path.exists() else ""
 
 
-def named(path: Path) -> dict[str, str]:
+def names_by_label(path: Path) -> dict[str, str]:
     return dict(line.split(",", 1) for line in path.read_text().splitlines())
 
 
 def spoil(good: Path, target: Path) -> None:
-    """Write a file with the mistakes that first files have: no number, a token too few, a class that does not exist."""
+    """Write a copy with typical mistakes: a NaN, a missing token, an unknown class."""
     lines = good.read_text().splitlines()
     lines[2] = re.sub(r" 0\.[0-9]+", " NaN", lines[2], count=1)
     lines[4] = lines[4].rpartition(" ")[0]

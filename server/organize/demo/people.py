@@ -1,4 +1,4 @@
-"""The demo's accounts and teams: three that you can log in with, the rest only submit."""
+"""Accounts and teams of the demo. Three accounts can log in; the others only submit."""
 
 import secrets
 
@@ -11,7 +11,7 @@ from server.organize.demo.story import PEOPLE, STORIES, Entrant
 
 
 def password() -> str:
-    """Return the one password of the demo's accounts; made once, readable by the owner of the state folder only."""
+    """Return the password of the demo's accounts. It is created once and readable by the owner of the folder only."""
     path = demo_folder() / "password"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -21,7 +21,7 @@ def password() -> str:
 
 
 def accounts() -> dict[str, User]:
-    """Return every account of the demo by name; the teams' accounts have no password."""
+    """Return every account of the demo by name. Accounts that only submit have no password."""
     names = [*PEOPLE, *(name for story in STORIES for entrant in story.entrants for name in entrant.members)]
     known = {user.username: user for user in User.objects.filter(username__in=names)}
     for name in names:
@@ -35,9 +35,9 @@ def account(name: str) -> User:
 
 
 def team(entrant: Entrant, challenge: Challenge, people: dict[str, User]) -> Team:
-    """Return the entrant's team; its members join where they have not."""
+    """Return the entrant's team. Members who have not joined yet join now."""
     captain, *others = (people[name] for name in entrant.members)
     joined = join(user=captain, challenge=challenge, accept_rules=True, team_name=entrant.team).team
-    for mate in others:
-        join_team(user=mate, team=joined, accept_rules=True)
+    for member in others:
+        join_team(user=member, team=joined, accept_rules=True)
     return joined

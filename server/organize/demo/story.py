@@ -1,4 +1,4 @@
-"""Who takes part in the demo and how good their files are. Everything is seeded: the same demo everywhere."""
+"""Teams of the demo and the quality of their files. Everything is seeded, so the demo is the same everywhere."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,17 @@ STARTER_QUALITY = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A team, the accounts it is made of, and the qualities of its files in the order they are sent."""
+    """A team with its members, and the qualities of its files in the order of submission."""
 
     team: str
     members: tuple[str, ...]
     qualities: tuple[float, ...]
-    sends_a_broken_file: bool = False
+    submits_broken_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One challenge of the demo; its texts lie in `texts/<name>`."""
+    """One challenge of the demo. Its texts are in `texts/<name>`."""
 
     name: str
     slug: str
@@ -28,7 +28,7 @@ class Story:
 
     @property
     def qualities(self) -> list[float]:
-        """Every quality that a file is needed of; the starter's is for the baseline."""
+        """All qualities that need a file. The starter quality is for the baseline."""
         return sorted({STARTER_QUALITY, *(quality for entrant in self.entrants for quality in entrant.qualities)})
 
 
@@ -46,7 +46,7 @@ STORIES = (
             Entrant("Aurora", ("aurora",), (0.28, 0.51, 0.67, 0.83)),
             Entrant("Basalt", ("basalt",), (0.22, 0.47, 0.44, 0.71)),
             Entrant("Cinder", ("cinder",), (0.31, 0.58, 0.72)),
-            Entrant("Granite", ("participant", "teammate"), (0.25, 0.49, 0.64), sends_a_broken_file=True),
+            Entrant("Granite", ("participant", "teammate"), (0.25, 0.49, 0.64), submits_broken_file=True),
             Entrant("Juniper", ("juniper",), (0.19, 0.38, 0.55)),
             Entrant("Meridian", ("meridian",), (0.36, 0.62, 0.79)),
         ),

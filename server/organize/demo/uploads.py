@@ -1,4 +1,4 @@
-"""The demo's files, handed in round by round as teams would, each once."""
+"""Submits the demo's files in rounds, as teams would. Each file is submitted once."""
 
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -15,37 +15,37 @@ from server.submissions.models import Submission, SubmissionQuerySet
 from server.submissions.services import intake
 
 
-def open_challenges(say: Callable[[str], None]) -> list[Challenge]:
-    """Make the demo's challenges out of their bundles; what is there already stays."""
+def open_challenges(report: Callable[[str], None]) -> list[Challenge]:
+    """Import the demo's bundles. Challenges that exist already stay."""
     organizer = people.accounts()[ORGANIZER]
     challenges = []
     for story in STORIES:
         folders.make(story)
         challenges.append(import_bundle(path=folders.bundle_folder(story), by=organizer))
-        say(f"{challenges[-1].title}: {folders.bundle_folder(story)}")
+        report(f"{challenges[-1].title}: {folders.bundle_folder(story)}")
     return challenges
 
 
-def hand_in() -> None:
-    """Let every team send its files to every challenge, those that were not sent yet."""
+def submit_all() -> None:
+    """Submit the files of every team that were not submitted yet."""
     accounts = people.accounts()
     for story in STORIES:
         phase = Phase.objects.get(challenge__slug=story.slug)
         teams = {entrant.team: people.team(entrant, phase.challenge, accounts) for entrant in story.entrants}
-        for place, entrant, path, note in rounds(story):
-            sender = accounts[entrant.members[place % len(entrant.members)]]
-            submit_once(path, phase=phase, team=teams[entrant.team], user=sender, note=note)
+        for number, entrant, path, note in rounds(story):
+            user = accounts[entrant.members[number % len(entrant.members)]]
+            submit_once(path, phase=phase, team=teams[entrant.team], user=user, note=note)
 
 
 def rounds(story: Story) -> Iterator[tuple[int, Entrant, Path, str]]:
-    """Yield the files in the order they are sent: everybody's first, everybody's second …"""
+    """Yield the files in the order of submission: every team's first file, then every team's second …"""
     for entrant in story.entrants:
-        if entrant.sends_a_broken_file:
-            yield 0, entrant, folders.broken_file(story), "Made with mistakes, to show how they are told"
-    for place in range(max(len(entrant.qualities) for entrant in story.entrants)):
+        if entrant.submits_broken_file:
+            yield 0, entrant, folders.broken_file(story), "Contains mistakes, to show how they are reported"
+    for number in range(max(len(entrant.qualities) for entrant in story.entrants)):
         for entrant in story.entrants:
-            for quality in entrant.qualities[place : place + 1]:
-                yield place, entrant, folders.submission_file(story, quality), f"podium synthesize --quality {quality}"
+            for quality in entrant.qualities[number : number + 1]:
+                yield number, entrant, folders.submission_file(story, quality), f"podium synthesize --quality {quality}"
 
 
 def submit_once(path: Path, *, phase: Phase, team: Team, user: User, note: str) -> None:

@@ -1,1 +1,1 @@
-"""What organizers do: read a bundle, import it with its truths and baselines."""
+"""What organizers do: import bundles, add truths, rescore phases."""

@@ -1,4 +1,4 @@
-"""Baselines: teams of nobody, whose files take the same way as everybody's, once."""
+"""Baselines: teams without members, whose files are submitted and scored like all others."""
 
 from collections.abc import Iterator
 from hashlib import file_digest
@@ -14,7 +14,7 @@ from server.submissions.services import intake
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
-    """Create the teams that baselines submit for; a name that people have is a mistake."""
+    """Create the teams of baselines. The name of another team is a mistake."""
     teams = {team.name.casefold(): team for team in challenge.teams.all()}
     created = []
     for baseline in (baseline for phase in bundle.phases for baseline in phase.baselines):
@@ -32,22 +32,22 @@ def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> lis
 
 
 def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Submit what was not submitted yet, and say so. The first that is refused ends it: Refused, naming it."""
+    """Submit baselines that are not submitted yet and yield a message for each. Raises Refused at the first refusal."""
     teams = {team.name.casefold(): team for team in challenge.teams.filter(is_baseline=True)}
     phases = {phase.slug: phase for phase in challenge.phases.all()}
     for declared in bundle.phases:
         for baseline in declared.baselines:
-            words = f"phase {declared.slug}: baseline {baseline.name}"
+            name = f"phase {declared.slug}: baseline {baseline.name}"
             try:
                 is_new = submit(baseline, team=teams[baseline.name.casefold()], phase=phases[declared.slug])
             except Refused as error:
-                raise Refused(error.code, f"{words} was not submitted: {error.detail}") from error
+                raise Refused(error.code, f"{name} was not submitted: {error.detail}") from error
             if is_new:
-                yield f"{words} submitted"
+                yield f"{name} submitted"
 
 
 def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:
-    """Submit one file; False if this very file was judged, or waits to be."""
+    """Submit one file. Return False if the same file is queued or was scored already."""
     with baseline.file.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
         earlier = phase.submissions.filter(team=team, sha256=digest)

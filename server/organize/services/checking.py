@@ -1,4 +1,4 @@
-"""Baselines and sample submissions of a bundle, checked by the `podium` program before anything is written."""
+"""Checks baselines and sample submissions of a bundle with the `podium` program, before anything is written."""
 
 import json
 from functools import partial
@@ -17,8 +17,8 @@ SUBMISSION_AT_FAULT = 2
 def check_all(phases: tuple[BundlePhase, ...], prepared: dict[str, Prepared]) -> None:
     """Raise InvalidBundle with the defects of all baselines and samples.
 
-    A baseline is checked against its truth, because it would be rejected later. A sample is published, so its form is
-    checked, and nothing that depends on the truth.
+    A baseline is checked against its truth, because it would be rejected later. A sample is published, so only its form
+    is checked: the result must not depend on the truth.
     """
     problems: list[Problem] = []
     for phase in phases:
@@ -27,18 +27,18 @@ def check_all(phases: tuple[BundlePhase, ...], prepared: dict[str, Prepared]) ->
         checked += [(phase.sample, None)] if phase.sample else []
         for file, truth in checked:
             answer = findings_of(phase, file, truth=truth)
-            problems += located(answer["errors"], answer["counts"], partial(place, phase=phase, file=file))
+            problems += located(answer["errors"], answer["counts"], partial(locate, phase=phase, file=file))
     if problems:
         raise InvalidBundle(problems)
 
 
-def place(_: str | None, *, phase: BundlePhase, file: Path) -> str:
-    """Name the file from the bundle's top; the program has no name for the one file that it checks."""
+def locate(_: str | None, *, phase: BundlePhase, file: Path) -> str:
+    """Return the path of the file relative to the bundle. The program reports no path for the file that it checks."""
     return f"phases/{phase.slug}/{file.relative_to(phase.folder).as_posix()}"
 
 
 def findings_of(phase: BundlePhase, file: Path, *, truth: Path | None) -> dict[str, Any]:
-    """Return what `podium check … --json` prints."""
+    """Run `podium check … --json` and return its output."""
     known = ("--truth", str(truth)) if truth else ()
     words = ("check", phase.track, "--submission", str(file), *known, *settings_of(phase), "--json")
     ended = run_podium(*words, expected=(0, SUBMISSION_AT_FAULT))

@@ -1,4 +1,4 @@
-"""What an import must not do unasked: end or remove a phase, reveal scores, or undo an edit made on the server."""
+"""Refuses imports that end or remove a phase, reveal scores or undo edits made on the server, without consent."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,20 +6,20 @@ from datetime import datetime
 from typing import Any
 
 from server.audit.models import Entry
-from server.challenges.ending import Terms, consequences, moment, refusals, terms_of
 from server.challenges.models import Challenge, Phase
+from server.challenges.term_changes import Terms, consequences, date_text, refusals, terms_of
 from server.clock import database_now
 from server.organize.services import truths
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.preparing import Prepared
 
 SHOWN_CHARACTERS = 80
-ALLOW = "If that is meant, import it with --reveal"
+ALLOW = "If this is intended, import it with --reveal"
 
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """`reveal`: a phase may end or be removed, more scores may be shown; `force`: edits on the server may be undone."""
+    """`reveal` allows ending or removing phases and showing more scores; `force` allows undoing edits on the server."""
 
     reveal: bool = False
     force: bool = False
@@ -29,24 +29,24 @@ NO_CONSENT = Consent()
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """A challenge before an import: its terms, and the values of what was edited on the server since the last one."""
+class ChallengeState:
+    """A challenge before an import: its terms, and the values of fields edited on the server since the last import."""
 
     terms: dict[str, Terms] = field(default_factory=dict)
     edited: dict[tuple[str, str], Any] = field(default_factory=dict)
 
 
-def state_before(slug: str) -> State:
-    """Read the challenge as it is; the caller's transaction holds it from here on."""
+def read_state(slug: str) -> ChallengeState:
+    """Read the present state of a challenge and lock it for the caller's transaction."""
     challenge = Challenge.objects.select_for_update(no_key=True).filter(slug=slug).first()
     if challenge is None:
-        return State()
+        return ChallengeState()
     phases = list(Phase.objects.select_for_update(no_key=True, of=("self",)).filter(challenge=challenge))
-    return State(terms_of(challenge), dict(edited_values(challenge, phases)))
+    return ChallengeState(terms_of(challenge), dict(edited_values(challenge, phases)))
 
 
 def edited_values(challenge: Challenge, phases: list[Phase]) -> Iterator[tuple[tuple[str, str], Any]]:
-    """Yield (subject, field) and value of what the audit log has as edited since the last import."""
+    """Yield (subject, field) and value of each field that was edited since the last import, by the audit log."""
     imports = Entry.objects.filter(action="challenge.imported", subject=f"challenge {challenge.slug}")
     last = imports.order_by("-number").values_list("number", flat=True).first() or 0
     later = Entry.objects.filter(number__gt=last)
@@ -61,8 +61,8 @@ def edited_values(challenge: Challenge, phases: list[Phase]) -> Iterator[tuple[t
             yield (f"phase {phase.slug}", "signature"), phase.signature
 
 
-def check_consent(challenge: Challenge, before: State, consent: Consent, mistakes: Mistakes) -> None:
-    """Stop the import, whose rows are written and not committed, where it does more than was agreed to."""
+def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent, mistakes: Mistakes) -> None:
+    """Stop an import whose rows are written but not committed, if it does more than the consent allows."""
     now, after = database_now(), terms_of(challenge)
     for sentence in refusals(before.terms, after, now):
         mistakes.add("revealed", sentence)
@@ -76,9 +76,9 @@ def check_consent(challenge: Challenge, before: State, consent: Consent, mistake
 
 
 def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, mistakes: Mistakes) -> None:
-    """Note where the new truth of a running phase makes images public that are private now.
+    """Note where the new truth of a running phase makes private images public.
 
-    It is called before the transaction, because a child process compares the truths.
+    Call it before the transaction, because a child process compares the truths.
     """
     phases = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug__in=prepared)
     now = database_now()
@@ -89,15 +89,15 @@ def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, 
         try:
             count = truths.newly_public(active, new.compiled)
         except truths.Unrestorable as error:
-            mistakes.add("would_reveal", f"{error}, so what the new truth reveals is not known. {ALLOW}")
+            mistakes.add("would_reveal", f"{error}, so it is unknown what the new truth reveals. {ALLOW}")
         else:
             if count:
-                told = f"phase {phase.slug}: {count:,} images that are private now would be public"
-                mistakes.add("would_reveal", f"{told}. {ALLOW}")
+                sentence = f"phase {phase.slug}: {count:,} private images would become public"
+                mistakes.add("would_reveal", f"{sentence}. {ALLOW}")
 
 
-def undone(challenge: Challenge, before: State) -> Iterator[str]:
-    """Describe each edit whose value would be another after the import."""
+def undone(challenge: Challenge, before: ChallengeState) -> Iterator[str]:
+    """Describe each edit that the import would undo."""
     rows: dict[str, Challenge | Phase] = {
         f"challenge {challenge.slug}": Challenge.objects.get(pk=challenge.pk),
         **{f"phase {phase.slug}": phase for phase in Phase.objects.filter(challenge=challenge)},
@@ -108,11 +108,11 @@ def undone(challenge: Challenge, before: State) -> Iterator[str]:
             yield f"{subject} was edited on the server and would be removed"
         elif getattr(row, name) != edited:
             yield (
-                f"{subject}: {name} was edited on the server; it would change from {in_words(edited)} "
-                f"to {in_words(getattr(row, name))}"
+                f"{subject}: {name} was edited on the server; it would change from {readable(edited)} "
+                f"to {readable(getattr(row, name))}"
             )
 
 
-def in_words(value: Any) -> str:
-    text = moment(value) if isinstance(value, datetime) else "nothing" if value in (None, "") else str(value)
+def readable(value: Any) -> str:
+    text = date_text(value) if isinstance(value, datetime) else "nothing" if value in (None, "") else str(value)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"

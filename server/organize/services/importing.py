@@ -1,4 +1,4 @@
-"""A bundle becomes a challenge: truths prepared first, then all rows in one transaction, then the baselines."""
+"""Imports a bundle as a challenge: prepares truths, writes all rows in one transaction, then submits baselines."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,18 +11,18 @@ from django.db import transaction
 from evaluator.problems import Problem
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.feedback_leakage import PER_CLASS
 from server.challenges.models import Challenge, Phase
-from server.challenges.revealed import PER_CLASS
 from server.challenges.services import competing
-from server.challenges.terms import stamp
+from server.challenges.validation import iso_utc
 from server.clock import database_now
 from server.organize.services import baselines, bundles, salts
-from server.organize.services.bundles.dates import check_order
-from server.organize.services.bundles.mistakes import Mistakes, unheard
+from server.organize.services.bundles.dates import report_order
+from server.organize.services.bundles.mistakes import Mistakes, ignore
 from server.organize.services.checking import check_all
-from server.organize.services.consent import NO_CONSENT, Consent, check_consent, check_images, state_before
+from server.organize.services.consent import NO_CONSENT, Consent, check_consent, check_images, read_state
 from server.organize.services.new_files import NewFiles
-from server.organize.services.phases import clear, differing, has_entries, write_phase
+from server.organize.services.phases import assign, clear, has_entries, write_phase
 from server.organize.services.preparing import Prepared, prepare_all
 
 FIELDS = (
@@ -45,17 +45,18 @@ def import_bundle(
     *,
     path: Path,
     by: User | None,
-    say: Callable[[str], None] = unheard,
-    warn: Callable[[Problem], None] = unheard,
+    report: Callable[[str], None] = ignore,
+    warn: Callable[[Problem], None] = ignore,
     strict: bool = False,
     consent: Consent = NO_CONSENT,
 ) -> Challenge:
-    """Create or change the challenge that a folder or zip describes; the same bundle again changes nothing.
+    """Create or change the challenge of a bundle, a folder or zip. Importing the same bundle again changes nothing.
 
-    `by` becomes one of its organizers; the caller checks that they may. `say` gets what was done, sentence by sentence;
-    `warn` gets every warning, and `strict` makes warnings mistakes; `consent` allows what would otherwise be refused.
-    Raises InvalidBundle with every mistake, and then has changed nothing; and Refused where a baseline could not be
-    submitted (no space on the disk): the challenge stays, and importing the same bundle again submits it.
+    `by` becomes one of its organizers; the caller checks that they may. `report` receives one sentence for each change,
+    and `warn` every warning. `strict` makes warnings mistakes. `consent` allows what is otherwise refused.
+
+    Raises InvalidBundle with every mistake, and changes nothing then. Raises Refused if a baseline could not be
+    submitted, for example because the disk is full. The challenge stays, and a second import submits the baseline.
     """
     with (
         bundles.opened(path) as folder,
@@ -68,24 +69,24 @@ def import_bundle(
         check_all(bundle.phases, prepared)
         check_images(bundle.slug, prepared, consent, mistakes)
         with transaction.atomic(), NewFiles() as files:
-            before = state_before(bundle.slug)
-            challenge, changes, kept = write(bundle, prepared, mistakes, files=files, by=by)
+            before = read_state(bundle.slug)
+            challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by)
             check_consent(challenge, before, consent, mistakes)
         for warning in mistakes.warnings:
             warn(warning)
         try:
             for sentence in baselines.submit_all(challenge, bundle):
                 changes.append(sentence)
-        finally:  # also where a baseline is refused: the challenge stands
-            for sentence in (changes or ["nothing changed"]) + kept:
-                say(sentence)
+        finally:  # also if a baseline is refused, because the challenge was imported
+            for sentence in (changes or ["nothing changed"]) + notes:
+                report(sentence)
     return challenge
 
 
 def write(
     bundle: bundles.Bundle, prepared: dict[str, Prepared], mistakes: Mistakes, *, files: NewFiles, by: User | None
 ) -> tuple[Challenge, list[str], list[str]]:
-    """Write all rows, in the caller's transaction; return the challenge, and in words what changed and what stayed."""
+    """Write all rows in the caller's transaction. Return the challenge, messages about changes, and other messages."""
     challenge, changes = write_challenge(bundle, mistakes)
     known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
     for position, declared in enumerate(bundle.phases):
@@ -94,8 +95,10 @@ def write(
         changes += write_phase(phase, declared, position=position, prepared=ready, files=files, mistakes=mistakes)
     changes += baselines.write_teams(challenge, bundle, mistakes)
     if by is not None:
-        for told in competing(challenge, [by]):
-            message = f"{told} of this challenge, so {by} cannot become its organizer; choose an account without a team"
+        for member in competing(challenge, [by]):
+            message = (
+                f"{member} of this challenge, so {by} cannot become its organizer; choose an account without a team"
+            )
             mistakes.add("organizer_competes", message)
     mistakes.stop_if_any()
     kept = [phase for phase in known.values() if has_entries(phase)]
@@ -107,23 +110,23 @@ def write(
         audit.record(
             actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail={"changes": changes}
         )
-    said = [f"phase {phase.slug}: kept though the bundle lacks it, because teams have submitted" for phase in kept]
-    said += [f"phase {slug}: {one.ceiling_in_words}" for slug, one in prepared.items() if one.ceiling and changes]
-    said += [f"phase {phase.slug}: {PER_CLASS}" for phase in bundle.phases if phase.feedback_classes]
-    return challenge, changes, said
+    notes = [f"phase {phase.slug}: kept though the bundle lacks it, because teams have submitted" for phase in kept]
+    notes += [f"phase {slug}: {one.ceiling_text}" for slug, one in prepared.items() if one.ceiling and changes]
+    notes += [f"phase {phase.slug}: {PER_CLASS}" for phase in bundle.phases if phase.feedback_classes]
+    return challenge, changes, notes
 
 
 def write_challenge(bundle: bundles.Bundle, mistakes: Mistakes) -> tuple[Challenge, list[str]]:
     found = Challenge.objects.select_for_update(no_key=True).filter(slug=bundle.slug).first()
     challenge = found or Challenge(slug=bundle.slug, opens_at=database_now())
     fields = {name: getattr(bundle, name) for name in FIELDS}
-    names = differing(challenge, {**fields, "opens_at": bundle.opens_at or challenge.opens_at})
+    names = assign(challenge, {**fields, "opens_at": bundle.opens_at or challenge.opens_at})
     if challenge.closes_at and challenge.closes_at <= challenge.opens_at:
-        opening = stamp(challenge.opens_at)
+        opening = iso_utc(challenge.opens_at)
         mistakes.add("bad_dates", f"closes_at: is not after the opening, {opening}", line=bundle.closes_line)
-    else:  # known only now, where the challenge opens with its import
+    else:  # a challenge without opens_at opens now, so the order could not be checked before
         for phase in bundle.phases:
-            check_order(phase, opens_at=challenge.opens_at, closes_at=challenge.closes_at, mistakes=mistakes)
+            report_order(phase, opens_at=challenge.opens_at, closes_at=challenge.closes_at, mistakes=mistakes)
     mistakes.stop_if_any()
     if found is None or names:
         challenge.save()
@@ -133,7 +136,7 @@ def write_challenge(bundle: bundles.Bundle, mistakes: Mistakes) -> tuple[Challen
 
 
 def remove(phase: Phase) -> str:
-    """Remove a phase that the bundle no longer has, with its baselines and files."""
+    """Remove a phase that the bundle no longer contains, with its baselines and files."""
     fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source)]
     for field in filter(None, [*fields, phase.sample_submission, phase.candidates]):
         transaction.on_commit(partial(field.storage.delete, str(field.name)))

@@ -1,4 +1,4 @@
-"""Converts defects and warnings, as the `podium` program lists them, to problems of the bundle."""
+"""Converts defects and warnings from the output of the `podium` program to problems of the bundle."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from evaluator.problems import Problem
 
 
-def located(listed: list[dict[str, Any]], counts: dict[str, int], place: Callable[[str | None], str]) -> list[Problem]:
-    """Name the files from the bundle's top. The program shows the first of each code; the others are counted here."""
-    problems = [Problem(**{**error, "file": place(error.get("file"))}) for error in listed]
+def located(listed: list[dict[str, Any]], counts: dict[str, int], locate: Callable[[str | None], str]) -> list[Problem]:
+    """Return problems with paths inside the bundle. The program lists the first of each code and counts the rest."""
+    problems = [Problem(**{**error, "file": locate(error.get("file"))}) for error in listed]
     unseen = []
     for code, count in counts.items():
         files = [problem.file for problem in problems if problem.code == code]
         if count > len(files):
             more = f"and {count - len(files):,} more of this kind"
-            unseen.append(Problem(code, more, file=files[0] if len(set(files)) == 1 else place(None)))
+            unseen.append(Problem(code, more, file=files[0] if len(set(files)) == 1 else locate(None)))
     return problems + unseen

@@ -1,4 +1,4 @@
-"""Files that go into storage together with the rows that name them, or not at all."""
+"""Stores files together with the rows that name them, or not at all."""
 
 import os
 from pathlib import Path
@@ -10,17 +10,17 @@ from django.db.models.fields.files import FieldFile
 
 
 class Movable(File):
-    """A finished file in a workspace: storage on the same disk takes it over instead of copying it."""
+    """A complete file in a workspace. Storage on the same disk moves it instead of copying it."""
 
     def temporary_file_path(self) -> str:
         return str(self.name)
 
 
 class NewFiles:
-    """The innermost block of a transaction: if it fails, what was stored in it is removed.
+    """Removes the files that were stored in its block if the block fails. Use it inside the transaction.
 
-    Once it is left nobody here knows how the commit went (its answer may be lost), and the files stay: a row that is
-    there must not lose them, and truths without a row are swept up.
+    After the block, files stay even if the commit fails. The outcome of a commit may be unknown, and a row must never
+    lose its file. The sweeper handles files without a row.
     """
 
     def __init__(self) -> None:
@@ -38,6 +38,6 @@ class NewFiles:
 
     def store(self, field: FieldFile, path: Path, *, name: str) -> None:
         with path.open("rb") as file:
-            os.fsync(file.fileno())  # the rows will be on the disk; so must be what they name
+            os.fsync(file.fileno())  # the file must be on disk before the rows that name it
             field.save(name, Movable(file, str(path)), save=False)
         self._stored.append(field)

@@ -1,4 +1,4 @@
-"""New caption ids for a retrieval bundle, where the organizer's own would show which image a caption belongs to."""
+"""New caption ids for a retrieval bundle, for captions whose own ids reveal which image they belong to."""
 
 import csv
 import gzip
@@ -22,14 +22,14 @@ HEADER = ("CaptionID", "Original")
 
 
 def write_opaque_ids(folder: Path) -> list[str]:
-    """Give new ids to the captions of every retrieval phase of an unpacked bundle; return what was done, in words.
+    """Give new ids to the captions of every retrieval phase of an unpacked bundle. Return one message for each phase.
 
-    The first gallery is kept beside the truth folder as `gallery.original.json` and the pairs of ids as
-    `caption_ids.csv`. Both are as secret as the truth. A second call keeps ids that are new already. Raises
-    InvalidBundle, with nothing written, where the bundle is at fault.
+    The original gallery is kept beside the truth folder as `gallery.original.json`, and the pairs of ids as
+    `caption_ids.csv`. Both must be kept secret. A second call keeps ids that are new already. Raises InvalidBundle,
+    with nothing written, if the bundle is invalid.
     """
     with (
-        bundles.opened(folder) as copy,  # refuses links, so that what is written below stays inside the bundle
+        bundles.opened(folder) as copy,  # refuses links, so that nothing outside the bundle is written below
         TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         phases = retrieval_phases(copy)
@@ -45,13 +45,13 @@ def write(phase: BundlePhase) -> str:
     content = read_gallery(phase.truth)
     gallery = json.loads(content)
     known = read_mapping(phase.folder / MAPPING)
-    captions = [described(entry) for entry in gallery["captions"]]
+    captions = [as_object(entry) for entry in gallery["captions"]]
     new_ids = extended(known, [each["caption_id"] for each in captions], images=gallery["images"])
     if new_ids == known:
         return f"phase {phase.slug}: the captions have new ids already"
     for caption in captions:
         caption["caption_id"] = new_ids.get(caption["caption_id"], caption["caption_id"])
-    captions.sort(key=lambda caption: caption["caption_id"])  # drawn at random, so this order reveals nothing
+    captions.sort(key=lambda caption: caption["caption_id"])  # ids are random, so this order reveals nothing
     (phase.folder / ORIGINAL).write_bytes(content)
     write_mapping(phase.folder / MAPPING, new_ids)
     rename_submissions(phase, new_ids)
@@ -65,15 +65,15 @@ def read_gallery(truth: Path) -> bytes:
     return plain.read_bytes() if plain.is_file() else gzip.decompress(plain.with_name(f"{GALLERY}.gz").read_bytes())
 
 
-def described(entry: Any) -> dict[str, Any]:
-    """Return a caption as an object; `image#n` alone names its image."""
+def as_object(entry: Any) -> dict[str, Any]:
+    """Return a caption as an object. A text such as `image#n` contains the id of its image."""
     if isinstance(entry, str):
         return {"caption_id": entry, "image_id": entry.rpartition("#")[0]}
     return {"image_id": entry["caption_id"].rpartition("#")[0], **entry}
 
 
 def extended(known: Mapping[str, str], captions: Iterable[str], *, images: Iterable[str]) -> dict[str, str]:
-    """Return the new id of each caption by its original; ids that are new already are left as they are."""
+    """Return the new id of each caption by its original id. Ids that are new already stay."""
     new_ids, taken, names = dict(known), set(known.values()), {image.casefold() for image in images}
     for caption in captions:
         if caption in taken or caption in new_ids:

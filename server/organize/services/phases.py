@@ -1,4 +1,4 @@
-"""A declared phase becomes rows. Where teams have submitted, nothing changes that would change a score."""
+"""Writes the rows of a phase. After teams have submitted, nothing that affects scores can change."""
 
 from functools import partial
 from hashlib import file_digest
@@ -13,7 +13,7 @@ from server.organize.services.bundles import BundlePhase
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared
-from server.organize.services.truths import keep, put_into_use
+from server.organize.services.truths import activate, keep
 
 FIELDS = (
     "title",
@@ -33,8 +33,8 @@ FIELDS = (
 )
 
 
-def differing(row: Any, fields: dict[str, Any]) -> list[str]:
-    """Give a row its new values; return the names of those that were others."""
+def assign(row: Any, fields: dict[str, Any]) -> list[str]:
+    """Set the fields of a row. Return the names of those that changed."""
     names = [name for name, value in fields.items() if getattr(row, name) != value]
     for name in names:
         setattr(row, name, fields[name])
@@ -44,7 +44,7 @@ def differing(row: Any, fields: dict[str, Any]) -> list[str]:
 def write_phase(
     phase: Phase, declared: BundlePhase, *, position: int, prepared: Prepared, files: NewFiles, mistakes: Mistakes
 ) -> list[str]:
-    """Create or change one phase with its truth and sample; return what changed, in words."""
+    """Create or change one phase with its truth and sample. Return one message for each change."""
     is_new = phase.pk is None
     if is_new:
         phase.salt = declared.salt
@@ -55,36 +55,36 @@ def write_phase(
     if not is_new and settled and has_entries(phase):
         mistakes.add(
             "phase_in_use",
-            f"{phase.slug}: teams have submitted, so its {', '.join(settled)} must stay as imported before; "
-            "put the change into a new phase, or a mended truth into effect with manage.py rescore --truth",
+            f"{phase.slug}: teams have submitted, so its {', '.join(settled)} cannot change. "
+            "Put the change into a new phase, or apply a corrected truth with manage.py rescore --truth",
             line=declared.line,
         )
         return []
     fields = {name: getattr(declared, name) for name in FIELDS}
     fields["ladder_standard_errors"] = declared.ladder_standard_errors or phase.ladder_standard_errors
-    names = differing(phase, {**fields, "position": position})
+    names = assign(phase, {**fields, "position": position})
     signature = compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), prepared.sha256)
     wants_truth = bool(settled) or (phase.signature != signature and not has_entries(phase))
     if wants_truth:
         phase.signature = signature
-    names += replace(phase, "sample_submission", prepared.sample, files)
-    names += replace(phase, "candidates", prepared.candidates, files) if prepared.candidates else []
+    names += replace_file(phase, "sample_submission", prepared.sample, files)
+    names += replace_file(phase, "candidates", prepared.candidates, files) if prepared.candidates else []
     if is_new or names or wants_truth:
         phase.save()
     changes = ["added"] if is_new else [f"{', '.join(names)} changed"] if names else []
     if wants_truth:
-        changes.append(activate(phase, prepared, files))
+        changes.append(replace_truth(phase, prepared, files))
     return [f"phase {phase.slug}: {change}" for change in changes]
 
 
 def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> list[str]:
-    """Name what decides scores and is not as it was; for a new phase that is everything."""
+    """Name what affects scores and has changed; for a new phase this is everything."""
     truth = phase.truth if phase.pk else None
     if truth is None:
         return ["track", "parameters", "split", "truth"]
     terms = {
         "track": phase.track != declared.track,
-        "parameters": counted(phase) != counted(declared),
+        "parameters": scoring_parameters(phase) != scoring_parameters(declared),
         "split": phase.public_share != declared.public_share
         or (phase.split_seed != declared.split_seed and not phase.salt),
         "truth": truth.sha256 != prepared.sha256,
@@ -92,37 +92,37 @@ def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> li
     return [name for name, differs in terms.items() if differs]
 
 
-def counted(phase: Phase | BundlePhase) -> dict[str, Any]:
+def scoring_parameters(phase: Phase | BundlePhase) -> dict[str, Any]:
     """Return the parameters that a score depends on."""
     values = phase.declared_track.resolve(phase.parameters)
     return {parameter.name: values[parameter.name] for parameter in phase.declared_track.parameters if parameter.short}
 
 
 def has_entries(phase: Phase) -> bool:
-    """Tell whether a team has submitted; baselines are the organizers' own and can be scored anew."""
+    """Tell whether a team has submitted. Baselines do not count, because organizers can submit them again."""
     return phase.pk is not None and phase.submissions.filter(team__is_baseline=False).exists()
 
 
-def activate(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
-    """Make the prepared truth the one that counts, and remove what baselines scored against the last one."""
+def replace_truth(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
+    """Make the prepared truth the active one, and remove the submissions of baselines against the previous one."""
     clear(phase)
     truth = keep(phase, prepared, files)
-    put_into_use(truth)
+    activate(truth)
     return f"truth version {truth.version}, {truth.images:,} images, sha256 {truth.sha256[:12]}"
 
 
 def clear(phase: Phase) -> None:
-    """Remove the submissions of a phase with all that hangs on them.
+    """Remove the submissions of a phase with all rows that refer to them.
 
-    They are locked first, which waits for a worker that is recording one: its scores are then collected with the row.
-    Scores that came between the collecting and the deleting would keep the row, and abort the import.
+    They are locked first, so this waits for a worker that is recording one, and deletes its scores too. Scores that are
+    written after Django has collected the related rows would prevent the deletion and abort the import.
     """
     list(phase.submissions.select_for_update().order_by("pk").values_list("pk"))
     phase.submissions.all().delete()
 
 
-def replace(phase: Phase, field: str, path: Path, files: NewFiles) -> list[str]:
-    """Keep a file that participants get in place of the last one; return the field's name if the bytes differ."""
+def replace_file(phase: Phase, field: str, path: Path, files: NewFiles) -> list[str]:
+    """Replace a file that participants can download. Return the field's name if the content differs."""
     old = getattr(phase, field)
     if old and same_bytes(Path(old.path), path):
         return []

@@ -1,4 +1,4 @@
-"""A phase's truth, checked and compiled by the `podium` program as a child: the server never loads numpy."""
+"""Prepares ground truths with the `podium` program in a child process, because the server never loads numpy."""
 
 import json
 import shutil
@@ -20,8 +20,8 @@ from server.organize.services.locating import located
 TRUTH_AT_FAULT = 3
 
 
-class Source(Protocol):
-    """A truth folder, and the settings of the phase that it is for."""
+class TruthSource(Protocol):
+    """A truth folder with the settings of its phase."""
 
     @property
     def slug(self) -> str: ...
@@ -45,7 +45,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a truth folder became; the files lie in a workspace and may be moved out of it."""
+    """A prepared truth. Its files are in a workspace and may be moved out of it."""
 
     sha256: str
     images: int
@@ -58,8 +58,8 @@ class Prepared:
     ceiling: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
-    def ceiling_in_words(self) -> str:
-        """The score of the truth as its own prediction, by split, and how many objects cannot be reached."""
+    def ceiling_text(self) -> str:
+        """The best possible score on each split, and how many objects no submission can find."""
         parts = [
             f"{name} {'undefined' if one['score'] is None else format(one['score'], '.5f')}"
             + (f" ({one['unreachable']:g} objects cannot be reached)" if one["unreachable"] else "")
@@ -69,7 +69,7 @@ class Prepared:
 
 
 def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mistakes) -> dict[str, Prepared]:
-    """Prepare the truth of each phase and note its warnings. Raises InvalidBundle with the faults of all of them."""
+    """Prepare the truth of each phase and collect warnings. Raises InvalidBundle with the faults of all phases."""
     prepared: dict[str, Prepared] = {}
     for phase in phases:
         try:
@@ -82,11 +82,11 @@ def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mist
     return prepared
 
 
-def prepare(phase: Source, workspace: Path) -> Prepared:
-    """Check and compile a truth.
+def prepare(phase: TruthSource, workspace: Path) -> Prepared:
+    """Check and compile a truth. Raises InvalidBundle with its faults.
 
-    A phase with a salt must not reveal answers by what participants are given to read either; one from before there
-    were salts stays as it was accepted then.
+    For a phase with a salt, files that participants can read must not reveal answers either. Phases that were imported
+    before salts existed are not checked for this.
     """
     track = TRACKS[phase.track]
     kinds = ("podium", "zip", track.form.suffix)
@@ -96,22 +96,22 @@ def prepare(phase: Source, workspace: Path) -> Prepared:
     words = [*arguments(phase, added), "--out", str(compiled), "--sample", str(sample)]
     words += ["--candidates", str(candidates)] if candidates else []
     words += ["--ceiling", *(["--hidden"] if phase.salt else [])]
-    made = answer_of("prepare", *words, phase=phase)
+    made = run("prepare", *words, phase=phase)
     if not made["splits"]["public"]:
-        told = place("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
-        message = "no image is public, so that nobody would see a score before the end; make some public"
-        raise InvalidBundle([Problem("truth_bad_value", message, file=told)])
+        file = locate("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
+        message = "no image is public, so nobody would see a score before the end; make some images public"
+        raise InvalidBundle([Problem("truth_bad_value", message, file=file)])
     if phase.sample:
         shutil.copyfile(phase.sample, sample)
     pack(phase, added, source)
-    warnings = located(made["warnings"], made["warning_counts"], partial(place, phase=phase))
+    warnings = located(made["warnings"], made["warning_counts"], partial(locate, phase=phase))
     private = "private" in made["splits"]
     ceiling = made.get("ceiling", {})
     return Prepared(made["sha256"], made["images"], compiled, source, sample, private, candidates, warnings, ceiling)
 
 
-def added_files(phase: Source, workspace: Path) -> list[Path]:
-    """Return the files that belong to the truth and are not in its folder: the usage file beside it, a kept salt."""
+def added_files(phase: TruthSource, workspace: Path) -> list[Path]:
+    """Return files of the truth that are not in its folder: a usage file beside it, and the stored salt."""
     added = [phase.usage] if phase.usage else []
     if phase.salt and not any((phase.truth / name).is_file() for name in salts.NAMES):
         folder = workspace / f"{phase.slug}.added"
@@ -121,7 +121,7 @@ def added_files(phase: Source, workspace: Path) -> list[Path]:
     return added
 
 
-def arguments(phase: Source, added: list[Path]) -> list[str]:
+def arguments(phase: TruthSource, added: list[Path]) -> list[str]:
     words = [phase.track, "--truth", str(phase.truth)]
     words += [word for path in added if path.name == salt.NAME for word in ("--salt", str(path))]
     if phase.usage:
@@ -131,36 +131,37 @@ def arguments(phase: Source, added: list[Path]) -> list[str]:
     return words + settings_of(phase)
 
 
-def settings_of(phase: Source) -> list[str]:
-    """Return the phase's parameters as the program takes them."""
+def settings_of(phase: TruthSource) -> list[str]:
+    """Return the phase's parameters as command-line options."""
     words = []
     for name, value in phase.parameters.items():
         words += ["--set", f"{name}={'/'.join(map(repr, value)) if isinstance(value, list) else value}"]
     return words
 
 
-def answer_of(*words: str, phase: Source) -> dict[str, Any]:
-    """Return what `podium … --json` prints; exit 3 says that the truth is at fault, and where."""
+def run(*words: str, phase: TruthSource) -> dict[str, Any]:
+    """Run `podium … --json` and return its output. Raises InvalidBundle on exit 3, which means a faulty truth."""
     ended = run_podium(*words, "--json", expected=(0, TRUTH_AT_FAULT))
     answer: dict[str, Any] = json.loads(ended.stdout)
     if ended.returncode == TRUTH_AT_FAULT:
-        raise InvalidBundle(located(answer["errors"], answer["counts"], partial(place, phase=phase)))
+        raise InvalidBundle(located(answer["errors"], answer["counts"], partial(locate, phase=phase)))
     return answer
 
 
-def place(file: str | None, phase: Source) -> str:
+def locate(file: str | None, phase: TruthSource) -> str:
+    """Return the path of a truth file relative to the bundle."""
     beside = phase.usage is not None and file in ("usage.csv", phase.usage.name)
     folder = f"phases/{phase.slug}" if beside else f"phases/{phase.slug}/truth"
     return f"{folder}/{file}" if file else folder
 
 
-def pack(phase: Source, added: list[Path], target: Path) -> None:
-    """Zip the truth folder as it was given, with what was added to it; equal folders make equal bytes."""
+def pack(phase: TruthSource, added: list[Path], target: Path) -> None:
+    """Zip the truth folder with the added files. Equal folders give equal bytes."""
     files = {path.relative_to(phase.truth).as_posix(): path for path in phase.truth.rglob("*") if path.is_file()}
     files |= {path.name: path for path in added}
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:
         for name in sorted(files):
-            entry = ZipInfo(name)  # dated 1980, like every entry without a date
+            entry = ZipInfo(name)  # without a date, so that equal files give equal bytes
             entry.compress_type = ZIP_DEFLATED
             with files[name].open("rb") as source, archive.open(entry, "w", force_zip64=True) as copy:
                 shutil.copyfileobj(source, copy, 2**20)

@@ -1,7 +1,7 @@
-"""The salt of a phase: made with its first import, kept for all versions of its truth, and added where it is missing.
+"""The salt of a phase: created with its first import, kept for all versions of its truth, added where it is missing.
 
-A phase's salt never changes. Another salt would move images between public and private, and two splits of the same
-images tell participants more than one. A phase without a salt, from before there were salts, stays without.
+A phase's salt never changes. Another salt would move images between public and private, and scores on two splits of the
+same images reveal more than scores on one. A phase that was imported before salts existed stays without one.
 """
 
 import gzip
@@ -19,21 +19,22 @@ from server.organize.services.bundles.mistakes import Mistakes
 
 NAMES = (salt.NAME, f"{salt.NAME}.gz")
 GZIPPED = b"\x1f\x8b"
-READ_BYTES = 64  # more than a salt has; what it must be is the evaluator's to check
+READ_BYTES = 64  # longer than a salt; the evaluator checks its form
 UNSALTED = (
-    "has no salt, because it was imported before salts were introduced: anybody who guesses the truth can confirm the "
+    "has no salt, because it was imported before salts existed: anybody who guesses the ground truth can confirm the "
     "guess, and intervals reveal single answers. Import it under another slug to give it a salt"
 )
 SEEDED = {
-    True: "split.seed is not read, because the salt decides which images are public; remove it",
+    True: "split.seed is ignored, because the salt decides which images are public; remove it",
     False: "split.seed decides which images are public, and three scores are enough to find the seed",
 }
 
 
 def salted(bundle: Bundle) -> Bundle:
-    """Give every phase its salt: the kept one, or for a new phase that of its truth folder, or a random one.
+    """Return the bundle with a salt for every phase.
 
-    Raises InvalidBundle where a truth folder has another salt than its phase.
+    A known phase keeps its salt; a new one gets that of its truth folder, or a random one. Raises InvalidBundle if a
+    truth folder has another salt than its phase.
     """
     kept = dict(Phase.objects.filter(challenge__slug=bundle.slug).values_list("slug", "salt"))
     own = {phase.slug: own_salt(phase.truth) for phase in bundle.phases}
@@ -43,7 +44,7 @@ def salted(bundle: Bundle) -> Bundle:
 
 
 def refuse_other(phases: list[tuple[str, str, str]]) -> None:
-    """Raise InvalidBundle where of (slug, salt of a truth folder, salt of the phase) the salts differ."""
+    """Raise InvalidBundle if salts differ; `phases` holds (slug, salt of the truth folder, salt of the phase)."""
     problems = [
         Problem("truth_bad_value", message, line=1, file=f"phases/{slug}/truth/{salt.NAME}")
         for slug, own, kept in phases
@@ -54,19 +55,19 @@ def refuse_other(phases: list[tuple[str, str, str]]) -> None:
 
 
 def new_salt() -> str:
-    """Return a random `salt.txt`."""
+    """Return the content of a new random `salt.txt`."""
     return f"{token_hex(16)}\n"
 
 
 def own_salt(truth: Path) -> str:
-    """Return the beginning of a truth folder's `salt.txt`, empty where it has none."""
+    """Return the beginning of a truth folder's `salt.txt`; empty if it has none."""
     path = next((path for name in NAMES if (path := truth / name).is_file()), None)
     if path is None:
         return ""
-    with suppress(OSError, EOFError, zlib.error):  # a damaged file is the evaluator's to find
+    with suppress(OSError, EOFError, zlib.error):  # the evaluator reports a damaged file
         with path.open("rb") as file:
             content = file.read(READ_BYTES)
-        if content.startswith(GZIPPED):  # whatever its name
+        if content.startswith(GZIPPED):  # a gzipped file may have any name
             with gzip.open(path) as unpacked:
                 content = unpacked.read(READ_BYTES)
         return str(content, "ascii", "replace")
@@ -74,16 +75,16 @@ def own_salt(truth: Path) -> str:
 
 
 def difference(own: str, kept: str) -> str:
-    """Say why a truth folder's `salt.txt` is refused; empty where it is not."""
+    """Return why a truth folder's `salt.txt` is refused; empty if it is not."""
     if own in ("", kept):
         return ""
     if not kept:
         return "this phase was imported without a salt and stays so; remove the file, or import it under another slug"
-    return "is not the salt of this phase, which never changes; remove the file, and the kept salt is used"
+    return "is not the salt of this phase, which never changes; remove the file to use the stored salt"
 
 
 def warn(bundle: Bundle, mistakes: Mistakes) -> None:
-    """Note what weakens the secrecy of the phases' splits."""
+    """Warn of phases whose public and private images can be guessed."""
     for phase in bundle.phases:
         if not phase.salt:
             mistakes.warn("no_salt", f"phase {phase.slug} {UNSALTED}", line=phase.line)

@@ -1,4 +1,4 @@
-"""A further version of a phase's truth: checked and compiled like the first, not used before a rescoring is applied."""
+"""Versions of a phase's ground truth. A new version is prepared like the first; a rescoring makes it active."""
 
 import json
 import os
@@ -26,7 +26,7 @@ from server.errors import Refused
 from server.organize.podium import run_podium
 from server.organize.services import salts
 from server.organize.services.bundles import InvalidBundle, opened
-from server.organize.services.bundles.mistakes import unheard
+from server.organize.services.bundles.mistakes import ignore
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import TRUTH_AT_FAULT, Prepared, prepare
 from server.submissions.models import Score
@@ -34,7 +34,7 @@ from server.submissions.models import Score
 
 @dataclass(frozen=True, slots=True)
 class TruthFolder:
-    """A truth without a bundle around it, for a phase as it stands."""
+    """A truth folder without a bundle, with the current settings of its phase."""
 
     slug: str
     track: str
@@ -54,12 +54,12 @@ class TruthFolder:
 
 
 def add(
-    *, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = unheard, reveal: bool = False
+    *, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = ignore, reveal: bool = False
 ) -> Truth:
-    """Keep a truth folder, or a zip of one, as the phase's newest version. One that is there already is returned.
+    """Store a truth folder, or a zip of one, as the phase's newest version. A known truth is returned unchanged.
 
-    Refused where images would be public that are private now, unless `reveal` allows it. `warn` gets every warning.
-    Raises InvalidBundle with every fault of it.
+    `warn` receives every warning. Raises InvalidBundle with every fault, and Refused if private images would become
+    public, unless `reveal` allows it.
     """
     with (
         opened(path) as folder,
@@ -69,7 +69,7 @@ def add(
         prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
         for warning in prepared.warnings:
             warn(warning)
-        known = phase.truths.filter(sha256=prepared.sha256).exists()  # compared when it is rescored to
+        known = phase.truths.filter(sha256=prepared.sha256).exists()  # a rescoring to it compares it
         if not (known or reveal):
             refuse_newly_public(phase, prepared.compiled)
         with transaction.atomic(), NewFiles() as files:
@@ -90,10 +90,10 @@ def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None)
 
 
 def refuse_lost_secrets(phase: Phase, prepared: Prepared) -> None:
-    """A truth whose usage file was forgotten would publish what is private."""
+    """Refuse a truth without private images if the phase has private scores. Its usage file was probably forgotten."""
     private = Score.objects.filter(evaluation__submission__phase=phase, split="private")
     if not prepared.private and private.exists():
-        raise Refused("invalid", "This truth has no private images, and the present one has. Add its usage.csv.")
+        raise Refused("invalid", "This ground truth has no private images, but the present one has. Add its usage.csv.")
 
 
 def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
@@ -116,8 +116,8 @@ def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
     return truth
 
 
-def put_into_use(truth: Truth) -> None:
-    """Make a version the active one of its phase, in the caller's transaction, which holds the phase."""
+def activate(truth: Truth) -> None:
+    """Make a version the active one of its phase. The caller has locked the phase."""
     versions = Truth.objects.filter(phase=truth.phase_id)
     versions.update(active=False)
     versions.filter(pk=truth.pk).update(active=True, used=True)
@@ -125,27 +125,27 @@ def put_into_use(truth: Truth) -> None:
 
 
 def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
-    """Refuse a truth that would show scores of private images before the phase ends."""
+    """Refuse a truth that would show scores on private images before the phase ends."""
     active = phase.truths.filter(active=True).first()
     if active is None or active == later or phase.has_closed(database_now()):
         return
     try:
         count = newly_public(active, later)
     except Unrestorable as error:
-        detail = f"{error}, so what the other truth would reveal is not known. To use it all the same, say reveal."
+        detail = f"{error}, so it is unknown what the other ground truth would reveal. To use it anyway, set reveal."
         raise Refused("invalid", detail) from error
     if count:
         raise Refused(
             "invalid",
-            f"{count:,} images that are private now would be public: their scores would be shown before the phase "
-            "ends. Correct usage.csv, or say reveal if that is meant.",
+            f"{count:,} private images would become public, so their scores would be shown before the phase ends. "
+            "Correct usage.csv, or set reveal if this is intended.",
         )
 
 
 def newly_public(active: Truth, later: Truth | Path) -> int:
-    """Return how many images are private in the active truth and public in another, given as prepared file or version.
+    """Return how many images are private in the active truth and public in `later`, a version or a prepared file.
 
-    A prepared file that cannot be read is made again. Raises Unrestorable where that is not possible.
+    An unreadable prepared file of a version is made again. Raises Unrestorable if that is not possible.
     """
     path = later if isinstance(later, Path) else Path(later.prepared.path)
     words = ("reveals", active.prepared.path, str(path), "--json")
@@ -158,19 +158,19 @@ def newly_public(active: Truth, later: Truth | Path) -> int:
 
 
 class Unrestorable(Exception):
-    """The kept source of a truth cannot be read, or does not make the same truth any more."""
+    """The stored source of a truth cannot be read, or does not give the same truth any more."""
 
 
 def prepare_again(truth: Truth) -> None:
-    """Replace the prepared file of a truth by one made from its kept source; several processes may do so at once.
+    """Replace the prepared file of a truth by one made from its stored source. Several processes may do so at once.
 
-    Raises Unrestorable; the prepared file is as before then.
+    Raises Unrestorable, with the prepared file unchanged.
     """
     target = Path(truth.prepared.path)
     with TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
         folder = Path(workspace) / "source"
         try:
-            with ZipFile(truth.source.path) as archive:  # written by `pack`; it is complete, salt included
+            with ZipFile(truth.source.path) as archive:  # written by `pack`, so it is complete and includes the salt
                 archive.extractall(folder)
             prepared = prepare(TruthFolder.of(truth.phase, folder), Path(workspace))
         except (OSError, EOFError, BadZipFile, zlib.error, InvalidBundle) as error:
@@ -181,7 +181,7 @@ def prepare_again(truth: Truth) -> None:
 
 
 def replace_file(target: Path, source: Path) -> None:
-    """Put a copy of a file in another's place, at one instant, readable for its owner only."""
+    """Replace a file atomically by a copy of another, readable by its owner only."""
     partial = target.with_name(f"{token_hex(16)}{target.suffix}")
     partial.touch(mode=0o600)
     shutil.copyfile(source, partial)

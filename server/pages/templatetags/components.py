@@ -1,4 +1,4 @@
-"""Component templates with the little arithmetic that each needs. What they look like is in templates/components/."""
+"""Template tags that render the components of `templates/components/`, and filters for text and sizes."""
 
 from datetime import datetime
 from typing import Any
@@ -11,16 +11,27 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluator.digits import Interval
 from server.clock import is_over
-from server.pages import defects, digits, drawing, statuses, times
-from server.pages.place import Place
-from server.pages.tabs import tabs_of
+from server.pages.challenge.tabs import tabs_of
+from server.pages.challenge_context import ChallengeContext
+from server.pages.formatting import units
+from server.pages.formatting.markdown import render_markdown
+from server.pages.formatting.score_digits import ScoreDigits, interval_text, score_digits, with_sign
+from server.pages.formatting.svg import interval_bar
+from server.pages.submission.defect_groups import defect_groups
+from server.pages.submission.status_messages import time_left
 from server.submissions.models import STAGES, Submission
 from server.submissions.services.quota import Quota
 
 register = template.Library()
+register.filter("size", units.size)
+register.filter("markdown", render_markdown)
+
 Context = dict[str, Any]
-SQUARES = 10
-DECIMALS = 3  # of what explains a score
+MOST_SQUARES = 10
+SQUARE_STEP, SQUARE_GAP = 16, 4  # pixels
+REPORT_DECIMALS = 3
+UNDEFINED = "Undefined: there is nothing to measure"
+UNDEFINED_CELL = "Undefined: there are no objects of this kind"
 
 
 def inline(name: str, context: Context) -> SafeString:
@@ -32,159 +43,165 @@ def inline(name: str, context: Context) -> SafeString:
 def honest_score(
     value: float | None, interval: Interval | None = None, decimals: int | None = None, kind: str = ""
 ) -> SafeString:
-    """A score whose digits beyond its interval are faint."""
-    shown = None if value is None else digits.honest(value, interval, decimals=decimals)
-    return printed(shown, interval, kind)
+    """Render a score; digits that its interval does not support are faint."""
+    if value is None:
+        return inline("components/undefined.html", {"text": "undefined", "title": UNDEFINED})
+    return print_digits(score_digits(value, interval, decimals=decimals), interval, kind)
 
 
 @register.simple_tag
 def share(value: float, decimals: int | None = None) -> SafeString:
-    """A fraction that explains: three digits tell enough, and no interval says that more would hold."""
-    return printed(digits.honest(value, decimals=min(DECIMALS, DECIMALS if decimals is None else decimals)))
+    """Render a fraction of a report, with at most three decimals because it has no interval."""
+    shown = REPORT_DECIMALS if decimals is None else min(REPORT_DECIMALS, decimals)
+    return print_digits(score_digits(value, decimals=shown))
 
 
 @register.simple_tag
 def gain(value: float, ends: Interval | None = None, decimals: int | None = None) -> SafeString:
-    """A difference of two scores, with its sign; of three digits where no interval says how many hold."""
-    shown = DECIMALS if ends is None and decimals is None else decimals
-    return printed(digits.signed(digits.honest(value, ends, decimals=shown)), ends)
+    """Render a difference of two scores with its sign; with three decimals if it has no interval."""
+    shown = REPORT_DECIMALS if ends is None and decimals is None else decimals
+    return print_digits(with_sign(score_digits(value, ends, decimals=shown)), ends)
 
 
-def printed(shown: digits.Digits | None, interval: Interval | None = None, kind: str = "") -> SafeString:
-    """Print digits: those that do not hold are faint, and the whole number is on hover."""
-    if shown is None:
-        return inline("components/undefined.html", {})
+def print_digits(digits: ScoreDigits, interval: Interval | None = None, kind: str = "") -> SafeString:
     context = {
-        "sure": shown.sure,
-        "unsure": shown.unsure,
+        "supported": digits.supported,
+        "faint": digits.unsupported,
         "classes": f"honest honest-{kind}" if kind else "honest",
-        "title": f"{shown.exact} (95%: {interval[0]} to {interval[1]})" if interval else shown.exact,
+        "title": f"{digits.exact} (95%: {interval[0]} to {interval[1]})" if interval else digits.exact,
     }
     return inline("components/honest_score.html", context)
 
 
 @register.simple_tag
 def measured(value: float | None, kind: str, decimals: int | None = None) -> SafeString:
-    """A number of a report, as its column's kind wants it printed."""
-    return inline("components/measured.html", {"value": value, "kind": kind, "decimals": decimals})
+    """Render a number of a report in the format of its column's kind."""
+    if value is None:
+        return inline("components/undefined.html", {"text": "–", "title": UNDEFINED_CELL})
+    if kind == "fraction":
+        return share(value, decimals)
+    if kind == "gain":
+        return gain(value, None, decimals)
+    return inline("components/number.html", {"value": value})
 
 
 @register.simple_tag
 def interval_ends(ends: Interval, decimals: int | None = None) -> str:
-    """An interval in words."""
-    return digits.ends(ends, decimals=decimals)
+    """Return an interval as text."""
+    return interval_text(ends, decimals=decimals)
 
 
 @register.simple_tag
 def interval(value: float, ends: Interval | None, within: Interval | None) -> SafeString:
-    """A band on a track, where there is an interval."""
-    band = drawing.band(value, ends, within) if ends and within else None
-    if ends is None or band is None:
+    """Render an interval as a bar in a range; empty if there is no interval."""
+    bar = interval_bar(value, ends, within) if ends and within else None
+    if ends is None or bar is None:
         return SafeString()
-    return inline("components/interval.html", {"ends": ends, "words": digits.ends(ends), "value": value, "band": band})
+    return inline("components/interval.html", {"ends": ends, "text": interval_text(ends), "value": value, "bar": bar})
 
 
 @register.simple_tag(takes_context=True)
 def when(context: Context, moment: datetime | None, style: str = "relative") -> SafeString:
-    """A moment: relative words or UTC, to the second on hover."""
+    """Render a time, relative to now or in UTC; its exact value is on hover."""
     if moment is None:
         return SafeString()
     moment = moment.replace(microsecond=0)
     now = context.get("now") or timezone.now()
-    words = times.relative(moment, now) if style == "relative" else times.absolute(moment)
-    shown = {"moment": moment, "style": style, "words": words, "exact": times.exact(moment)}
+    text = units.relative_time(moment, now) if style == "relative" else units.utc_minute(moment)
+    shown = {"moment": moment, "is_absolute": style == "absolute", "text": text, "exact": units.utc_second(moment)}
     return inline("components/time.html", shown)
 
 
 @register.simple_tag(takes_context=True)
 def countdown(context: Context, opens: datetime, closes: datetime | None) -> SafeString:
-    """What is next: opening, closing, or how long ago it closed."""
+    """Render the time until submissions open or close, or since they closed."""
     now = context.get("now") or timezone.now()
-    return inline("components/countdown.html", {"now": now, **next_moment(opens, closes, now)})
+    return inline("components/countdown.html", {"now": now, **next_change(opens, closes, now)})
 
 
-def next_moment(opens: datetime, closes: datetime | None, now: datetime) -> Context:
-    """Return the next moment and how far it is, in words; the last one where nothing follows."""
+def next_change(opens: datetime, closes: datetime | None, now: datetime) -> Context:
+    """Return when submissions open or close next, or closed last, and how far that is in words."""
     if opens > now:
-        return {"moment": opens, "words": f"Opens in {times.span(opens - now)}"}
+        return {"moment": opens, "text": f"Opens in {units.time_span(opens - now)}"}
     if closes is None:
-        return {"moment": None, "words": "Open"}
+        return {"moment": None, "text": "Open"}
     if is_over(closes, now):
-        return {"moment": closes, "words": f"Closed {times.span(now - closes)} ago"}
-    return {"moment": closes, "words": f"Closes in {times.span(closes - now)}"}
+        return {"moment": closes, "text": f"Closed {units.time_span(now - closes)} ago"}
+    return {"moment": closes, "text": f"Closes in {units.time_span(closes - now)}"}
 
 
 @register.simple_tag
 def status(submission: Submission) -> SafeString:
-    """The state's word and shape."""
+    """Render the status of a submission with its icon."""
     return inline("components/status.html", {"status": submission.status})
 
 
 @register.simple_tag(takes_context=True)
 def quota(context: Context, state: Quota) -> SafeString:
-    """Squares for what is used and left today, and when the next one comes."""
+    """Render today's quota: a square for each submission, what is left, and when the next one is allowed."""
     now = context.get("now") or timezone.now()
-    squares = [(16 * place, "used" if place < state.used else "left") for place in range(state.per_day)]
-    in_all = "" if state.total is None else f", {state.total_left} of {state.total} in total"
+    in_total = "" if state.total is None else f", {state.total_left} of {state.total} in total"
+    next_at = state.next_allowed_at
+    squares = [(SQUARE_STEP * index, "used" if index < state.used else "left") for index in range(state.per_day)]
     shown = {
         "quota": state,
-        "squares": squares if state.per_day <= SQUARES else [],
-        "width": 16 * state.per_day - 4,
-        "words": f"{state.left} of {state.per_day} left today (UTC){in_all}",
-        "gap": times.span(state.next_allowed_at - now) if state.next_allowed_at and state.next_allowed_at > now else "",
+        "squares": squares if state.per_day <= MOST_SQUARES else [],
+        "width": SQUARE_STEP * state.per_day - SQUARE_GAP,
+        "text": f"{state.left} of {state.per_day} left today (UTC){in_total}",
+        "wait": units.time_span(next_at - now) if next_at and next_at > now else "",
     }
     return inline("components/quota.html", shown)
 
 
 @register.simple_tag
 def medal(rank: int | None) -> SafeString:
-    """A rank, with a dot for the first three."""
-    return inline("components/medal.html", {"rank": rank})
+    """Render a rank; the first three have a medal."""
+    return inline("components/medal.html", {"rank": rank, "has_medal": rank in (1, 2, 3)})
 
 
 @register.inclusion_tag("components/tabs.html", takes_context=True)
-def tabs(context: Context, place: Place) -> Context:
-    """The pages of a challenge, the present one marked."""
+def tabs(context: Context, current: ChallengeContext) -> Context:
+    """Render the tabs of a challenge; the tab of this page is marked."""
     match = context["request"].resolver_match
-    return {"tabs": tabs_of(place, match.url_name if match else "")}
+    return {"tabs": tabs_of(current, match.url_name if match else "")}
 
 
 @register.inclusion_tag("components/signature.html")
 def signature(text: str) -> Context:
-    """How the scores were made, to copy."""
+    """Render the signature of a score with a copy button."""
     return {"signature": text, "parts": text.split("|"), "id": new_id()}
 
 
 @register.inclusion_tag("components/copy.html")
 def copyable(text: str, label: str) -> Context:
-    """A block of text with a copy button."""
+    """Render a block of text with a copy button."""
     return {"text": text, "label": label, "id": new_id()}
 
 
 @register.inclusion_tag("components/defect_table.html")
 def defect_table(problems: dict[str, Any]) -> Context:
-    """All defects of a rejected file, by code."""
-    return {"defects": defects.grouped(problems), "total": problems.get("total", 0)}
+    """Render the defects of a rejected file, by code."""
+    return {"defects": defect_groups(problems)}
 
 
 @register.inclusion_tag("components/empty_state.html")
 def empty_state(sentence: str, label: str = "", url: str = "") -> Context:
-    """One sentence and the one thing to do."""
+    """Render a sentence in place of an empty list, with a button for what to do."""
     return {"sentence": sentence, "label": label, "url": url}
 
 
 @register.inclusion_tag("components/progress.html", takes_context=True)
 def progress(context: Context, submission: Submission) -> Context:
-    """Stages, bar and time left of a running submission."""
+    """Render the stages, progress bar and remaining time of a running submission."""
     now = context.get("now") or timezone.now()
     return {
         "submission": submission,
         "stages": STAGES,
         "percent": round(100 * submission.progress),
-        "left": statuses.time_left(submission, now),
+        "left": time_left(submission, now),
     }
 
 
 def new_id() -> str:
-    """Return an id for one element of a page."""
+    """Return a new id for an element of a page."""
     return f"e{uuid4().hex[:8]}"

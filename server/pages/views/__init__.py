@@ -1,1 +1,1 @@
-"""What a person sees of challenges, boards and submissions: one file per page or pair of pages."""
+"""The views: one file for each page or pair of pages."""

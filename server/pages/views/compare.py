@@ -1,65 +1,71 @@
-"""Two of a team's entries side by side."""
+"""The page that compares two submissions of one team."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from server.accounts.requests import PersonRequest
-from server.challenges.models import Phase
-from server.challenges.revealed import COMPARED
-from server.pages import comparison, place
-from server.pages.answers import answer
+from server.challenges.feedback_leakage import MAX_COMPARED
+from server.pages.challenge_context import find_context
+from server.pages.submission.comparison import differences
 from server.submissions import feedback
-from server.submissions.feedback import Sight
+from server.submissions.feedback import ScoreAccess
 from server.submissions.models import Status, Submission
+
+SAME = "A and B are the same submission. Choose a different one for A or B."
+DIFFERENT_SIGNATURES = "These submissions were scored with different signatures, so their scores cannot be compared."
 
 
 @require_safe
 @login_required
 def compare(request: PersonRequest, slug: str) -> HttpResponse:
-    """Those named in the address; without names the team's two best."""
-    here = place.find(request, slug)
-    team, phase = here.own_team(), here.open_phase()
-    seen = feedback.sight(phase, viewer=request.user, now=here.now)
+    """Compare the submissions named in the query string; by default the team's two best."""
+    current = find_context(request, slug)
+    team, phase = current.required_team(), current.required_phase()
+    sight = feedback.score_access(phase, viewer=request.user, now=current.now)
+    context: dict[str, Any] = {"current": current, "now": current.now}
+    if sight.ladder:  # A ladder hides small differences until the end, and a comparison would show them.
+        return render(request, "compare/compare.html", context | {"is_ladder": True})
     own = feedback.with_scores(Submission.objects.filter(team=team, phase=phase, status=Status.SCORED))
-    entries = list(own[:COMPARED])
-    a, b = (None, None) if seen.ladder else chosen(request, entries, phase, seen)
-    context: dict[str, Any] = {
-        "place": here,
-        "now": here.now,
-        "entries": [(one, headline(one, phase, seen)) for one in entries],
-        "ladder": seen.ladder,  # it hides small differences until the end, so nothing may measure them
-        "a": a,
-        "b": b,
-        "differences": comparison.compare(a, b, seen) if a and b else [],
-        "decimals": seen.decimals,
+    submissions = list(own[:MAX_COMPARED])
+    scores = {one.pk: headline_score(one, sight) for one in submissions}
+    best_first = sorted(submissions, key=lambda one: -(scores[one.pk] or 0.0))
+    a, b = requested_pair(request.GET, best_first)
+    found = differences(a, b, sight) if a and b and a != b else []
+    context |= {
+        "choices": [("a", "A", a), ("b", "B", b)] if a and b else [],
+        "submissions": [(one, scores[one.pk]) for one in submissions],
+        "differences": found,
+        "message": "" if found else SAME if a == b else DIFFERENT_SIGNATURES,
+        "no_classes": a != b and not sight.classes,
+        "decimals": sight.decimals,
         "track": phase.declared_track,
-        "by_class": seen.classes,
     }
-    return answer(request, "challenge/compare.html", context)
+    return render(request, "compare/compare.html", context)
 
 
-def chosen(
-    request: PersonRequest, entries: Sequence[Submission], phase: Phase, seen: Sight
+def requested_pair(
+    parameters: Mapping[str, str], best_first: Sequence[Submission]
 ) -> tuple[Submission | None, Submission | None]:
-    """A and B: as named, else the best of those that are left, B before A. Another team's does not exist."""
-    named = {letter: named_entry(request.GET.get(letter, ""), entries) for letter in "ab"}
-    best = sorted(entries, key=lambda one: -(headline(one, phase, seen) or 0.0))
+    """Return A and B: those that are named, otherwise the best of the others, B before A."""
+    chosen = {letter: requested(parameters.get(letter, ""), best_first) for letter in "ab"}
     for letter in "ba":
-        left = [one for one in best if one not in named.values()]
-        named[letter] = named[letter] or next(iter(left), None)
-    return named["a"], named["b"]
+        others = [one for one in best_first if one not in chosen.values()]
+        chosen[letter] = chosen[letter] or next(iter(others), None)
+    return chosen["a"], chosen["b"]
 
 
-def named_entry(name: str, entries: Sequence[Submission]) -> Submission | None:
-    found = next((one for one in entries if str(one.pk) == name), None)
-    if name and found is None:
+def requested(pk: str, submissions: Sequence[Submission]) -> Submission | None:
+    """Return the submission with this key; 404 if it is not one of the team's."""
+    found = next((one for one in submissions if str(one.pk) == pk), None)
+    if pk and found is None:
         raise Http404("your team has no such scored submission")
     return found
 
 
-def headline(one: Submission, phase: Phase, seen: Sight) -> float | None:
-    return feedback.scores_in(one, seen).get("public", {}).get(phase.declared_track.headline)
+def headline_score(one: Submission, sight: ScoreAccess) -> float | None:
+    return feedback.scores_in(one, sight).get("public", {}).get(one.phase.declared_track.headline)

@@ -1,50 +1,52 @@
-"""What a submission file must look like, shown by an example that can be copied, and how to score one at home."""
+"""The data page: what a submission file looks like, and how to check and score one locally."""
+
+from typing import Any
 
 from django.conf import settings
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evaluator.catalog import Form
 from server.challenges.models import Phase
-from server.pages import formats, place
+from server.pages.challenge.file_format import DescriptionList, file_format, limit_list, submission_terms
+from server.pages.challenge_context import find_context
 from server.submissions.limits import file_limits
 
 
 @require_safe
 def data(request: HttpRequest, slug: str) -> HttpResponse:
-    here = place.find(request, slug)
-    context = {"place": here, "now": here.now}
-    if here.phase:
-        context["format"] = formats.describe(here.phase)
-        context["limits"] = [*limits(here.phase.declared_track.form), *formats.terms(here.phase)]
+    current = find_context(request, slug)
+    context: dict[str, Any] = {"current": current, "now": current.now}
+    if current.phase:
+        context |= {"format": file_format(current.phase), "limits": limits_and_terms(current.phase)}
     return render(request, "challenge/data.html", context)
+
+
+def limits_and_terms(phase: Phase) -> DescriptionList:
+    limits = limit_list(
+        file_limits(),
+        form=phase.declared_track.form,
+        upload_bytes=settings.UPLOAD_MAX_BYTES,
+        scoring_seconds=settings.EVALUATION_SECONDS,
+    )
+    return [*limits, *submission_terms(phase)]
 
 
 @require_safe
 def sample(request: HttpRequest, slug: str) -> FileResponse:
-    """The phase's sample submission, as a file to save."""
-    phase = place.find(request, slug).open_phase()
+    """Download the phase's sample submission."""
+    phase = find_context(request, slug).required_phase()
     if not phase.sample_submission:
         raise Http404("this phase has no sample file")
-    return FileResponse(phase.sample_submission.open("rb"), as_attachment=True, filename=sample_name(phase))
+    name = f"{phase.challenge.slug}-{phase.slug}-sample.{phase.declared_track.form.suffix}"
+    return FileResponse(phase.sample_submission.open("rb"), as_attachment=True, filename=name)
 
 
 @require_safe
 def candidates(request: HttpRequest, slug: str) -> FileResponse:
-    """What a submission of the phase chooses from, as a file to save."""
-    phase = place.find(request, slug).open_phase()
+    """Download the list of candidates that a submission of the phase ranks."""
+    phase = find_context(request, slug).required_phase()
     if not phase.candidates:
         raise Http404("this phase has no list of candidates")
     name = f"{phase.challenge.slug}-{phase.slug}-candidates.json"
     return FileResponse(phase.candidates.open("rb"), as_attachment=True, filename=name)
-
-
-def sample_name(phase: Phase) -> str:
-    return f"{phase.challenge.slug}-{phase.slug}-sample.{phase.declared_track.form.suffix}"
-
-
-def limits(form: Form) -> list[tuple[str, str]]:
-    """What a file may hold, in words."""
-    upload, seconds = settings.UPLOAD_MAX_BYTES, settings.EVALUATION_SECONDS
-    return formats.limits(file_limits(), form=form, upload=upload, seconds=seconds)

@@ -1,4 +1,4 @@
-"""What is shown when something goes wrong: what happened, what to do, the request id."""
+"""Error pages: what happened, what to do, and the request id."""
 
 import sys
 
@@ -6,7 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from server.errors import Refused, refusal_behind
+from server.errors import refusal_behind
+from server.pages.rendering import render_refusal, request_id_of
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -26,22 +27,12 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Show what went wrong outside any view.
+    """Show an exception that was raised outside any view.
 
-    A full disk often shows while the CSRF check reads a form with a file, and a lost database while a session is
-    saved: no middleware sees these exceptions, only this function is called while one is handled.
+    A full disk is often noticed while the CSRF check reads a form with a file, and a lost database while a session is
+    saved. No middleware sees these exceptions; Django only calls this function while it handles one.
     """
+    request_id = request_id_of(request)
     if refusal := refusal_behind(sys.exception()):
-        return without_database(request, refusal)
-    return HttpResponse(render_to_string("errors/500.html", {"request_id": request_id_of(request)}), status=500)
-
-
-def without_database(request: HttpRequest, refusal: Refused) -> HttpResponse:
-    """Show a refusal. Without the request the template does not ask who is logged in: the database may be away."""
-    context = {"request_id": request_id_of(request), "refusal": refusal}
-    page = render_to_string("errors/refused.html", context)
-    return HttpResponse(page, status=refusal.status, headers=refusal.headers)
-
-
-def request_id_of(request: HttpRequest) -> str:
-    return getattr(request, "request_id", "")
+        return render_refusal(None, refusal, request_id=request_id)
+    return HttpResponse(render_to_string("errors/500.html", {"request_id": request_id}), status=500)

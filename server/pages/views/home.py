@@ -1,4 +1,4 @@
-"""The front page: what Podium is, which challenges there are, where to go."""
+"""The front page: the list of challenges."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,15 +12,16 @@ from django.views.decorators.http import require_safe
 from server.challenges.models import Challenge, Membership
 from server.clock import database_now
 from server.leaderboards import queries
-from server.pages import formats, place
+from server.pages.challenge_context import default_phase, track_title
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One challenge in the list: its track and who the person is in it."""
+class ListedChallenge:
+    """A challenge of the list, with the viewer's team and its rank."""
 
     challenge: Challenge
     tracks: str
+    visibility: str  # empty for public challenges
     teams: int
     own_team: str
     rank: int | None
@@ -29,20 +30,20 @@ class Line:
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     now = database_now()
-    lines = read_lines(request.user, now)
+    listed = listed_challenges(request.user, now)
     groups = [
-        ("Open challenges", [line for line in lines if is_open(line.challenge, now)]),
-        ("Opening later", [line for line in lines if line.challenge.opens_at > now]),
-        ("Closed", [line for line in lines if line.challenge.has_closed(now)]),
+        ("Open challenges", [one for one in listed if is_open(one.challenge, now)]),
+        ("Opening later", [one for one in listed if one.challenge.opens_at > now]),
+        ("Closed", [one for one in listed if one.challenge.has_closed(now)]),
     ]
-    return render(request, "home.html", {"groups": [group for group in groups if group[1]], "now": now})
+    return render(request, "home/home.html", {"groups": [group for group in groups if group[1]], "now": now})
 
 
-def read_lines(user: Any, now: datetime) -> list[Line]:
-    """Every challenge a person sees, the next deadline first; of the open ones where their team stands."""
-    listed = Challenge.objects.filter(pk__in=Challenge.objects.listed_for(user).values("pk"))
+def listed_challenges(user: Any, now: datetime) -> list[ListedChallenge]:
+    """Return the challenges that this person can see, by deadline; open ones with the rank of their team."""
+    visible = Challenge.objects.filter(pk__in=Challenge.objects.listed_for(user).values("pk"))
     challenges = (
-        listed.annotate(team_count=Count("teams", filter=Q(teams__is_baseline=False)))
+        visible.annotate(team_count=Count("teams", filter=Q(teams__is_baseline=False)))
         .prefetch_related("phases")
         .defer("description", "rules", "data")
         .order_by(F("closes_at").asc(nulls_last=True), "slug")
@@ -50,9 +51,7 @@ def read_lines(user: Any, now: datetime) -> list[Line]:
     memberships = Membership.objects.filter(user=user) if user.is_authenticated else Membership.objects.none()
     own = {one.challenge_id: one.team for one in memberships.select_related("team")}
     phases = {
-        one.pk: place.choose(list(one.phases.all()), None, now)
-        for one in challenges
-        if one.pk in own and is_open(one, now)
+        one.pk: default_phase(list(one.phases.all()), now) for one in challenges if one.pk in own and is_open(one, now)
     }
     ranks = queries.public_ranks(filter(None, phases.values()), now=now) if own else {}
 
@@ -61,9 +60,10 @@ def read_lines(user: Any, now: datetime) -> list[Line]:
         return ranks.get((phase.pk, own[challenge.pk].pk)) if phase else None
 
     return [
-        Line(
+        ListedChallenge(
             challenge=challenge,
-            tracks=", ".join(dict.fromkeys(formats.track_title(phase.track) for phase in challenge.phases.all())),
+            tracks=", ".join(dict.fromkeys(track_title(phase.track) for phase in challenge.phases.all())),
+            visibility="" if challenge.visibility == Challenge.Visibility.PUBLIC else challenge.visibility,
             teams=challenge.team_count,
             own_team=own[challenge.pk].name if challenge.pk in own else "",
             rank=rank_in(challenge),

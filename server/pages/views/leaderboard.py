@@ -1,4 +1,4 @@
-"""A phase's boards: ranked by exact scores, as of any time, one hundred lines at a time."""
+"""The leaderboard of a phase, now or at an earlier time, as a page and as CSV."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,13 +12,14 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from server.leaderboards import queries
-from server.leaderboards.export import as_csv
+from server.leaderboards.export import as_csv, csv_name
 from server.leaderboards.queries import Board
 from server.leaderboards.ties import with_ties
-from server.pages import board_lines, drawing, place
-from server.pages.choices import Choice
-from server.pages.forms import BoardForm
-from server.pages.results import SPLITS
+from server.pages.challenge.leaderboard_entries import ShownEntry, shown_entry
+from server.pages.challenge.splits import SPLIT_TITLES, SplitLink, split_links
+from server.pages.challenge_context import ChallengeContext, find_context
+from server.pages.formatting.svg import common_range
+from server.pages.forms import LeaderboardForm
 from server.submissions import feedback
 from server.submissions.models import Score
 
@@ -26,97 +27,94 @@ PER_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What the address asks for."""
+class LeaderboardQuery:
+    """The query string of a leaderboard, parsed. `at` is None for the current leaderboard."""
 
+    phase: str  # empty if the challenge has only one
     split: str
     at: datetime | None
     page: int
 
+    def query_string(self, **changes: str) -> str:
+        """Return the query string of the same leaderboard with some parameters changed."""
+        at = self.at.replace(tzinfo=None).isoformat(timespec="seconds") if self.at else ""
+        values = {"phase": self.phase, "split": self.split, "at": at} | changes
+        return "?" + urlencode({name: value for name, value in values.items() if value})
 
-def wish_of(request: HttpRequest) -> Wish:
-    form = BoardForm(request.GET)
+
+def parse_query(request: HttpRequest, current: ChallengeContext) -> LeaderboardQuery:
+    """Parse the query string; values that are not valid count as missing."""
+    form = LeaderboardForm(request.GET)
     form.is_valid()
-    asked = form.cleaned_data
-    return Wish(asked.get("split") or "public", asked.get("at"), asked.get("page") or 1)
+    given = form.cleaned_data
+    phase = current.required_phase().slug if current.has_several_phases else ""
+    return LeaderboardQuery(phase, given.get("split") or "public", given.get("at"), given.get("page") or 1)
 
 
 @require_safe
 def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
-    here = place.find(request, slug)
-    phase = here.open_phase()
-    track, team_id = phase.declared_track, here.team.pk if here.team else None
-    wish = wish_of(request)
-    sight = feedback.sight(phase, viewer=request.user, now=here.now)
-    board = queries.board(phase, split=wish.split, at=wish.at, viewer=request.user)
-    pages: Page[Any] = Paginator(board.rows, PER_PAGE).get_page(wish.page)
+    current = find_context(request, slug)
+    phase = current.required_phase()
+    track, team_id = phase.declared_track, current.team.pk if current.team else None
+    query = parse_query(request, current)
+    sight = feedback.score_access(phase, viewer=request.user, now=current.now)
+    board = queries.board(phase, split=query.split, at=query.at, viewer=request.user)
+    pages: Page[Any] = Paginator(board.rows, PER_PAGE).get_page(query.page)
     rows = with_ties(board, pages.start_index() - 1, pages.end_index())
-    intervals = drawing.range_of(row.interval for row in rows if not row.baseline)
+    intervals = common_range(row.interval for row in rows if not row.baseline)
     compared = intervals is not None and not sight.ladder
+    has_private = Score.objects.filter(evaluation__submission__phase=phase, split="private").exists()
     context = {
-        "place": here,
-        "now": here.now,
+        "current": current,
+        "now": current.now,
         "board": board,
-        "wish": wish,
+        "query": query,
         "track": track,
-        **splits_of(here, wish, sight),
+        "splits": visible_splits(query, sight) if has_private else [],
+        "opens_later": has_private and "private" not in sight.splits,
         "pages": pages,
-        "lines": [board_lines.line_of(row, track, team_id=team_id, compared=compared) for row in rows],
-        "ties": any(row.tied for row in rows),
-        "untested": compared and any(row.tied is None for row in rows if not row.baseline),
+        "entries": [shown_entry(row, track, team_id=team_id, compared=compared) for row in rows],
+        "has_ties": any(row.tied for row in rows),
+        "has_untested": compared and any(row.tied is None for row in rows if not row.baseline),
         "range": intervals,
         "decimals": sight.decimals,
         "teams": sum(not row.baseline for row in board.rows),
-        "pinned": pinned(here, wish, board, pages, team_id),
-        "csv": f"{reverse('leaderboard_csv', args=[slug])}{address(here, wish)}",
-        "link": f"{address(here, wish)}&",
+        "pinned": pinned_entry(current, query, board, pages),
+        "csv_url": f"{reverse('leaderboard_csv', args=[slug])}{query.query_string()}",
+        "page_query": f"{query.query_string()}&",
     }
-    return render(request, "challenge/leaderboard.html", context)
+    return render(request, "leaderboard/leaderboard.html", context)
 
 
-def address(here: place.Place, wish: Wish, **changes: str) -> str:
-    """The same board with something changed."""
-    at = wish.at.replace(tzinfo=None).isoformat(timespec="seconds") if wish.at else ""
-    phase = here.phase.slug if here.phase and here.query else ""
-    values = {"phase": phase, "split": wish.split, "at": at} | changes
-    return "?" + urlencode({name: value for name, value in values.items() if value})
+def visible_splits(query: LeaderboardQuery, sight: feedback.ScoreAccess) -> list[SplitLink]:
+    """Return the links to the splits that the viewer may see; none if there is only one."""
+    splits = [split for split in SPLIT_TITLES if split in sight.splits]
+    links = split_links(splits, current=query.split, query=lambda split: query.query_string(split=split))
+    return links if len(links) > 1 else []
 
 
-def splits_of(here: place.Place, wish: Wish, sight: feedback.Sight) -> dict[str, Any]:
-    """The splits to switch between; none where every image is public."""
-    scored = Score.objects.filter(evaluation__submission__phase=here.phase, split="private")
-    if not scored.exists():
-        return {"splits": [], "private_later": False}
-    choices = [
-        Choice(title, address(here, wish, split=name), name == wish.split)
-        for name, title in SPLITS.items()
-        if name in sight.splits
-    ]
-    return {"splits": choices, "private_later": "private" not in sight.splits}
-
-
-def pinned(
-    here: place.Place, wish: Wish, board: Board, pages: "Page[Any]", team_id: int | None
-) -> board_lines.BoardLine | None:
-    """The team's line, to be pinned on top where it is not on this page, with a link to its page."""
-    found = board.place_of(team_id)
-    page = None if found is None else found // PER_PAGE + 1
-    if found is None or page == pages.number:
+def pinned_entry(
+    current: ChallengeContext, query: LeaderboardQuery, board: Board, pages: "Page[Any]"
+) -> ShownEntry | None:
+    """Return the entry of the viewer's team with a link to its page, if it is not on this page."""
+    team_id = current.team.pk if current.team else None
+    index = board.index_of(team_id)
+    page = None if index is None else index // PER_PAGE + 1
+    if index is None or page == pages.number:
         return None
-    track, link = here.open_phase().declared_track, f"{address(here, wish)}&page={page}"
-    return board_lines.line_of(board.rows[found], track, team_id=team_id, compared=False, link=link)
+    track, link = current.required_phase().declared_track, f"{query.query_string()}&page={page}"
+    return shown_entry(board.rows[index], track, team_id=team_id, compared=False, link=link)
 
 
 @require_safe
 def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    """The whole board with full digits, as a file."""
-    phase = place.find(request, slug).open_phase()
-    wish = wish_of(request)
-    board = queries.board(phase, split=wish.split, at=wish.at, viewer=request.user)
+    """Download the whole leaderboard with all digits."""
+    current = find_context(request, slug)
+    phase, query = current.required_phase(), parse_query(request, current)
+    board = queries.board(phase, split=query.split, at=query.at, viewer=request.user)
     content = as_csv(board, metrics=[metric.name for metric in phase.declared_track.metrics])
-    name = f"{phase.challenge.slug}-{phase.slug}-{board.split}.csv"
     return HttpResponse(
         content,
         content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        headers={"Content-Disposition": f'attachment; filename="{csv_name(board, phase)}"'},
     )

@@ -1,4 +1,4 @@
-"""The report of a submission as files, each as far as the phase's policy shows it."""
+"""The report of a submission as files, as far as the phase shows it."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,9 +20,9 @@ from server.submissions.reports import visible_report
 POINT = ("confidence", "recall", "precision")
 
 
-def report_at(request: PersonRequest, pk: UUID) -> dict[str, Any]:
-    one = get_object_or_404(visible_to(request.user), pk=pk)
-    report = visible_report(one, viewer=request.user, now=database_now())
+def report_or_404(request: PersonRequest, pk: UUID) -> dict[str, Any]:
+    submission = get_object_or_404(visible_to(request.user), pk=pk)
+    report = visible_report(submission, viewer=request.user, now=database_now())
     if report is None:
         raise Http404("this submission has no score")
     return report
@@ -31,16 +31,16 @@ def report_at(request: PersonRequest, pk: UUID) -> dict[str, Any]:
 @require_safe
 @login_required
 def report_json(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """What the API says, to keep."""
-    report = report_at(request, pk)
+    """Download the report as the API returns it."""
+    report = report_or_404(request, pk)
     return JsonResponse(report, headers=attachment("report.json"))
 
 
 @require_safe
 @login_required
 def classes_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """One line per split and class; an undefined number is empty."""
-    report = report_at(request, pk)
+    """Download one line for each split and class; undefined numbers are empty."""
+    report = report_or_404(request, pk)
     rows = [{"split": name, **row} for name, split in report["splits"].items() for row in split["classes"] or ()]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return csv_file("classes.csv", columns, ([row.get(name) for name in columns] for row in rows))
@@ -49,12 +49,12 @@ def classes_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def curves_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """One line per point of a curve; the mean over classes has no label, and its points no confidence."""
-    report = report_at(request, pk)
-    return csv_file("curves.csv", ("split", "curve", "label", "name", *POINT), points(report))
+    """Download one line for each point of a curve; mean curves have neither labels nor confidences."""
+    report = report_or_404(request, pk)
+    return csv_file("curves.csv", ("split", "curve", "label", "name", *POINT), curve_points(report))
 
 
-def points(report: dict[str, Any]) -> Iterator[Sequence[Any]]:
+def curve_points(report: dict[str, Any]) -> Iterator[Sequence[Any]]:
     for name, split in report["splits"].items():
         for row in split["curves"]:
             confidences = row["confidence"] or [None] * len(row["recall"])
@@ -63,7 +63,7 @@ def points(report: dict[str, Any]) -> Iterator[Sequence[Any]]:
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
-    """Write numbers in full, and no text that a spreadsheet would run. No line: no file."""
+    """Return a CSV file with all digits, in which no text is a spreadsheet formula; 404 if there are no rows."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

@@ -1,4 +1,4 @@
-"""One submission: its status followed by itself, then its scores and place, or its defects."""
+"""The page of a submission: its status, then its scores and report, or its defects."""
 
 from datetime import datetime
 from typing import Any
@@ -18,15 +18,17 @@ from server.accounts.requests import PersonRequest
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards import queries
-from server.pages import place, statuses
-from server.pages.answers import answer
-from server.pages.report import report_of
-from server.pages.results import result_of
+from server.pages.challenge_context import context_of_phase
+from server.pages.rendering import render_page
+from server.pages.report.report import Report, report_of
+from server.pages.submission.defect_groups import defect_count
+from server.pages.submission.results import result_of
+from server.pages.submission.status_messages import fault_message, progress_key, status_message
 from server.submissions import feedback, reports
-from server.submissions.feedback import Sight
+from server.submissions.feedback import ScoreAccess
 from server.submissions.models import QuotaEntry, Status, Submission
-from server.submissions.reports import State
-from server.submissions.services import keeping, lifecycle
+from server.submissions.reports import ExplanationState
+from server.submissions.services import lifecycle, retention
 
 NO_CONTENT, UNAUTHORIZED = 204, 401
 
@@ -42,71 +44,73 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
 
 
 def show(request: PersonRequest, one: Submission, refusal: Refused | None = None) -> HttpResponse:
-    here = place.at(request, one.phase)
-    seen = feedback.sight(one.phase, viewer=request.user, now=here.now)
-    context = panel_context(request, one, here.now, seen, explained_to(seen, one)) | {"place": here, "refusal": refusal}
-    return answer(request, "submission/page.html", context)
+    current = context_of_phase(request, one.phase)
+    sight = feedback.score_access(one.phase, viewer=request.user, now=current.now)
+    context = panel_context(request, one, current.now, sight, explanation_state(sight, one))
+    return render_page(request, "submission/page.html", context | {"current": current, "refusal": refusal})
 
 
 @require_safe
 def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """The part that changes. `seen` is the state the page has announced already."""
+    """Return the part of the page that changes; 204 if the page has announced this state already."""
     if not request.user.is_authenticated:
         login = f"{reverse('account_login')}?{urlencode({'next': reverse('submission', args=[pk])})}"
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
     one = get_object_or_404(visible_to(request.user), pk=pk)
-    known, now = request.GET.get("seen", ""), database_now()
-    seen = feedback.sight(one.phase, viewer=request.user, now=now)
-    explained = explained_to(seen, one)
-    state = statuses.state_of(one, explained)
-    if one.status in (Status.QUEUED, Status.SCORED) and known == state:
+    announced, now = request.GET.get("seen", ""), database_now()
+    sight = feedback.score_access(one.phase, viewer=request.user, now=now)
+    explained = explanation_state(sight, one)
+    key = progress_key(one, explained)
+    if one.status in (Status.QUEUED, Status.SCORED) and announced == key:
         return HttpResponse(status=NO_CONTENT)
-    context = panel_context(request, one, now, seen, explained)
-    return render(request, "submission/panel.html", context | {"announce": known != state})
+    context = panel_context(request, one, now, sight, explained)
+    return render(request, "submission/panel.html", context | {"announce": announced != key})
 
 
-def explained_to(seen: Sight, one: Submission) -> State:
-    """How far the explanation is, for those who may read it."""
+def explanation_state(sight: ScoreAccess, one: Submission) -> ExplanationState:
+    """Return the progress of the explanation, for viewers who may read it."""
     evaluation = feedback.current_evaluation(one)
-    return reports.state_of(one, evaluation) if evaluation and seen.classes else State.NONE
+    return reports.explanation_state(one, evaluation) if evaluation and sight.classes else ExplanationState.NONE
 
 
 def panel_context(
-    request: HttpRequest, one: Submission, now: datetime, seen: Sight, explained: State
+    request: HttpRequest, one: Submission, now: datetime, sight: ScoreAccess, explained: ExplanationState
 ) -> dict[str, Any]:
-    """Everything that the panel shows of a submission in its present state."""
+    """Return what the panel shows of a submission in its present state."""
     context: dict[str, Any] = {
         "submission": one,
         "now": now,
+        "message": status_message(one),
+        "fault": fault_message(one),
+        "changed_at": one.enqueued_at if one.status == Status.QUEUED else one.finished_at,
+        "is_running": one.status == Status.RUNNING,
+        "defects": defect_count(one.problems) if one.status == Status.REJECTED else "",
         "notices": one.problems.get("notices", []),
         "given_back": QuotaEntry.objects.filter(submission=one, amount=-1).exists(),
-        "removal": keeping.removal_of(one),
+        "removal": retention.removal_time(one),
         "unscored_days": settings.UNSCORED_FILE_DAYS,
         "may_cancel": not one.is_finished,
+        "may_submit_again": one.is_finished and one.status != Status.SCORED,
     }
+    report: Report | None = None
     if one.status == Status.SCORED:
-        context |= scored_context(request, one, now, seen, explained)
-    if not one.is_settled or explained is State.PENDING:
-        asked = (context.get("report") or {}).get("follow", "?")
+        context |= scored_context(one, now, sight)
+        report = context["result"] and report_of(request.GET, one, sight, context["result"], explained)
+    if not one.is_settled or explained is ExplanationState.PENDING:
+        query = report.poll_query if report else "?"
         address = reverse("submission_panel", args=[one.pk])
-        context["follow"] = f"{address}{asked}seen={statuses.state_of(one, explained)}"
-    return context
+        context["poll_url"] = f"{address}{query}seen={progress_key(one, explained)}"
+    return context | {"report": report}
 
 
-def scored_context(
-    request: HttpRequest, one: Submission, now: datetime, seen: Sight, explained: State
-) -> dict[str, Any]:
-    """Scores and place, notices, and the report as far as the phase's policy shows it."""
+def scored_context(one: Submission, now: datetime, sight: ScoreAccess) -> dict[str, Any]:
+    """Return the scores, the rank and the notices of a scored submission."""
+    result, standing = result_of(one, sight), queries.standing(one, now=now)
+    context: dict[str, Any] = {"result": result, "standing": standing}
     evaluation = feedback.current_evaluation(one)
-    result = result_of(one, seen)
-    if evaluation is None or result is None:
-        return {"result": result, "standing": queries.standing(one, now=now)}
-    return {
-        "result": result,
-        "standing": queries.standing(one, now=now),
-        "notices": evaluation.report.get("notices", []),
-        "report": report_of(request.GET, one, seen, result, explained),
-    }
+    if result is None or evaluation is None:
+        return context | {"message": standing.why_not}
+    return context | {"notices": evaluation.report.get("notices", [])}
 
 
 @require_POST

@@ -1,4 +1,4 @@
-"""A team's submissions of one phase: the table, its history, and the two things that can be changed in it."""
+"""The list of a team's submissions, and the form that changes a note or chooses a final submission."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,67 +10,76 @@ from django.core.paginator import Page, Paginator
 from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluator.digits import Interval
 from server.accounts.requests import PersonRequest
 from server.challenges.models import Phase
 from server.errors import Refused
-from server.pages import drawing, place
-from server.pages.answers import answer
+from server.pages.challenge_context import ChallengeContext, context_of_phase, find_context
+from server.pages.formatting.svg import score_history
 from server.pages.forms import EditForm
-from server.pages.next_step import page
+from server.pages.rendering import render_page
 from server.submissions import feedback
 from server.submissions.models import Score, Status, Submission
-from server.submissions.services import choices, keeping, quota
+from server.submissions.services import choices, quota, retention
 
 PER_PAGE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One submission with its headline as this person may see it."""
+class ListedSubmission:
+    """A submission with its headline score as the viewer may see it.
+
+    With a ladder, `has_score` is false until the submission is published, and `is_of_best` is true where the score of
+    the team's best submission is shown instead of its own.
+    """
 
     submission: Submission
+    is_scored: bool
+    has_score: bool
     score: float | None
     interval: Interval | None
-    best: bool
-    shown: str  # "own", or, with a ladder, "best" where its team's best's stands in, "" where none does yet
+    is_best: bool
+    is_of_best: bool
+    compare_url: str
 
 
 @require_safe
 @login_required
 def submissions(request: PersonRequest, slug: str) -> HttpResponse:
-    return show(request, place.find(request, slug))
+    return show(request, find_context(request, slug))
 
 
-def show(request: PersonRequest, here: place.Place, refusal: Refused | None = None) -> HttpResponse:
-    team, phase = here.own_team(), here.open_phase()
+def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:
+    team, phase = current.required_team(), current.required_phase()
     own = Submission.objects.filter(team=team, phase=phase)
-    sight = feedback.sight(phase, viewer=request.user, now=here.now)
-    scores = [sight.number(value) for value in headlines(own, phase, sight)]
+    sight = feedback.score_access(phase, viewer=request.user, now=current.now)
+    scores = [sight.number(value) for value in headline_scores(own, phase, sight)]
     known = [score for score in scores if score is not None]
     pages: Page[Any] = Paginator(feedback.with_scores(own), PER_PAGE).get_page(request.GET.get("page"))
+    compare_url = reverse("compare", args=[current.challenge.slug]) if len(scores) > 1 and not sight.ladder else ""
     context = {
-        "place": here,
-        "now": here.now,
+        "current": current,
+        "now": current.now,
         "refusal": refusal,
         "pages": pages,
-        "page_link": f"{here.query}&" if here.query else "?",
-        "lines": [line_of(one, sight, best=max(known, default=None)) for one in pages],
-        "history": drawing.history(known),
-        "comparable": len(scores) > 1 and not sight.ladder,
-        "share": keeping.share_of(team),
+        "listed": [listed(one, sight, best=max(known, default=None), compare_url=compare_url) for one in pages],
+        "history": score_history(known),
+        "share": retention.storage_use(team),
         "unscored_days": settings.UNSCORED_FILE_DAYS,
-        "quota": quota.state(team=team, phase=phase, now=here.now),
+        "quota": quota.state(team=team, phase=phase, now=current.now),
         "finals_chosen": own.filter(final=True).count(),
+        "default_finals": default_finals(phase),
         "decimals": sight.decimals,
     }
-    return answer(request, "challenge/submissions.html", context)
+    return render_page(request, "submissions/submissions.html", context)
 
 
-def headlines(own: Any, phase: Phase, sight: feedback.Sight) -> list[float | None]:
-    """Public headline scores, as far as they are shown, in the order in which the files came."""
+def headline_scores(own: Any, phase: Phase, sight: feedback.ScoreAccess) -> list[float | None]:
+    """Return the public headline scores that the viewer may see, in the order of submission."""
     rows = Score.objects.filter(
         split="public",
         metric=phase.declared_track.headline,
@@ -81,31 +90,46 @@ def headlines(own: Any, phase: Phase, sight: feedback.Sight) -> list[float | Non
     return list(shown.values_list("value", flat=True))
 
 
-def line_of(submission: Submission, sight: feedback.Sight, *, best: float | None) -> Line:
+def listed(
+    submission: Submission, sight: feedback.ScoreAccess, *, best: float | None, compare_url: str
+) -> ListedSubmission:
     headline = submission.phase.declared_track.headline
     score = feedback.scores_in(submission, sight).get("public", {}).get(headline)
     interval = feedback.intervals_in(submission, sight).get("public", {}).get(headline)
-    evaluation = feedback.shown_evaluation(submission, sight)
-    own = evaluation == feedback.current_evaluation(submission)
-    shown = "own" if own else "best" if evaluation else ""
-    if submission.status != Status.SCORED:
-        shown = ""
-    return Line(submission, score, interval, best=own and score is not None and score == best, shown=shown)
+    shown = feedback.shown_evaluation(submission, sight)
+    is_own = shown == feedback.current_evaluation(submission)
+    is_scored = submission.status == Status.SCORED
+    compare = f"{compare_url}?{urlencode({'phase': submission.phase.slug, 'a': str(submission.pk)})}"
+    return ListedSubmission(
+        submission=submission,
+        is_scored=is_scored,
+        has_score=is_scored and (is_own or shown is not None),
+        score=score,
+        interval=interval,
+        is_best=is_own and score is not None and score == best,
+        is_of_best=is_scored and not is_own and shown is not None,
+        compare_url=compare if is_scored and compare_url else "",
+    )
+
+
+def default_finals(phase: Phase) -> str:
+    """Return the end of a sentence: which submissions count if the team chooses no final ones."""
+    return "best public score counts" if phase.finals == 1 else f"{phase.finals} best public scores count"
 
 
 @require_POST
 @login_required
 def edit(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Change the note, or whether it is a final; back to the team's table with it in view."""
+    """Change the note of a submission, or whether it is final, and return to the list."""
     visible = Submission.objects.visible_to(request.user).select_related("phase__challenge", "team")
     submission = get_object_or_404(visible, pk=pk)
     form = EditForm(request.POST)
-    here = place.at(request, submission.phase)
+    current = context_of_phase(request, submission.phase)
     try:
         change(request, submission, form)
     except Refused as refusal:
-        return show(request, here, refusal)
-    return redirect(f"{page('submissions', here)}#s-{submission.pk}")
+        return show(request, current, refusal)
+    return redirect(f"{current.url('submissions')}#s-{submission.pk}")
 
 
 def change(request: PersonRequest, submission: Submission, form: EditForm) -> None:

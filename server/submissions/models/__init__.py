@@ -1,6 +1,6 @@
-"""One uploaded file, its scorings, and what it cost: the rows that the way of a submission is made of."""
+"""Rows about one uploaded file: the submission, its evaluations and reruns, and what it costs in quota."""
 
-from server.submissions.models.evaluation import Evaluation, Explanation, Replicates, Score
+from server.submissions.models.evaluation import Evaluation, Explanation, Replicates, Score, ScoreQuerySet
 from server.submissions.models.quota import QuotaEntry
 from server.submissions.models.rerun import Rerun, RerunQuerySet
 from server.submissions.models.states import BOOTSTRAPPING, FINISHED, STAGES, UNSCORED, Failure, Fault, Status
@@ -20,6 +20,7 @@ __all__ = [
     "Rerun",
     "RerunQuerySet",
     "Score",
+    "ScoreQuerySet",
     "Status",
     "Submission",
     "SubmissionQuerySet",

@@ -1,18 +1,19 @@
-"""What a scoring leaves behind: an evaluation, its numbers, and what explains them."""
+"""Results of scoring: evaluations with their scores, bootstrap replicates and explanations."""
 
 import struct
+from collections.abc import Iterable
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
-from server.challenges.models import Truth
+from server.challenges.models import Phase, Truth
 from server.submissions.models.submission import Submission
 
-PUBLISHED = "whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet"
+PUBLISHED_HELP = "whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet"
 
 
 class Evaluation(models.Model):
-    """One scoring of a submission: against one truth, by one version of the evaluator."""
+    """One scoring of a submission against one truth, by one version of the evaluator."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="evaluations")
     truth = models.ForeignKey(Truth, on_delete=models.PROTECT, related_name="evaluations")
@@ -20,12 +21,14 @@ class Evaluation(models.Model):
     signature = models.CharField(max_length=400)
     report = models.JSONField(help_text="per class and notices; never read by a board")
     cpu_seconds = models.FloatField()
-    published = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+", help_text=PUBLISHED)
+    published = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="+", help_text=PUBLISHED_HELP
+    )
     created_at = models.DateTimeField()
 
     class Meta:
         constraints = (
-            # the signature names the truth and the version of the evaluator
+            # A signature contains the truth and the version of the evaluator.
             models.UniqueConstraint(fields=("submission", "signature"), name="one_evaluation_per_signature"),
         )
         indexes = (models.Index(fields=("signature", "submission"), name="evaluation_on_board"),)
@@ -34,8 +37,29 @@ class Evaluation(models.Model):
         return f"{self.submission_id} {self.signature}"
 
 
+def is_visible(ladders: Iterable[Phase]) -> Q:
+    """Return the condition on scores that participants may see.
+
+    `ladders` are the phases in which the reader gets ladder feedback. There a score is visible only if the ladder
+    published the evaluation with its own scores. It is hidden until the ladder has decided, and if the ladder shows the
+    team's best scores instead. In all other phases every score is visible.
+    """
+    published = Q(evaluation__published=F("evaluation"))
+    return published | ~Q(evaluation__submission__phase__in=[phase.pk for phase in ladders])
+
+
+class ScoreQuerySet(models.QuerySet["Score"]):
+    def visible(self, *, ladders: Iterable[Phase]) -> "ScoreQuerySet":
+        """Return the scores that participants may see; see `is_visible`."""
+        return self.filter(is_visible(ladders))
+
+    def with_visible(self, *, ladders: Iterable[Phase]) -> "ScoreQuerySet":
+        """Annotate each score with `visible`; see `is_visible`."""
+        return self.annotate(visible=is_visible(ladders))
+
+
 class Score(models.Model):
-    """One number of an evaluation. What a board sorts by is this column, never a key in JSON."""
+    """The value of one metric on one split. Boards sort by this column, never by a key in JSON."""
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="scores")
     split = models.CharField(max_length=10)
@@ -43,6 +67,8 @@ class Score(models.Model):
     value = models.FloatField(null=True, help_text="empty: undefined")
     low = models.FloatField(null=True, blank=True)
     high = models.FloatField(null=True, blank=True)
+
+    objects = ScoreQuerySet.as_manager()
 
     class Meta:
         constraints = (
@@ -59,7 +85,7 @@ class Score(models.Model):
 
 
 class Replicates(models.Model):
-    """The bootstrap replicates of the headline on one split, apart so that no board query drags them along."""
+    """The bootstrap replicates of the headline metric on one split. Leaderboard queries never load them."""
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="replicates")
     split = models.CharField(max_length=10)
@@ -80,7 +106,7 @@ class Replicates(models.Model):
 
 
 class Explanation(models.Model):
-    """Why a score on one split is what it is: curves, errors, slices. Compressed, apart from all that boards read."""
+    """Explanation of a score on one split: curves, errors, slices. Leaderboard queries never load it."""
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="explanations")
     split = models.CharField(max_length=10)

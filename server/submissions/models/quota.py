@@ -1,4 +1,4 @@
-"""What submissions cost their team."""
+"""The ledger of quota that submissions used."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,7 @@ from server.submissions.models.submission import Submission
 
 
 class QuotaEntry(models.Model):
-    """A line of a team's ledger: +1 when a file is taken, -1 when it is given back, with the reason."""
+    """A line of a team's ledger: +1 when a submission is accepted, -1 when its quota is given back."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="quota_entries")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="quota_entries")

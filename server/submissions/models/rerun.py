@@ -1,4 +1,4 @@
-"""A scoring after the first, of lower priority."""
+"""Reruns: further scorings of a submission, at lower priority than its first."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,22 +9,31 @@ from server.submissions.models.submission import Submission
 
 class RerunQuerySet(models.QuerySet["Rerun"]):
     def scoring(self) -> "RerunQuerySet":
-        """Those that bring a score or its intervals, not only what explains it."""
+        """Return reruns that produce a score or its intervals, not only an explanation."""
         return self.filter(purpose=Rerun.Purpose.INTERVALS)
 
     def pending(self) -> "RerunQuerySet":
-        """Waiting or running; the others were given up."""
+        """Return reruns that are queued or running. The others were given up."""
         return self.filter(failure="")
 
-    def waiting(self) -> "RerunQuerySet":
+    def given_up(self) -> "RerunQuerySet":
+        """Return reruns that failed and will not be tried again."""
+        return self.exclude(failure="")
+
+    def queued(self) -> "RerunQuerySet":
+        """Return reruns that no worker has claimed yet."""
         return self.pending().filter(lease_token=None)
+
+    def claimable(self) -> "RerunQuerySet":
+        """Return queued reruns with the related rows that a worker reads."""
+        return self.queued().select_related("truth", "submission__phase")
 
     def running(self) -> "RerunQuerySet":
         return self.filter(lease_token__isnull=False)
 
 
 class Rerun(models.Model):
-    """A scoring that is still to be done beside the first. It is gone when it is done."""
+    """A further scoring of a submission that is still to be done. The row is deleted when it is done."""
 
     class Purpose(models.TextChoices):
         INTERVALS = "intervals", "intervals"
@@ -57,3 +66,7 @@ class Rerun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.purpose} of {self.submission_id} against {self.truth_id}"
+
+    @property
+    def team_id(self) -> int:
+        return self.submission.team_id

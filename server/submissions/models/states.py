@@ -1,4 +1,4 @@
-"""The states of a submission, and why one ends without a score."""
+"""States of a submission, and reasons why one ends without a score."""
 
 from django.db import models
 
@@ -12,8 +12,8 @@ class Status(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
-STAGES = ("checking", "matching", "scoring")  # while running
-BOOTSTRAPPING = "bootstrapping"  # the stage of a scored submission whose intervals are still to come
+STAGES = ("checking", "matching", "scoring")  # of a running submission
+BOOTSTRAPPING = "bootstrapping"  # stage of a scored submission whose intervals are not computed yet
 UNSCORED = (Status.REJECTED, Status.FAILED, Status.CANCELLED)
 FINISHED = (Status.SCORED, *UNSCORED)
 
@@ -26,7 +26,7 @@ class Fault(models.TextChoices):
 
 
 class Failure(models.TextChoices):
-    """Why a file has no score though it has no defect: a code that programs match on."""
+    """Why a file without defects has no score. Programs match on these codes."""
 
     UNUSABLE_TRUTH = "unusable_truth", "the truth or the settings cannot be used"
     OUT_OF_MEMORY = "out_of_memory", "more memory than a worker has"
@@ -36,7 +36,7 @@ class Failure(models.TextChoices):
 
     @property
     def fault(self) -> Fault:
-        """Whose fault it is as a rule. Time and memory beyond the limits are the file's cost."""
+        """Return who is usually at fault. Exceeding the time or memory limit is the participant's fault."""
         if self in (Failure.OUT_OF_MEMORY, Failure.OUT_OF_TIME):
             return Fault.PARTICIPANT
         return Fault.ORGANIZER if self is Failure.UNUSABLE_TRUTH else Fault.PLATFORM

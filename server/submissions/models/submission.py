@@ -1,4 +1,4 @@
-"""One uploaded file and how far it has come."""
+"""Submissions: uploaded files and their state."""
 
 import uuid
 from datetime import datetime
@@ -13,13 +13,13 @@ from server.submissions.models.states import FINISHED, Failure, Fault, Status
 
 
 def upload_key(submission: "Submission", name: str) -> str:
-    """Return an opaque name; the participant's own file name is a column."""
+    """Return a random storage name. The participant's own file name is kept in a column."""
     return f"submissions/{uuid.uuid4().hex}"
 
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def visible_to(self, user: Any) -> "SubmissionQuerySet":
-        """A team's own; an organizer's challenge's; staff's: all. Everything else does not exist for them."""
+        """Return what a user may see: submissions of their teams and of challenges they organize; staff see all."""
         if not user.is_authenticated:
             return self.none()
         if user.is_staff:
@@ -36,23 +36,27 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
     def queued(self) -> "SubmissionQuerySet":
         return self.filter(status=Status.QUEUED)
 
+    def claimable(self) -> "SubmissionQuerySet":
+        """Return queued submissions with the related rows that a worker reads."""
+        return self.queued().select_related("phase", "team")
+
     def stored(self) -> "SubmissionQuerySet":
-        """Those whose file is kept."""
+        """Return submissions whose file is still stored."""
         return self.exclude(file="")
 
     def settled(self) -> "SubmissionQuerySet":
-        """Those about which nothing will change by itself any more, their intervals included."""
+        """Return finished submissions whose intervals are not pending either."""
         return self.finished().filter(stage="")
 
 
 class Submission(models.Model):
-    """One uploaded file and how far it has come."""
+    """One uploaded file and the state of its scoring."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="submissions")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="submissions")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="submissions")
-    file = models.FileField(upload_to=upload_key, max_length=200)  # empty: it was not scored, and was removed
+    file = models.FileField(upload_to=upload_key, max_length=200)  # empty: removed, because it was not scored
     file_name = models.CharField(max_length=255)
     size_bytes = models.PositiveBigIntegerField()
     small = models.BooleanField(
@@ -119,7 +123,7 @@ class Submission(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing about it will change by itself any more, its intervals included."""
+        """Whether it is finished and its intervals are not pending either."""
         return self.is_finished and not self.stage
 
     @property

@@ -1,1 +1,1 @@
-"""Everything that changes a submission: taking it in, scoring it, choosing it, sweeping up."""
+"""Everything that changes submissions: accepting files, scoring them, team choices, and cleaning up."""

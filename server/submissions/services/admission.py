@@ -1,4 +1,4 @@
-"""Who may submit what, now: each rule refuses with its code and says what to do."""
+"""Rules for accepting a submission. Each refuses with a code and a sentence that tells what to do."""
 
 from datetime import datetime, timedelta
 from math import ceil
@@ -12,15 +12,15 @@ from server.challenges.models import Membership, Phase, Team
 from server.errors import Refused
 from server.submissions import upload_slots
 from server.submissions.models import Status, Submission
-from server.submissions.services import keeping, quota
+from server.submissions.services import quota, retention
 
 DAY = timedelta(days=1)
-# A rejected, failed or cancelled file may come again as it is; one that waits, runs or has its scores may not.
 RETRY_SECONDS = 30
-STANDING = (Status.QUEUED, Status.RUNNING, Status.SCORED)
+# The same file cannot be submitted again while one is in these states. After the others it can.
+NO_DUPLICATE = (Status.QUEUED, Status.RUNNING, Status.SCORED)
 
 
-def moment(at: datetime) -> str:
+def utc_text(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
@@ -35,44 +35,46 @@ def refuse_large(file: "File[bytes]") -> None:
         )
 
 
-def refuse_strangers(*, user: User | None, team: Team, phase: Phase) -> None:
+def refuse_non_member(*, user: User | None, team: Team, phase: Phase) -> None:
     if team.challenge_id != phase.challenge_id or not Membership.objects.filter(team=team, user=user).exists():
         raise Refused("not_a_member", "You are not in a team of this challenge. Join it first, then submit.")
 
 
-def refuse_organizers(*, team: Team, phase: Phase) -> None:
-    """Refuse a team with a member who can read the private board: an organizer of the challenge, or staff."""
+def refuse_privileged(*, team: Team, phase: Phase) -> None:
+    """Refuse a team with a member who can read the private leaderboard: an organizer of the challenge, or staff."""
     privileged = Q(user__is_staff=True) | Q(user__organized_challenges=phase.challenge_id)
     member = Membership.objects.select_related("user").filter(privileged, team=team).first()
     if member is not None:
         raise Refused(
             "forbidden",
-            f"{member.user} is in your team and can read the private board of this challenge, as organizer or staff. "
-            "Your team cannot submit; ask the staff to end that role, or take part with another account.",
+            f"{member.user} is in your team and can read the private leaderboard of this challenge, as organizer or "
+            "staff. Your team cannot submit. Ask the staff to end that role, or take part with another account.",
         )
 
 
 def refuse_by_date(phase: Phase, now: datetime) -> None:
     if not phase.has_opened(now):
-        opening = moment(phase.opening)
+        opening = utc_text(phase.opening)
         raise Refused("phase_not_open", f"This phase opens at {opening}. Submit then.", opens_at=phase.opening)
     if phase.has_closed(now) and phase.closing is not None:
-        closing = moment(phase.closing)
-        raise Refused("phase_closed", f"This phase closed at {closing} and takes no files.", closed_at=phase.closing)
+        closing = utc_text(phase.closing)
+        raise Refused(
+            "phase_closed", f"This phase closed at {closing} and accepts no more submissions.", closed_at=phase.closing
+        )
     if phase.truth is None:
-        raise Refused("phase_not_open", "This phase has no truth to score against yet. Ask its organizers when it has.")
+        raise Refused("phase_not_open", "This phase has no ground truth yet. Ask its organizers when it will be ready.")
 
 
 def refuse_duplicates(submission: Submission) -> None:
     same = Submission.objects.filter(
-        phase=submission.phase_id, team=submission.team_id, sha256=submission.sha256, status__in=STANDING
+        phase=submission.phase_id, team=submission.team_id, sha256=submission.sha256, status__in=NO_DUPLICATE
     )
     earlier = same.order_by("received_at").first()
     if earlier is not None:
         raise Refused(
             "duplicate_file",
-            f"Your team sent this very file at {moment(earlier.received_at)} ({earlier.file_name}, {earlier.status}). "
-            "Look there for its result; scoring it again would give the same.",
+            f"Your team submitted the same file at {utc_text(earlier.received_at)} ({earlier.file_name}, "
+            f"{earlier.status}). See that submission for the result; scoring the file again would give the same.",
             submission=str(earlier.pk),
         )
 
@@ -81,7 +83,7 @@ def refuse_by_quota(*, team: Team, phase: Phase, now: datetime) -> None:
     state = quota.state(team=team, phase=phase, now=now)
     if not state.reason:
         return
-    again = f" The next is possible at {moment(state.next_allowed_at)}." if state.next_allowed_at else ""
+    again = f" The next submission is possible at {utc_text(state.next_allowed_at)}." if state.next_allowed_at else ""
     raise Refused(
         "quota_exhausted",
         state.reason + again,
@@ -91,24 +93,24 @@ def refuse_by_quota(*, team: Team, phase: Phase, now: datetime) -> None:
 
 
 def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None:
-    share = keeping.share_of(team)
-    if share.used + more_bytes <= share.allowed:
+    use = retention.storage_use(team)
+    if use.used + more_bytes <= use.allowed:
         return
-    frees = f" The next one goes at {moment(share.frees_at)}." if share.frees_at else ""
+    frees = f" The next one is removed at {utc_text(use.frees_at)}." if use.frees_at else ""
     raise Refused(
         "storage_exhausted",
-        f"Your team's files take {share.used:,} of {share.allowed:,} bytes; there is no room for another. Compress the "
-        f"file with gzip. A file that was not scored is removed after {settings.UNSCORED_FILE_DAYS} days.{frees} "
-        "The organizers can have the limit raised.",
-        used_bytes=share.used,
-        allowed_bytes=share.allowed,
-        next_allowed_at=share.frees_at,
-        retry_after=max(1, ceil(((share.frees_at or now + DAY) - now).total_seconds())),
+        f"Your team's files use {use.used:,} of {use.allowed:,} bytes. There is no room for another file. Compress it "
+        f"with gzip. Files that were not scored are removed after {settings.UNSCORED_FILE_DAYS} days.{frees} "
+        "The organizers can ask for a higher limit.",
+        used_bytes=use.used,
+        allowed_bytes=use.allowed,
+        next_allowed_at=use.frees_at,
+        retry_after=max(1, ceil(((use.frees_at or now + DAY) - now).total_seconds())),
     )
 
 
 def take_upload_slots(*, user: User, team: Team, phase: Phase, now: datetime) -> None:
-    """Take the slots of a file that is still to come: no more are on their way than the quota has left."""
+    """Take the upload slots of a file: the team may not upload more files at once than its quota has left."""
     left = quota.state(team=team, phase=phase, now=now).may_submit
     if upload_slots.take(f"team {team.pk} phase {phase.pk}", left):
         return take_account_slot(user)
@@ -116,19 +118,19 @@ def take_upload_slots(*, user: User, team: Team, phase: Phase, now: datetime) ->
 
 
 def take_account_slot(user: User) -> None:
-    """Take the slot of a file that is still to come, whatever it is for."""
+    """Take the account's upload slot for any kind of file."""
     most = settings.ACCOUNT_MAX_UPLOADS
     if not upload_slots.take(f"user {user.pk}", most):
         raise too_many_uploads(f"Your account is uploading {most} files, which is the limit.")
 
 
-def too_many_uploads(what: str) -> Refused:
-    return Refused("rate_limited", f"{what} Wait until one has arrived, then try again.", retry_after=RETRY_SECONDS)
+def too_many_uploads(reason: str) -> Refused:
+    return Refused("rate_limited", f"{reason} Wait until one is complete, then try again.", retry_after=RETRY_SECONDS)
 
 
-def refuse_unread(*, team: Team, phase: Phase, now: datetime) -> None:
-    """Refuse, before the first byte of a body is read, what would be refused after the last."""
-    refuse_organizers(team=team, phase=phase)
+def refuse_early(*, team: Team, phase: Phase, now: datetime) -> None:
+    """Check the rules that do not depend on the file, before its upload begins."""
+    refuse_privileged(team=team, phase=phase)
     refuse_by_date(phase, now)
     refuse_by_quota(team=team, phase=phase, now=now)
     refuse_by_storage(team, now=now)

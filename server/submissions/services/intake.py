@@ -1,4 +1,4 @@
-"""Taking a file in: policy first, then one transaction of row, ledger and log, then a message."""
+"""Accepts a submitted file: checks the rules, writes row, ledger and audit log in one transaction, sends a message."""
 
 import unicodedata
 from hashlib import file_digest
@@ -13,11 +13,12 @@ from server.challenges.models import Phase, Team
 from server.clock import database_now
 from server.errors import full_disk
 from server.submissions import queue
-from server.submissions.arriving import ArrivedFile
 from server.submissions.models import Submission
 from server.submissions.services import admission, quota
 from server.submissions.services.choices import checked_note
-from server.submissions.unpacked import is_small
+from server.submissions.small_files import is_small
+from server.submissions.upload_handler import HashedFile
+from server.texts import without_hidden
 
 NAME_CHARACTERS = 255
 
@@ -25,16 +26,16 @@ NAME_CHARACTERS = 255
 def submit(
     *, user: User | None, team: Team, phase: Phase, file: "File[bytes]", note: str = "", charge: bool = True
 ) -> Submission:
-    """Take a file for a team. Refused, with nothing left behind, by what the rules of the phase say.
+    """Accept a file for a team. Raises Refused, with nothing kept, if a rule of the phase forbids it.
 
-    `charge=False` is for baselines: no membership, no dates, no quota; `user` may be None.
+    `charge=False` is for baselines: membership, dates and quota are not checked, and `user` may be None.
     """
     admission.refuse_large(file)
     submission = Submission(
         phase=phase,
         team=team,
         user=user,
-        file_name=tidy_name(file.name or ""),
+        file_name=visible_name(file.name or ""),
         size_bytes=file.size,
         small=is_small(file),
         sha256=digest_of(file),
@@ -50,24 +51,24 @@ def submit(
 
 
 def digest_of(file: "File[bytes]") -> str:
-    """The sha256 of its content; what came in by a form was hashed on its way."""
-    if isinstance(file, ArrivedFile):
+    """Return the sha256 of a file's content. An upload was hashed when it was received."""
+    if isinstance(file, HashedFile):
         return file.sha256
     file.seek(0)
     return file_digest(file, "sha256").hexdigest()
 
 
-def tidy_name(name: str) -> str:
-    """The participant's own name for it, fit to be shown: no folders, nothing invisible, nothing that turns text."""
+def visible_name(name: str) -> str:
+    """Return the participant's file name without folders and without invisible or direction-changing characters."""
     plain = unicodedata.normalize("NFKC", PurePath(name).name)
-    visible = "".join(character for character in plain if unicodedata.category(character)[0] != "C")
-    return visible[-NAME_CHARACTERS:] or "unnamed"
+    return without_hidden(plain)[-NAME_CHARACTERS:] or "unnamed"
 
 
 def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
-    """Store the file and its row. A row never loses its file: only what ended before the commit takes it away again.
+    """Store the file and its row. The file is deleted again only if the transaction failed before its commit.
 
-    After that nobody here knows how it went (the answer to a COMMIT may be lost); a file without a row is swept up.
+    The outcome of a commit may be unknown here, because its answer can be lost. A row must never lose its file, so the
+    sweeper handles files without a row.
     """
     submission.file.save(submission.file_name, file, save=False)
     decided = False
@@ -82,18 +83,19 @@ def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
 
 
 def admit(submission: Submission, *, charge: bool) -> None:
-    """Decide and write, in the caller's transaction. Uploads of one team wait for each other at the team's row, and the
-    clock is read after that wait: two of them cannot take one last slot, nor one count for a day that is over.
+    """Check the rules and write the row, in the caller's transaction.
 
-    At the phase's row they wait for an import, which may not change what decides scores once there is a submission.
+    Uploads of one team wait for each other at the team's row, and the clock is read after that wait. So two of them
+    cannot use the same last quota, and none counts for a day that is over. At the phase's row they wait for an import,
+    because an import may not change what decides scores once there is a submission.
     """
     phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("challenge")
-    phase = phases.get(pk=submission.phase_id)  # as it is after a long upload
+    phase = phases.get(pk=submission.phase_id)  # read again, because the upload may have taken long
     team = Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
     now = database_now()
     if charge:
-        admission.refuse_strangers(user=submission.user, team=team, phase=phase)
-        admission.refuse_organizers(team=team, phase=phase)
+        admission.refuse_non_member(user=submission.user, team=team, phase=phase)
+        admission.refuse_privileged(team=team, phase=phase)
         admission.refuse_by_date(phase, now)
     admission.refuse_duplicates(submission)
     if charge:
@@ -109,4 +111,4 @@ def admit(submission: Submission, *, charge: bool) -> None:
         subject=f"submission {submission.pk}",
         detail={"phase": str(phase), "team": team.name, "sha256": submission.sha256},
     )
-    queue.enqueue_on_commit(submission.pk)
+    queue.enqueue_on_commit(Submission, submission.pk)

@@ -1,8 +1,8 @@
-"""The Ladder (Blum and Hardt, 2015): whose public scores a team is shown for a file, decided with its replicates.
+"""The Ladder (Blum and Hardt, 2015) decides which public scores a team sees for a file.
 
-Its own only where they beat the team's best by more than so many paired standard errors of the difference as the phase
-says; otherwise the best's again. So what cannot be told from chance tells nothing. Decided once and in the order in
-which replicates come.
+A team sees the file's own scores only if they beat the team's best by more than a number of standard errors of the
+paired difference, which the phase sets. Otherwise it sees the best scores again, so differences that may be chance
+reveal nothing. The decision is made once for each evaluation, in the order in which replicates are recorded.
 """
 
 from collections.abc import Sequence
@@ -10,47 +10,50 @@ from math import isnan
 from operator import sub
 from statistics import stdev
 
-from django.db.models import F, QuerySet
-
-from server.submissions.models import Evaluation, Replicates, Score
+from server.submissions.models import Evaluation, Replicates, Score, ScoreQuerySet
 
 
 def publish(evaluation: Evaluation) -> None:
-    """Decide for a new evaluation, whatever the policy of its phase is now. The caller holds the team's row."""
+    """Decide for a new evaluation, whatever feedback its phase gives now. The caller has locked the team's row."""
     if evaluation.published_id is not None:
         return
     best = best_of_team(evaluation)
-    evaluation.published = evaluation if best is None or is_shown(evaluation, best) else best.evaluation
+    evaluation.published = evaluation if best is None or is_published(evaluation, best) else best.evaluation
     evaluation.save(update_fields=["published"])
 
 
 def best_of_team(evaluation: Evaluation) -> Score | None:
-    """Return the best public headline that the team was shown so far, of the same signature."""
+    """Return the best public headline score of the same signature that the team has seen so far."""
     submission = evaluation.submission
-    shown = headlines().filter(
+    seen = headlines().filter(
         evaluation__signature=evaluation.signature,
         evaluation__submission__phase=submission.phase_id,
         evaluation__submission__team=submission.team_id,
-        evaluation__published=F("evaluation"),
         metric=submission.phase.declared_track.headline,
     )
-    return shown.order_by("-value", "evaluation").first()
+    return seen.visible(ladders=[submission.phase]).order_by("-value", "evaluation").first()
 
 
-def headlines() -> QuerySet[Score]:
+def headlines() -> ScoreQuerySet:
     return Score.objects.filter(split="public", value__isnull=False).select_related("evaluation")
 
 
-def is_shown(evaluation: Evaluation, best: Score) -> bool:
-    """Baselines have nobody who probes; an undefined score tells nothing."""
+def is_published(evaluation: Evaluation, best: Score) -> bool:
+    """Tell whether a team sees an evaluation's own scores, given its best so far.
+
+    Baselines are always published, because nobody probes with them. Undefined scores are published too, because they
+    reveal nothing.
+    """
     own = headlines().filter(evaluation=evaluation, metric=best.metric).first()
     if own is None or own.value is None or best.value is None or evaluation.submission.team.is_baseline:
         return True
     margin = evaluation.submission.phase.ladder_standard_errors
-    return beats(own.value, best.value, vector_of(evaluation), vector_of(best.evaluation), standard_errors=margin)
+    return beats(
+        own.value, best.value, replicates_of(evaluation), replicates_of(best.evaluation), standard_errors=margin
+    )
 
 
-def vector_of(evaluation: Evaluation) -> Sequence[float]:
+def replicates_of(evaluation: Evaluation) -> Sequence[float]:
     kept = Replicates.objects.filter(evaluation=evaluation, split="public").first()
     return kept.vector if kept else ()
 
@@ -63,9 +66,10 @@ def beats(
     *,
     standard_errors: float = 1.0,
 ) -> bool:
-    """Tell whether `score` beats `best` by more than so many standard errors, which paired replicates give.
+    """Tell whether `score` beats `best` by more than this number of standard errors of the paired difference.
 
-    Replicates of other draws are no pairs; then this is the larger, unpaired error. Without any it is False.
+    Replicates of different draws are not pairs; the error is then the larger, unpaired one. Without replicates the
+    answer is False.
 
     >>> replicates, of_best = [0.5, 0.52, 0.54], [0.49, 0.5, 0.51]
     >>> [beats(score, 0.5, replicates, of_best, standard_errors=2) for score in (0.515, 0.525)]

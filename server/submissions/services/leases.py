@@ -1,43 +1,123 @@
-"""What is taken now, by whom, and until when: a lease ends if no heartbeat prolongs it."""
+"""Leases of jobs: how a worker claims a submission or a rerun, keeps it, and hands it back.
 
-from collections import Counter
+A worker holds a job until the lease ends, unless a heartbeat prolongs it. Every change is one UPDATE that names the
+lease, so a message may be delivered twice and a worker may die at any time: whoever has lost the lease writes nothing.
+"""
+
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import connection
+from django.db import transaction
+from django.db.models import F, QuerySet
 
-FREE: dict[str, Any] = {"lease_token": None, "lease_until": None}
+from server.challenges.models import Team
+from server.clock import database_now
+from server.submissions import queue
+from server.submissions.models import Rerun, Status, Submission
+from server.submissions.services.team_limits import may_run_another
 
-# The team of each evaluation that runs now, first scorings and reruns. Written as SQL because every claim needs it, and
-# the ORM takes ten times as long to compose it as the database takes to answer.
-RUNNING = """
-SELECT team_id FROM submissions_submission WHERE status = 'running'
-UNION ALL
-SELECT owner.team_id FROM submissions_rerun AS rerun
-JOIN submissions_submission AS owner ON owner.id = rerun.submission_id WHERE rerun.lease_token IS NOT NULL
-"""
+Job = TypeVar("Job", Submission, Rerun)
+
+NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
+
+
+def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None:
+    """Claim a queued job for this process. Calling it twice is safe: only one call gets the job.
+
+    Return None if the job is not queued, or if its team has as many evaluations running as it may. `large` tells
+    whether this process may take large files. A successful claim is the team's turn, see `scheduling`.
+    """
+    job = kind.objects.claimable().filter(pk=str(key)).first()
+    if job is None:
+        return None
+    with transaction.atomic():
+        now = database_now()
+        # This locks the team's row, so that no other process starts the team's last allowed evaluation meanwhile.
+        Team.objects.filter(pk=job.team_id).update(served_at=now)
+        values = claimed_values(job, now)
+        unclaimed = kind.objects.queued().filter(pk=job.pk, attempts=job.attempts)
+        if not (may_run_another(job.team_id, large=large) and unclaimed.update(**values)):
+            transaction.set_rollback(True)
+            return None
+    for name, value in values.items():
+        setattr(job, name, value)
+    return job
+
+
+def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
+    """Return the columns that change when a job is claimed, with their new values."""
+    values = {"lease_token": uuid4(), "lease_until": end_of_lease(now), "attempts": job.attempts + 1}
+    if isinstance(job, Submission):
+        values |= {"status": Status.RUNNING, "started_at": now, "progress": 0.0, "not_before": None}
+    return values
 
 
 def end_of_lease(now: datetime) -> datetime:
     return now + timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def running() -> Counter[int]:
-    """Return the number of evaluations that run now, by team."""
-    with connection.cursor() as cursor:
-        cursor.execute(RUNNING)
-        return Counter(team for (team,) in cursor.fetchall())
+def held(job: Job) -> QuerySet[Job]:
+    """Return the row of a job that this process claimed; empty if the lease is lost."""
+    return type(job).objects.running().filter(pk=job.pk, lease_token=job.lease_token)
 
 
-def at_once(*, large: bool) -> int:
-    """Return how many evaluations of one team may run, counting the one that this process would take.
+def prolong(job: Job, **values: Any) -> bool:
+    """Prolong the lease and write further columns. Return False if the lease is lost."""
+    return bool(held(job).update(lease_until=end_of_lease(database_now()), **values))
 
-    A process that may not take a large file is kept for small ones. It is for teams that have nothing else running.
+
+def finish(job: Job, **values: Any) -> bool:
+    """Give up the lease and write how the job ended. Return False, with nothing written, if the lease is lost."""
+    return bool(held(job).update(**NO_LEASE, **values))
+
+
+@transaction.atomic
+def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
+    """Put a job back into the queue, for another attempt. Return False, with nothing written, if the lease is lost.
+
+    Without `notify` no message is sent now; the sweeper sends one later.
     """
-    return settings.TEAM_EVALUATIONS_AT_ONCE if large else 1
+    if isinstance(job, Submission):
+        values |= {"status": Status.QUEUED, "stage": "", "progress": 0.0}
+    queued = finish(job, enqueued_at=database_now(), **values)
+    if queued and notify:
+        queue.enqueue_on_commit(type(job), job.pk)
+    return queued
 
 
-def has_place(team_id: int, *, large: bool) -> bool:
-    """Tell whether another evaluation of the team may run; exact only for whoever holds the team's row."""
-    return running()[team_id] < at_once(large=large)
+def release(job: Job, **values: Any) -> bool:
+    """Put a job back for a reason that is not its own, so the attempt does not count."""
+    return requeue(job, attempts=F("attempts") - 1, **values)
+
+
+@transaction.atomic
+def release_as_large(job: Job) -> bool:
+    """Put a job back because it costs more than a small file may. The attempt does not count."""
+    submission = lock_submission(job)
+    if submission is None or not release(job):
+        return False
+    Submission.objects.filter(pk=submission.pk).update(small=False)
+    return True
+
+
+def has_attempts_left(job: Submission | Rerun) -> bool:
+    return job.attempts < settings.EVALUATION_ATTEMPTS
+
+
+def lock_submission(job: Submission | Rerun) -> Submission | None:
+    """Lock the submission that a job scores; None if it was removed.
+
+    Every transaction locks it before any row that refers to it. Otherwise two of them could wait for each other.
+    """
+    key = job.pk if isinstance(job, Submission) else job.submission_id
+    return Submission.objects.select_for_update(no_key=True).filter(pk=key).first()
+
+
+def lock_expired(job: Job) -> bool:
+    """Lock a job whose lease has expired. Return False if its worker has prolonged the lease since the job was read.
+
+    An UPDATE also locks the row where the database has no SELECT FOR UPDATE.
+    """
+    return bool(held(job).filter(lease_until=job.lease_until).update(lease_until=job.lease_until))

@@ -1,6 +1,7 @@
-"""Files that no row knows are moved aside, not deleted: an older backup of the rows may lie beside newer files.
+"""Quarantine for stored files without a row. They are moved, not deleted, in case an older database was restored.
 
-They stay in a folder `quarantine` of their storage for QUARANTINE_DAYS, and go back when a row knows them again.
+Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS. They are restored when a row names them
+again.
 """
 
 import os
@@ -23,23 +24,23 @@ from server.submissions.models import Submission
 
 FOLDER = "quarantine"
 UPLOADS = "submissions"
-DRAWS = ".draws"  # a folder beside a truth
-# Ages, in seconds by the clock that stamps files, which need not be the database's
-UPLOAD_SECONDS = 3600.0  # its row is written within moments
-TRUTH_SECONDS = 24 * 3600.0  # it may take long to be prepared
+DRAWS = ".draws"  # folder beside a prepared truth
+# Younger files are left alone. Ages follow the file system's clock, which may differ from the database's.
+UPLOAD_SECONDS = 3600.0  # the row follows within moments
+TRUTH_SECONDS = 24 * 3600.0  # preparing a truth may take long
 CHUNK = 500  # names in one query
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """A folder of stored files and what its rows know."""
+class StoredFolder:
+    """A folder of stored files that rows refer to."""
 
     root: Path
-    folder: str  # within the root, "" for itself
+    folder: str  # inside the root; "" for the root itself
     age_seconds: float
 
     def known(self, names: list[str]) -> set[str]:
-        """Return those of these names that rows know."""
+        """Return those of these names that a row refers to."""
         if self.folder == UPLOADS:
             full = [f"{UPLOADS}/{name}" for name in names]
             return {Path(name).name for name in Submission.objects.filter(file__in=full).values_list("file", flat=True)}
@@ -50,28 +51,28 @@ class Shelf:
         return {name for name in names if owners[name] in found}
 
     @property
-    def place(self) -> Path:
+    def path(self) -> Path:
         return self.root / self.folder
 
     @property
-    def aside(self) -> Path:
+    def quarantine(self) -> Path:
         return self.root / FOLDER / self.folder
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """Something in quarantine."""
+class QuarantinedFile:
+    """A file or folder in quarantine."""
 
-    shelf: Shelf
+    folder: StoredFolder
     name: str
     bytes: int
     since: datetime
-    known: bool  # to a row that is there
+    known: bool  # whether a row refers to it
 
     @property
     def title(self) -> str:
-        """What people call it by."""
-        return f"{self.shelf.folder or 'truths'}/{self.name}"
+        """The name by which operators refer to it."""
+        return f"{self.folder.folder or 'truths'}/{self.name}"
 
     @property
     def until(self) -> datetime:
@@ -79,30 +80,30 @@ class Kept:
 
 
 def owner(name: str) -> str:
-    """Return the truth that draws belong to; any other file is its own."""
+    """Return the name of the truth that a folder of draws belongs to; for any other name, the name itself."""
     return f"{name.removesuffix(DRAWS)}.podium" if name.endswith(DRAWS) else name
 
 
-def shelves() -> list[Shelf]:
+def stored_folders() -> list[StoredFolder]:
     uploads, truths = Path(default_storage.location), Path(truth_storage().location)  # type: ignore[attr-defined]
-    return [Shelf(uploads, UPLOADS, UPLOAD_SECONDS), Shelf(truths, "", TRUTH_SECONDS)]
+    return [StoredFolder(uploads, UPLOADS, UPLOAD_SECONDS), StoredFolder(truths, "", TRUTH_SECONDS)]
 
 
 def sweep() -> tuple[int, int, int]:
-    """Put right what can be: return how many were moved aside, put back, and deleted because their time was over."""
-    moved = [set_aside(shelf, name) for shelf in shelves() for name in strays(shelf)]
-    back = [restore(one) for one in kept() if one.known]
+    """Move, restore and delete what is due. Return how many files were quarantined, restored and deleted."""
+    moved = [isolate(folder, name) for folder in stored_folders() for name in unknown_names(folder)]
+    restored = [restore(one) for one in quarantined() if one.known]
     now = datetime.now(UTC)
-    over = [delete(one) for one in kept() if one.until < now and not one.known]
-    return sum(moved), sum(back), sum(over)
+    deleted = [delete(one) for one in quarantined() if one.until < now and not one.known]
+    return sum(moved), sum(restored), sum(deleted)
 
 
-def strays(shelf: Shelf) -> Iterator[str]:
-    """Yield the names of files that no row knows, old enough that none will."""
-    before = time.time() - shelf.age_seconds
-    for names in chunks(shelf.place):
-        known = shelf.known(names)
-        yield from (name for name in names if name not in known and last_touched(shelf.place / name) < before)
+def unknown_names(folder: StoredFolder) -> Iterator[str]:
+    """Yield names of files that no row refers to and that are too old for a row to follow."""
+    before = time.time() - folder.age_seconds
+    for names in chunks(folder.path):
+        known = folder.known(names)
+        yield from (name for name in names if name not in known and last_changed(folder.path / name) < before)
 
 
 def chunks(folder: Path) -> Iterator[list[str]]:
@@ -114,60 +115,63 @@ def is_stored(path: Path) -> bool:
     return path.is_file() or path.name.endswith(DRAWS)
 
 
-def last_touched(path: Path) -> float:
-    """Tell by the file's own clock; what vanishes meanwhile was its upload's to remove."""
+def last_changed(path: Path) -> float:
+    """Return the newest modification time in a file or folder. One that vanishes meanwhile counts as new."""
     with suppress(FileNotFoundError):
         return max(one.stat().st_mtime for one in (path, *path.rglob("*")))
     return time.time()
 
 
-def set_aside(shelf: Shelf, name: str) -> bool:
-    """Move it; its age counts from now."""
-    shelf.aside.mkdir(mode=0o700, parents=True, exist_ok=True)
+def isolate(folder: StoredFolder, name: str) -> bool:
+    """Move a file to quarantine. Its time there counts from now."""
+    folder.quarantine.mkdir(mode=0o700, parents=True, exist_ok=True)
     with suppress(FileNotFoundError):
-        (shelf.place / name).rename(shelf.aside / name)
-        os.utime(shelf.aside / name)
+        (folder.path / name).rename(folder.quarantine / name)
+        os.utime(folder.quarantine / name)
         return True
     return False
 
 
-def kept() -> list[Kept]:
-    """Return all that is in quarantine, the oldest first."""
-    found = [one for shelf in shelves() for names in chunks(shelf.aside) for one in looked_up(shelf, names)]
+def quarantined() -> list[QuarantinedFile]:
+    """Return everything in quarantine, oldest first."""
+    found = [
+        one for folder in stored_folders() for names in chunks(folder.quarantine) for one in described(folder, names)
+    ]
     return sorted(found, key=lambda one: (one.since, one.name))
 
 
-def looked_up(shelf: Shelf, names: list[str]) -> Iterator[Kept]:
-    known = shelf.known(names)
+def described(folder: StoredFolder, names: list[str]) -> Iterator[QuarantinedFile]:
+    known = folder.known(names)
     for name in names:
-        path = shelf.aside / name
+        path = folder.quarantine / name
         with suppress(FileNotFoundError):
             size = sum(one.stat().st_size for one in (path, *path.rglob("*")) if one.is_file())
-            yield Kept(shelf, name, size, datetime.fromtimestamp(path.stat().st_mtime, UTC), name in known)
+            since = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            yield QuarantinedFile(folder, name, size, since, name in known)
 
 
-def restore(one: Kept) -> bool:
-    """Put it back where it was; what lies there meanwhile stays."""
-    place = one.shelf.place / one.name
-    if place.exists():
+def restore(one: QuarantinedFile) -> bool:
+    """Move a file back to its folder. Return False if there is another file by now, or it is gone."""
+    path = one.folder.path / one.name
+    if path.exists():
         return False
     with suppress(FileNotFoundError):
-        (one.shelf.aside / one.name).rename(place)
-        os.utime(place)
+        (one.folder.quarantine / one.name).rename(path)
+        os.utime(path)
         return True
     return False
 
 
-def put_back(one: Kept, *, by: User | None) -> bool:
-    """The same because somebody wants it, which is recorded."""
-    done = restore(one)
-    if done:
+def restore_by(one: QuarantinedFile, *, by: User | None) -> bool:
+    """Move a file back on request, and record who asked for it."""
+    restored = restore(one)
+    if restored:
         audit.record(actor=by, action="file.restored", subject=f"file {one.title}")
-    return done
+    return restored
 
 
-def delete(one: Kept) -> bool:
-    path = one.shelf.aside / one.name
+def delete(one: QuarantinedFile) -> bool:
+    path = one.folder.quarantine / one.name
     with suppress(FileNotFoundError):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
         return True

@@ -1,4 +1,4 @@
-"""What a team may still submit: one function for page, API and command line, over a ledger that is only added to."""
+"""Quota: how many files a team may still submit. It is counted from a ledger whose lines are only added."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,10 +11,10 @@ from server.submissions.models import QuotaEntry, Submission
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """Counts of one team in one phase.
+    """Quota of one team in one phase.
 
-    `reason` says in a sentence why it may not submit now, and is empty when it may. `next_allowed_at` is None when it
-    may submit now, or never again.
+    `reason` is a sentence that tells why the team may not submit now, and empty if it may. `next_allowed_at` is None
+    if it may submit now, or never again.
     """
 
     per_day: int
@@ -37,7 +37,7 @@ class Quota:
 
 
 def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
-    """Count the ledger. A day is a UTC day; what was given back counts for the day it was charged on."""
+    """Count the ledger. Days are UTC days. Quota that was given back counts for the day of the charge."""
     today = Q(day=now.astimezone(UTC).date())
     sums = QuotaEntry.objects.filter(team=team, phase=phase).aggregate(
         ever=Sum("amount", default=0),
@@ -48,11 +48,12 @@ def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
     attempts_left = max(0, phase.attempts_per_day - sums["attempts"])
     total_left = None if phase.quota_total is None else max(0, phase.quota_total - sums["ever"])
     resets_at = midnight_after(now)
-    spent = why_spent(phase, left, attempts_left)
-    never, not_yet = why_never(phase, total_left, now), "" if phase.has_opened(now) else "The phase is not open yet."
-    next_allowed_at = None if never else phase.opening if not_yet else resets_at if spent else None
-    if spent and not never and phase.has_closed(resets_at):
-        never, next_allowed_at = f"{spent} The phase closes before the next day (UTC) begins.", None
+    today_used = reason_for_today(phase, left, attempts_left)
+    ended = reason_for_good(phase, total_left, now)
+    not_yet = "" if phase.has_opened(now) else "The phase is not open yet."
+    next_allowed_at = None if ended else phase.opening if not_yet else resets_at if today_used else None
+    if today_used and not ended and phase.has_closed(resets_at):
+        ended, next_allowed_at = f"{today_used} The phase closes before the next day (UTC) begins.", None
     return Quota(
         per_day=phase.quota_per_day,
         used=sums["used"],
@@ -63,12 +64,12 @@ def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
         total_left=total_left,
         resets_at=resets_at,
         next_allowed_at=next_allowed_at,
-        reason=never or not_yet or spent,
+        reason=ended or not_yet or today_used,
     )
 
 
 def statement(*, team: Team, phase: Phase) -> QuerySet[QuotaEntry]:
-    """Every line of a team's ledger, the newest first: what `state` counts."""
+    """Return every line of a team's ledger, newest first."""
     return QuotaEntry.objects.filter(team=team, phase=phase).select_related("submission").order_by("-pk")
 
 
@@ -77,7 +78,8 @@ def midnight_after(now: datetime) -> datetime:
     return today + timedelta(days=1)
 
 
-def why_never(phase: Phase, total_left: int | None, now: datetime) -> str:
+def reason_for_good(phase: Phase, total_left: int | None, now: datetime) -> str:
+    """Return why a team may never submit again; empty if it may."""
     if phase.has_closed(now):
         return "The phase is closed."
     if total_left == 0:
@@ -85,7 +87,8 @@ def why_never(phase: Phase, total_left: int | None, now: datetime) -> str:
     return ""
 
 
-def why_spent(phase: Phase, left: int, attempts_left: int) -> str:
+def reason_for_today(phase: Phase, left: int, attempts_left: int) -> str:
+    """Return why a team may not submit again today; empty if it may."""
     if not left:
         return f"Your team has used its {phase.quota_per_day} submissions of today (UTC)."
     if not attempts_left:
@@ -106,7 +109,7 @@ def charge(submission: Submission, *, now: datetime) -> None:
 
 
 def give_back(submission: Submission, *, reason: str, now: datetime) -> None:
-    """Write the -1 for a +1; nothing where nothing was charged (a baseline) or it was given back already."""
+    """Give back the quota of a submission. Nothing happens if it was not charged (a baseline) or was given back."""
     charged = QuotaEntry.objects.filter(submission=submission, amount=1).first()
     if charged is None:
         return

@@ -1,30 +1,29 @@
-"""What a crash leaves behind is picked up here: leases of dead workers, lost messages, files without rows."""
+"""Cleans up after crashes: expired leases, lost messages, and files without rows."""
 
 import shutil
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 
 from server.clock import database_now
 from server.submissions import limits, queue
-from server.submissions.arriving import incoming
-from server.submissions.models import Failure, Fault, Rerun, Status, Submission
-from server.submissions.services import keeping, lifecycle, quarantine, reruns
+from server.submissions.models import Failure, Fault, Rerun, Submission
+from server.submissions.services import leases, lifecycle, quarantine, reruns, retention
+from server.submissions.services.leases import Job
+from server.submissions.upload_handler import upload_folder
 
-HALF_WAY = 24 * 3600.0  # an upload may be slow, an import may take long; by the clock that stamps files
+# After this time without a change a partial upload or import is abandoned. File ages follow the file system's clock.
+ABANDONED_SECONDS = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
-    """What one sweep did."""
+class SweepResult:
+    """Counts of what one sweep did."""
 
     requeued: int = 0
     failed: int = 0
@@ -34,91 +33,87 @@ class Swept:
     removed: int = 0
 
 
-def sweep(*, files: bool = True) -> Swept:
-    """Put right what can be put right now. Any number of sweepers may run at once, at any time."""
-    requeued, failed = end_overdue_leases()
-    rows = Swept(requeued, failed, resend())
-    return replace(keep_order(), requeued=requeued, failed=failed, resent=rows.resent) if files else rows
+def sweep(*, files: bool = True) -> SweepResult:
+    """Clean up once. Any number of sweepers may run at the same time. Without `files`, look at rows only."""
+    requeued, failed = end_expired_leases()
+    resent = resend_lost_messages(Submission) + resend_lost_messages(Rerun)
+    swept = sweep_files() if files else SweepResult()
+    return replace(swept, requeued=requeued, failed=failed, resent=resent)
 
 
-def end_overdue_leases() -> tuple[int, int]:
-    """Give what dead workers held back to the queue, or up after too many attempts."""
+def end_expired_leases() -> tuple[int, int]:
+    """End the attempts of dead workers. Return how many jobs were queued again and how many were given up."""
     now = database_now()
-    submissions = Submission.objects.filter(status=Status.RUNNING, lease_until__lt=now)
-    later = Rerun.objects.filter(lease_until__lt=now)
-    ended = [one.attempts for one in submissions if end_lease(one)] + [one.attempts for one in later if end_rerun(one)]
+    submissions = Submission.objects.running().filter(lease_until__lt=now)
+    expired = Rerun.objects.running().filter(lease_until__lt=now)
+    ended = [one.attempts for one in submissions if end_submission(one)]
+    ended += [one.attempts for one in expired if end_rerun(one)]
     failed = sum(attempts >= settings.EVALUATION_ATTEMPTS for attempts in ended)
     return len(ended) - failed, failed
 
 
-def end_lease(submission: Submission) -> bool:
-    """End the attempt, unless its worker has prolonged the lease since it was read.
+@transaction.atomic
+def end_submission(submission: Submission) -> bool:
+    """End an attempt whose worker was lost. Return False if the worker has prolonged the lease since it was read.
 
-    One loss may be the worker's own. A file that is there at a second one pays for what it costs, and is still tried
-    EVALUATION_ATTEMPTS times. After the first it is not small any more: a lease outlasts what a small file may take.
+    The first loss may be the worker's own fault. From the second one on the file pays for it, and it is still tried
+    EVALUATION_ATTEMPTS times. After the first loss it no longer counts as small, because a lease lasts longer than a
+    small file may take.
     """
+    if not leases.lock_expired(submission):
+        return False
     losses = submission.losses + 1
-    fault = Fault.PARTICIPANT if losses >= lifecycle.LOSSES_CHARGED else Fault.PLATFORM
+    Submission.objects.filter(pk=submission.pk).update(losses=losses, small=False)
+    fault = Fault.PARTICIPANT if losses >= lifecycle.CHARGED_LOSSES else Fault.PLATFORM
     times = "once" if losses == 1 else f"{losses} times"
-    paid = limits.CHARGED if fault == Fault.PARTICIPANT else "Your quota was given back."
-    sentence = f"Its worker stopped {times} while scoring it, perhaps for want of memory. {limits.ADVICE} {paid}"
-    with transaction.atomic():
-        still = lifecycle.held(submission).filter(lease_until=submission.lease_until)
-        still.update(losses=losses, small=False)
-        return lifecycle.give_up(
-            still, submission, code=Failure.WORKER_LOST, fault=fault, sentence=sentence, final=False
-        )
+    quota = limits.CHARGED if fault == Fault.PARTICIPANT else "Your quota was given back."
+    sentence = f"Its worker stopped {times} while scoring it, perhaps because it ran out of memory."
+    sentence = f"{sentence} {limits.ADVICE} {quota}"
+    return lifecycle.fail(submission, code=Failure.WORKER_LOST, sentence=sentence, final=False, fault=fault)
 
 
+@transaction.atomic
 def end_rerun(rerun: Rerun) -> bool:
-    """The same for a scoring after the first."""
-    sentence = f"its worker stopped {rerun.attempts} times"
-    with transaction.atomic():
-        still = reruns.held(rerun).filter(lease_until=rerun.lease_until)
-        ended = reruns.give_up(still, rerun, sentence=sentence, final=False)
-        if ended:
-            reruns.no_longer_small(rerun)
-    return ended
+    """End an attempt whose worker was lost. Return False if the worker has prolonged the lease since it was read."""
+    submission = leases.lock_submission(rerun)
+    if submission is None or not leases.lock_expired(rerun):
+        return False
+    Submission.objects.filter(pk=submission.pk).update(small=False)
+    return reruns.fail(rerun, sentence=f"its worker stopped {rerun.attempts} times", final=False)
 
 
-def resend() -> int:
-    """Send again what has waited long."""
-    queued = Submission.objects.filter(status=Status.QUEUED)
-    later = Rerun.objects.waiting()
-    return resend_late(queued, queue.enqueue, queue.FIRST) + resend_late(later, queue.enqueue_rerun, queue.LATER)
+def resend_lost_messages(kind: type[Job]) -> int:
+    """Send messages again for jobs that have waited long, as many as the broker lacks. Return how many were sent.
 
-
-def resend_late(rows: QuerySet[Any], send: Callable[[Any], None], priority: int) -> int:
-    """Send again as far as the broker holds fewer messages of this priority than there are `rows` waiting.
-
-    A long queue alone is no reason: its messages are all there, and sending them again would only pile up more.
+    The broker lacks messages if it holds fewer than there are queued jobs. A long queue alone is no reason to resend:
+    its messages are all there.
     """
-    now = database_now()
-    late = rows.filter(enqueued_at__lt=now - timedelta(seconds=settings.RESEND_SECONDS))
-    if not late.exists() or (waiting := queue.waiting(priority)) is None:
+    now, queued = database_now(), kind.objects.queued()
+    late = queued.filter(enqueued_at__lt=now - timedelta(seconds=settings.RESEND_SECONDS))
+    if not late.exists() or (waiting := queue.waiting(kind)) is None:
         return 0
-    missing = max(0, rows.count() - waiting)
+    missing = max(0, queued.count() - waiting)
     sent = 0
-    for row in late.order_by("enqueued_at")[:missing]:
-        if late.filter(pk=row.pk, enqueued_at=row.enqueued_at).update(enqueued_at=now):
-            send(row.pk)
+    for job in late.order_by("enqueued_at")[:missing]:
+        if late.filter(pk=job.pk, enqueued_at=job.enqueued_at).update(enqueued_at=now):
+            queue.enqueue(kind, job.pk)
             sent += 1
     return sent
 
 
-def keep_order() -> Swept:
-    """Files that no row knows go aside, those that were not scored go after some days, halves of uploads after one."""
+def sweep_files() -> SweepResult:
+    """Move files without rows to quarantine, and remove unscored files and abandoned uploads when they are old."""
     quarantined, restored, deleted = quarantine.sweep()
-    before = time.time() - HALF_WAY
-    parts = sum(remove_if_older(part, before) for part in incoming().iterdir())
-    removed = keeping.remove_overdue() + deleted + parts
-    return Swept(quarantined=quarantined, restored=restored, removed=removed)
+    before = time.time() - ABANDONED_SECONDS
+    abandoned = sum(remove_if_older(path, before) for path in upload_folder().iterdir())
+    removed = retention.remove_expired() + deleted + abandoned
+    return SweepResult(quarantined=quarantined, restored=restored, removed=removed)
 
 
-def remove_if_older(part: Path, before: float) -> bool:
-    """Remove a file, or a folder in which nothing was touched since; what vanishes meanwhile is its owner's doing."""
+def remove_if_older(path: Path, before: float) -> bool:
+    """Remove a file, or a folder in which nothing has changed since. Its owner may remove it at the same time."""
     with suppress(FileNotFoundError):
-        if max(path.stat().st_mtime for path in (part, *part.rglob("*"))) < before:
-            shutil.rmtree(part) if part.is_dir() else part.unlink()
+        if max(one.stat().st_mtime for one in (path, *path.rglob("*"))) < before:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
             return True
     return False

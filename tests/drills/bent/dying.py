@@ -2,7 +2,7 @@
 
 import os
 import signal
-from uuid import UUID
+from typing import Any
 
 from server.wsgi import application
 
@@ -12,7 +12,7 @@ from server.submissions import queue
 __all__ = ["application"]
 
 
-def die(submission_id: UUID) -> None:
+def die(kind: Any, key: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 

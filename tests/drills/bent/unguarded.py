@@ -1,6 +1,6 @@
-"""A worker with claim and lease switched off: it takes whatever has not ended, and records whatever comes out.
+"""A worker without claims and leases: it takes any unfinished submission and records every result.
 
-What one would write first; here to show that the drills can tell.
+It is a naive implementation, and shows that the drills can fail.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -11,17 +11,20 @@ import django
 
 django.setup()
 
-from server.submissions.models import FINISHED, Status, Submission  # noqa: E402
-from server.submissions.services import lifecycle, turns  # noqa: E402
+from server.submissions.models import FINISHED, Rerun, Status, Submission  # noqa: E402
+from server.submissions.services import leases, lifecycle, scheduling  # noqa: E402
 from worker import app  # noqa: E402
 
 __all__ = ["app"]
 
 FOR_EVER = timedelta(days=1000)
-write = lifecycle.record
+record_once, claim_guarded = lifecycle.record, scheduling.claim_next
 
 
-def next_submission(*, large: bool) -> Submission | None:
+def claim_next(kind: type[Any], *, large: bool) -> Submission | Rerun | None:
+    """Take the oldest unfinished submission, whoever has it; reruns are claimed as usual."""
+    if kind is not Submission:
+        return claim_guarded(kind, large=large)
     unfinished = Submission.objects.exclude(status__in=FINISHED).select_related("phase", "team")
     submission = unfinished.order_by("received_at").first()
     if submission is None:
@@ -35,9 +38,9 @@ def next_submission(*, large: bool) -> Submission | None:
 
 def record(submission: Submission, **result: Any) -> bool:
     # With one signature the database itself would refuse the second evaluation.
-    return write(submission, **{**result, "report": {**result["report"], "signature": uuid4().hex}})
+    return record_once(submission, **{**result, "report": {**result["report"], "signature": uuid4().hex}})
 
 
-lifecycle.held = lambda submission: Submission.objects.filter(pk=submission.pk)
-turns.next_submission, lifecycle.record = next_submission, record
-lifecycle.beat = lambda submission, **news: True
+leases.held = lambda job: type(job).objects.filter(pk=job.pk)
+scheduling.claim_next, lifecycle.record = claim_next, record
+lifecycle.report_progress = lambda submission, **progress: True

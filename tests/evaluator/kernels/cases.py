@@ -12,8 +12,9 @@ from unittest.mock import patch
 from evaluator import scoring
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidSubmission
+from evaluator.report import ReferenceNeeded
+from evaluator.request import ScoringRequest
 from evaluator.scoring import load_kernels, score
-from evaluator.tracks.interface import ReferenceNeeded
 
 load_kernels()
 
@@ -199,24 +200,24 @@ Answer = dict[str, Any]
 @contextmanager
 def reference_implementation() -> Iterator[None]:
     """Score by the reference implementation inside this context."""
-    with patch.object(scoring, "score_by_kernels", side_effect=ReferenceNeeded("a test")):
+    with patch.object(scoring, "score_by_fast_path", return_value=ReferenceNeeded.OTHER_LIMITS):
         yield
 
 
 def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer]:
     """Return the way a file was scored or "rejected", and the report or the defects."""
     try:
-        report = score(track, truth, submission, **options)
+        report = score(ScoringRequest(track, truth, submission, **options))
     except InvalidSubmission as error:
         return "rejected", error.findings.as_dict()
-    return report.way, report.for_holder().as_dict()
+    return report.way, report.for_organizer().as_dict()
 
 
 def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:
     """Return the way a file was scored, its answer, and the reference implementation's answer."""
     way, fast = answer(track, truth, submission, **options)
     with reference_implementation():
-        _, reference = answer(track, truth, submission, **{k: v for k, v in options.items() if k != "threads"})
+        _, reference = answer(track, truth, submission, **options)
     return way, fast, reference
 
 

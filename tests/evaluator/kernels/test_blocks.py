@@ -8,6 +8,7 @@ import pytest
 
 from evaluator.catalog import Limits
 from evaluator.files import lines
+from evaluator.request import Resources
 from evaluator.scoring import check
 from tests.evaluator.kernels import cases
 
@@ -43,20 +44,20 @@ def zipped(*members: str) -> bytes:
 
 def test_prediction_strings_before_their_images_are_not_read_as_images(truth: Path) -> None:
     way, report = answers(truth, f"PredictionString,ImageId\n{CAT},a\n".encode())
-    assert way == "readable: a prediction string before its image"
+    assert way == "reference implementation: a prediction string before its image"
     assert report["splits"]["all"]["metrics"]["mAP"] == 0.5
     assert answers(truth, b"PredictionString,ImageId\ncat,\n")[1]["counts"] == {"bad_tokens": 1}
 
 
 def test_an_id_with_an_exclamation_mark_is_known(truth: Path) -> None:
     way, report = answers(truth, f"{HEADER}\nwow!,{CAT}\n".encode())
-    assert (way, report["notices"]) == ("streamed", [])
+    assert (way, report["notices"]) == ("fast path", [])
 
 
 @pytest.mark.parametrize("cut", range(1, len(HEADER) + 4))
 def test_a_header_may_be_split_between_two_members_of_a_gzip_file(truth: Path, cut: int) -> None:
     content = f"{HEADER}\na,{CAT}\n"
-    assert answers(truth, zipped(content[:cut], content[cut:]))[0] == "streamed"
+    assert answers(truth, zipped(content[:cut], content[cut:]))[0] == "fast path"
 
 
 def test_a_header_without_line_end_continues_in_the_next_member_and_is_refused(truth: Path) -> None:
@@ -66,14 +67,14 @@ def test_a_header_without_line_end_continues_in_the_next_member_and_is_refused(t
 def test_a_byte_order_mark_may_be_split_between_two_members_of_a_gzip_file(truth: Path) -> None:
     content = f"\ufeff{HEADER}\na,{CAT}\n".encode()
     way, _ = answers(truth, gzip.compress(content[:2]) + gzip.compress(content[2:]))
-    assert way == "streamed"
+    assert way == "fast path"
 
 
 @pytest.mark.parametrize("line_bytes", [MIB, 2 * MIB - 1, 2 * MIB, 3 * MIB])
 @pytest.mark.parametrize("length", [MIB - 1, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 3 * MIB + 1])
 def test_a_line_that_is_too_long_is_refused_at_any_offset(truth: Path, line_bytes: int, length: int) -> None:
     content = f"{HEADER}\na,\nb,".encode() + b" " * (length - 2) + b"\nc,\n"
-    way, answer = answers(truth, content, limits=Limits(line_bytes=line_bytes))
+    way, answer = answers(truth, content, resources=Resources(limits=Limits(line_bytes=line_bytes)))
     assert (answer.get("counts") == {"line_too_long": 1}) == (length > line_bytes)
     assert (way == "rejected") == (length > line_bytes)
 
@@ -93,8 +94,8 @@ def test_batches_of_any_size_give_the_same_defects_of_a_bad_file(
     submission = tmp_path / "submission"
     submission.write_bytes(content)
     limits = Limits(images=3, line_bytes=200)
-    whole = check(TRACK, submission, truth=truth, limits=limits)
+    whole = check(TRACK, submission, truth=truth, resources=Resources(limits=limits))
     assert whole.total
-    for size in (lines.RECOGNISED_BYTES, *range(1, 40)):
+    for size in (lines.SIGNATURE_BYTES, *range(1, 40)):
         monkeypatch.setattr(lines, "CHUNK_BYTES", size)
-        assert check(TRACK, submission, truth=truth, limits=limits).as_dict() == whole.as_dict()
+        assert check(TRACK, submission, truth=truth, resources=Resources(limits=limits)).as_dict() == whole.as_dict()

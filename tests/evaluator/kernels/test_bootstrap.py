@@ -16,11 +16,13 @@ from evaluator.draws import LANES
 from evaluator.kernels import bootstrap as kernels
 from evaluator.metrics import bootstrap as numpy_bootstrap
 from evaluator.metrics.average_precision import average_precision, stepwise_average_precision
-from evaluator.metrics.resampling import HIT, MISS, PART, Groups, Steps
+from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, ImageGroups
 from evaluator.problems import InvalidSubmission
 from evaluator.report import Report
+from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import score
 from tests.evaluator.kernels import cases
+from tests.evaluator.options import with_intervals
 
 CURVES = 3
 
@@ -41,11 +43,13 @@ def test_areas_equal_the_reference_and_those_of_copied_entries(seed: int, partia
     images, entries = int(rng.integers(1, 12)), int(rng.choice([0, 1, 5, 60, 2_000]))
     curves = rng.integers(0, CURVES - rng.integers(2), entries)
     confidences = rng.choice([rng.random(entries), rng.integers(-2, 4, entries) / 2, rng.choice([0.0, -0.0], entries)])
-    kinds = rng.choice([HIT, PART, MISS], entries, p=rng.dirichlet([1, 0.5, 1])).astype(np.uint8)
+    kinds = rng.choice([HIT, PARTIAL_HIT, MISS], entries, p=rng.dirichlet([1, 0.5, 1])).astype(np.uint8)
     rows = rng.integers(-1, images, entries).astype(np.int32)
-    weights, steps = weights_of(rng, images), Steps.of(curves, confidences, kinds, rows, CURVES, envelope=envelope)
+    weights, steps = weights_of(rng, images), CurveSteps.of(curves, confidences, kinds, rows, CURVES, envelope=envelope)
     area = average_precision if envelope else stepwise_average_precision
-    positives = numpy_bootstrap.sums(weights, Groups.of(curves, rows, CURVES)) + rng.integers(0, 2, (CURVES, LANES))
+    positives = numpy_bootstrap.sums(weights, ImageGroups.of(curves, rows, CURVES)) + rng.integers(
+        0, 2, (CURVES, LANES)
+    )
     fast = kernels.average_precisions(weights, steps, positives, partial)
     assert np.array_equal(fast, numpy_bootstrap.average_precisions(weights, steps, positives, partial), equal_nan=True)
     for curve in range(CURVES):
@@ -62,7 +66,7 @@ def test_sums_equal_the_sums_of_the_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
     images, entries = int(rng.integers(1, 12)), int(rng.choice([0, 1, 50, 3_000]))
     groups, rows = rng.integers(0, CURVES, entries), rng.integers(-1, images, entries).astype(np.int32)
-    weights, grouped = weights_of(rng, images), Groups.of(groups, rows, CURVES)
+    weights, grouped = weights_of(rng, images), ImageGroups.of(groups, rows, CURVES)
     expected = [weights[rows[(groups == group) & (rows >= 0)]].sum(axis=0, dtype=int) for group in range(CURVES)]
     for engine in (kernels, numpy_bootstrap):
         assert np.array_equal(engine.sums(weights, grouped), expected)
@@ -70,7 +74,7 @@ def test_sums_equal_the_sums_of_the_rows(seed: int) -> None:
 
 def test_reference_sums_do_not_depend_on_the_size_of_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numpy_bootstrap, "ROWS_AT_ONCE", 3)
-    groups = Groups(np.zeros(10, np.int32), np.array([0, 1, 7, 7, 10, 10]))
+    groups = ImageGroups(np.zeros(10, np.int32), np.array([0, 1, 7, 7, 10, 10]))
     assert numpy_bootstrap.sums(np.ones((1, 1), np.uint8), groups).ravel().tolist() == [0, 1, 6, 0, 3, 0]
 
 
@@ -79,13 +83,13 @@ def test_rows_out_of_range_are_refused(rows: list[int]) -> None:
     """The kernels themselves do not check them."""
     weights, indices = np.ones((3, LANES), np.uint8), np.array(rows, np.int32)
     with pytest.raises(IndexError):
-        kernels.sums(weights, Groups(indices, np.array([2])))
+        kernels.sums(weights, ImageGroups(indices, np.array([2])))
     with pytest.raises(IndexError):
         kernels.average_precisions(
-            weights, Steps(indices, np.array([[2, 2, 2]]), np.array([0, 1])), np.ones((1, 64)), 1
+            weights, CurveSteps(indices, np.array([[2, 2, 2]]), np.array([0, 1])), np.ones((1, 64)), 1
         )
     with pytest.raises(ValueError, match="a block of"):
-        kernels.sums(np.ones((9, 7), np.uint8), Groups(indices[:1], np.array([1])))
+        kernels.sums(np.ones((9, 7), np.uint8), ImageGroups(indices[:1], np.array([1])))
 
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
@@ -103,9 +107,9 @@ def replicates_of(report: Report) -> dict[tuple[str, str], list[float]]:
     }
 
 
-def scored(track: str, truth: Path, submission: Path, **options: Any) -> Report | None:
+def scored(request: ScoringRequest) -> Report | None:
     try:
-        return score(track, truth, submission, bootstrap=70, **options)
+        return score(request)
     except InvalidSubmission:
         return None
 
@@ -118,10 +122,11 @@ def test_both_implementations_give_equal_replicates(track: str, seed: int, threa
     submission = tmp_path / "submission.csv"
     submission.write_bytes(cases.FILES[track](chance))
     truth = cases.TRUTHS[track](chance, Path(mkdtemp(dir=tmp_path)) / "truth")
-    options = {"parameters": chance.choice(PARAMETERS[track]), "seed": seed}
-    fast = scored(track, truth, submission, threads=threads, **options)
+    parameters, report = chance.choice(PARAMETERS[track]), with_intervals(70, seed)
+    request = ScoringRequest(track, truth, submission, parameters, report=report, resources=Resources(threads=threads))
+    fast = scored(request)
     with cases.reference_implementation(), patch.object(bootstrap, "engine", lambda: numpy_bootstrap):
-        reference = scored(track, truth, submission, **options)
+        reference = scored(request)
     if fast is None or reference is None:
         assert fast is reference
         return

@@ -1,16 +1,15 @@
 """A valid file is checked by the fast path, any other by the reference implementation, which finds every defect."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evaluator import scoring
 from evaluator.files.source import Source
 from evaluator.problems import InvalidSubmission
+from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import check, score
-from evaluator.tracks import contest_of
+from evaluator.tracks.detection.scorer import DetectionScorer
 from tests.evaluator.kernels import cases  # loads the kernels
 
 TRACK = "openimages-detection"
@@ -21,13 +20,13 @@ assert cases.IMAGES
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return a list that receives the path of each file that the reference implementation reads."""
     paths: list[Path] = []
-    contest = contest_of(TRACK)
+    read = DetectionScorer.read
 
-    def noting(source: Source, *words: Any) -> Any:
+    def noting(scorer: DetectionScorer, source: Source, *words: Any) -> Any:
         paths.append(source.path)
-        return contest.read(source, *words)
+        return read(scorer, source, *words)
 
-    monkeypatch.setattr(scoring, "contest_of", lambda track: replace(contest, read=noting))
+    monkeypatch.setattr(DetectionScorer, "read", noting)
     return paths
 
 
@@ -36,9 +35,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 def test_a_valid_file_is_read_only_once_and_has_the_notices_of_its_score(
     tiny: Any, read: list[Path], shape: str, threads: int
 ) -> None:
-    found = check(TRACK, getattr(tiny, shape), truth=tiny.truth, threads=threads)
+    found = check(TRACK, getattr(tiny, shape), truth=tiny.truth, resources=Resources(threads=threads))
     assert (found.total, read) == (0, [])
-    assert found.notices == score(TRACK, tiny.truth, getattr(tiny, shape)).notices
+    assert found.notices == score(ScoringRequest(TRACK, tiny.truth, getattr(tiny, shape))).notices
     assert found.notices
 
 
@@ -46,7 +45,7 @@ def test_a_bad_file_is_read_by_the_reference_implementation(tiny: Any, read: lis
     tiny.long.write_text(tiny.long.read_text() + "street,/m/01yrx,nan,0,1,0,1\n")
     found = check(TRACK, tiny.long, truth=tiny.truth)
     with pytest.raises(InvalidSubmission) as refused:
-        score(TRACK, tiny.truth, tiny.long)
+        score(ScoringRequest(TRACK, tiny.truth, tiny.long))
     assert found.as_dict() == refused.value.findings.as_dict()
     assert read == [tiny.long, tiny.long]
 

@@ -6,6 +6,7 @@ import sys
 from evaluator import scoring
 from evaluator.cli.progress import progress
 from evaluator.kernels import jit
+from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import prepare
 
 PROGRAM = """
@@ -13,12 +14,14 @@ import sys
 from pathlib import Path
 from numba.core import event
 with event.install_recorder("numba:compile") as recorder:
+    from evaluator.request import Bootstrap, ReportOptions, Resources, ScoringRequest
     from evaluator.scoring import load_kernels, score
     load_kernels()
+    wanted = {"report": ReportOptions(bootstrap=Bootstrap(10)), "resources": Resources(threads=2)}
     loaded = set(sys.modules)
     truth, *files = map(Path, sys.argv[1:])
     for file in files:
-        assert score("openimages-detection", truth, file, threads=2, bootstrap=10).way == "streamed"
+        assert score(ScoringRequest("openimages-detection", truth, file, **wanted)).way == "fast path"
     late = {name for name in set(sys.modules) - loaded if name.startswith("evaluator.kernels")}
     assert not late, late
 assert not recorder.buffer, recorder.buffer
@@ -34,14 +37,17 @@ def test_scoring_in_a_new_process_compiles_nothing(tiny) -> None:  # type: ignor
 COLD = """
 import sys
 from pathlib import Path
+from evaluator.request import ScoringRequest
 from evaluator.scoring import score
-report = score("openimages-detection", *map(Path, sys.argv[1:]))
-assert report.way == "readable: a small file", report.way
-assert "numba" not in sys.modules
+report = score(ScoringRequest("openimages-detection", *map(Path, sys.argv[1:])))
+assert report.way == "reference implementation: a small file", report.way
+from evaluator.catalog import DETECTION
+late = {"numba", "pandas", DETECTION.modules.compiler, DETECTION.modules.fast_path, DETECTION.modules.explanation}
+assert not late & set(sys.modules), late & set(sys.modules)
 """
 
 
-def test_a_small_file_in_a_new_process_is_scored_without_loading_kernels(tiny, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_small_file_in_a_new_process_is_scored_without_kernels_compiler_and_explanation(tiny, tmp_path) -> None:  # type: ignore[no-untyped-def]
     truth = tmp_path / "truth.podium"
     prepare("openimages-detection", tiny.truth, truth)
     arguments = [sys.executable, "-c", COLD, str(truth), str(tiny.long)]
@@ -56,6 +62,7 @@ def test_only_the_first_scoring_on_a_machine_compiles_kernels(tiny, tmp_path, mo
     for _ in range(2):
         monkeypatch.delitem(sys.modules, "evaluator.tracks.detection.fast.scoring", raising=False)
         with progress() as report:
-            assert scoring.score(tiny.track, tiny.truth, tiny.long, progress=report).way == "streamed"
+            request = ScoringRequest(tiny.track, tiny.truth, tiny.long, resources=Resources(progress=report))
+            assert scoring.score(request).way == "fast path"
         outputs.append(capsys.readouterr().err)
     assert outputs == ["compiling the kernels, once on this machine: about a minute\n", ""]

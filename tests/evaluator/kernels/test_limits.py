@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.catalog import Limits
+from evaluator.request import Resources
 from tests.evaluator.kernels import cases
 
 MAX_BOXES = 130
@@ -21,8 +22,8 @@ def test_both_implementations_apply_the_same_limits(track: str, unit: str, threa
         submission.write_bytes(cases.FILES[track](chance))
         truth = cases.TRUTHS[track](chance, tmp_path / f"truth{seed}")
         limits = Limits(**{unit: chance.randint(0, 3 if unit == "images" else MAX_BOXES)})
-        way, fast, reference = cases.both(track, truth, submission, limits=limits, threads=threads)
+        way, fast, reference = cases.both(track, truth, submission, resources=Resources(limits=limits, threads=threads))
         assert fast == reference
-        ends.append("streamed" if way == "streamed" else ",".join(fast.get("counts", ())))
-    assert ends.count("streamed") > 4, ends
+        ends.append("fast path" if way == "fast path" else ",".join(fast.get("counts", ())))
+    assert ends.count("fast path") > 4, ends
     assert ends.count("too_many_rows") > 4, ends

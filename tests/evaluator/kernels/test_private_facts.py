@@ -8,6 +8,7 @@ import pytest
 
 from evaluator.catalog import Limits
 from evaluator.problems import InvalidSubmission
+from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import score
 from tests.evaluator.kernels import cases, overfull, private_facts
 
@@ -27,11 +28,14 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def visible_answer(track: str, truth: Path, submission: Path, **options: Any) -> dict[str, Any]:
+def visible_answer(
+    track: str, truth: Path, submission: Path, parameters: dict[str, Any], limits: Limits
+) -> dict[str, Any]:
     """Return everything that a participant sees of a scoring except the scores."""
     steps: list[tuple[str, float]] = []
+    resources = Resources(limits, progress=lambda *step: steps.append(step))
     try:
-        report = score(track, truth, submission, progress=lambda *step: steps.append(step), **options)
+        report = score(ScoringRequest(track, truth, submission, parameters=parameters, resources=resources))
     except InvalidSubmission as error:
         return {"refused": error.findings.as_dict(), "steps": steps}
     return {"way": report.way, "notices": report.as_dict()["notices"], "steps": steps}
@@ -51,14 +55,14 @@ def test_the_answer_to_a_file_does_not_depend_on_one_fact_of_the_truth(
         parameters = chance.choice(PARAMETERS[track])
         limits = Limits(boxes=chance.choice([50, 50_000])) if chance.random() < 0.1 else Limits()
         answers = {
-            truth.name: visible_answer(track, truth, submission, parameters=parameters, limits=limits)
+            truth.name: visible_answer(track, truth, submission, parameters, limits)
             for truth in [truths[0], *chance.sample(truths[1:], TRUTHS_A_FILE)]
         }
         first = answers["as it is"]
         assert [name for name, answer in answers.items() if answer != first] == [], f"seed {seed}: {answers}"
         ways.append(first.get("way", "refused"))
-    assert ways.count("streamed") > len(ways) / 5
-    assert sum(way.startswith("readable") for way in ways) > 0
+    assert ways.count("fast path") > len(ways) / 5
+    assert sum(way.startswith("reference") for way in ways) > 0
     assert ways.count("refused") > 5
 
 
@@ -72,8 +76,8 @@ def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, co
         for label in private_facts.LABELS:
             rows = [[image, label, "0.5", *cases.FEW_BOXES[index % 4]] for index in range(count)]
             submission.write_text(overfull.file(random.Random(1), rows, "kaggle"))
-            answers = [visible_answer(track, truth, submission) for truth in truths]
-            assert answers[0]["way"] == "streamed"
+            answers = [visible_answer(track, truth, submission, {}, Limits()) for truth in truths]
+            assert answers[0]["way"] == "fast path"
             assert answers == [answers[0]] * len(truths)
 
 
@@ -85,7 +89,9 @@ def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) 
     for seed in range(200):
         submission.write_bytes(private_facts.file(track, random.Random(f"scores {seed}")))
         try:
-            splits = {truth.name: score(track, truth, submission).as_dict()["splits"] for truth in truths}
+            splits = {
+                truth.name: score(ScoringRequest(track, truth, submission)).as_dict()["splits"] for truth in truths
+            }
         except InvalidSubmission:
             continue
         unseen -= {name for name in unseen if splits[name] != splits["as it is"]}
@@ -99,9 +105,9 @@ def test_notices_that_depend_on_annotations_are_shown_to_holders_of_the_truth_on
     truth = private_facts.written("openimages-detection", "open", tmp_path / "truth")
     submission = tmp_path / "submission.csv"
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\n")
-    report = score("openimages-detection", truth, submission)
+    report = score(ScoringRequest("openimages-detection", truth, submission))
     assert report.as_dict()["notices"] == []
-    assert [(n["code"], n["count"]) for n in report.for_holder().as_dict()["notices"]] == [("unknown_label", 1)]
+    assert [(n["code"], n["count"]) for n in report.for_organizer().as_dict()["notices"]] == [("unknown_label", 1)]
 
 
 def test_labels_outside_the_hierarchy_are_counted_against_the_hierarchy(tmp_path: Path) -> None:
@@ -111,9 +117,8 @@ def test_labels_outside_the_hierarchy_are_counted_against_the_hierarchy(tmp_path
         labels.write("one,yak,1\n")
     submission = tmp_path / "submission.csv"
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\none,gnu,0.5,0,1,0,1\n")
-    options: dict[str, Any] = {"parameters": {"expand_hierarchy": False}}
-    way, fast, reference = cases.both("openimages-detection", truth, submission, **options)
-    assert (way, fast) == ("streamed", reference)
-    assert [(n.code, n.count) for n in score("openimages-detection", truth, submission, **options).notices] == [
-        ("unknown_label", 2)
-    ]
+    parameters = {"expand_hierarchy": False}
+    way, fast, reference = cases.both("openimages-detection", truth, submission, parameters=parameters)
+    assert (way, fast) == ("fast path", reference)
+    report = score(ScoringRequest("openimages-detection", truth, submission, parameters=parameters))
+    assert [(n.code, n.count) for n in report.notices] == [("unknown_label", 2)]

@@ -1,4 +1,4 @@
-"""Logging in, where that leads, tokens and passwords, as a person does it."""
+"""Login, redirects after it, tokens and passwords, as a user sees them."""
 
 import re
 from typing import Any
@@ -41,7 +41,7 @@ UNSAFE = [
 def test_nobody_is_led_anywhere_but_to_a_page_of_this_site(target: str, make: Any, client: Client) -> None:
     new = {"username": "new", "email": "new@example.org", "password1": "long enough 7", "next": target}
     assert client.post("/accounts/signup", new).url in ("/", "/[")
-    assert client.get("/accounts/login", {"next": target}).url in ("/", "/[")  # is logged in
+    assert client.get("/accounts/login", {"next": target}).url in ("/", "/[")  # the user is logged in
     assert client.post("/accounts/logout", {"next": target}).url in ("/", "/[")
     assert log_in(client, make.user(), make.password, next=target).url in ("/", "/[")
     client.post("/accounts/logout")
@@ -113,7 +113,7 @@ def test_a_revoked_token_is_gone(person: Any, client: Client) -> None:
     client.post("/accounts/tokens", {"name": "laptop", "scope": "read", "days": "7"})
     token = ApiToken.objects.get()
     page = Page(client.post(f"/accounts/tokens/{token.pk}/revoke", follow=True))
-    assert "The token laptop is revoked." in page.words
+    assert "The token laptop was revoked." in page.words
     assert "You have no API tokens." in page.words
 
 

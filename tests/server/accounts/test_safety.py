@@ -1,4 +1,4 @@
-"""Accounts are hard to take over: strong hashes, fresh sessions, strict cookies, few attempts, few pages."""
+"""Accounts are protected: strong hashes, new sessions, strict cookies, limited attempts, few pages."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Signing up: what is taken, how often, and that the answer never tells whether an address has an account."""
+"""Sign-up: allowed names, limits, and that the answer never reveals whether an address has an account."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.core import mail
 from django.test import Client
 
 from server.accounts.models import User
-from server.accounts.services import vouch_for
+from server.accounts.services import confirm_own_address
 from server.audit.models import Entry
 from tests.server.page import Page
 
@@ -38,8 +38,8 @@ def test_signing_up_logs_in_and_leads_on(client: Client, db: None) -> None:
     ("field", "value"),
     [
         ("username", "ADA"),  # taken in another letter case
-        ("username", "\u202eadm\u202c"),  # turns the text around
-        ("username", "a\u200bb"),  # holds nothing one could see
+        ("username", "\u202eadm\u202c"),  # changes the direction of the text
+        ("username", "a\u200bb"),  # shows nothing
         ("username", "\u3164"),  # a letter that shows nothing
         ("username", "a\x00b"),
         ("username", "..."),
@@ -93,12 +93,12 @@ def test_attempts_to_sign_up_are_limited_by_the_minute(db: None) -> None:
     assert [sign_up(email="wrong").status_code for _ in range(21)] == [200] * 20 + [429]
 
 
-def test_the_limit_of_sign_ups_is_by_ipv6_network_and_not_by_a_forged_header(db: None, settings: Any) -> None:
+def test_the_limit_of_sign_ups_is_by_ipv6_site_and_not_by_a_forged_header(db: None, settings: Any) -> None:
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "signed_up": "1/d/ip"}
     forged = [sign_up(number, headers={"X-Forwarded-For": f"203.0.113.{number}"}) for number in range(2)]
     assert [answer.status_code for answer in forged] == [302, 429]
     settings.PROXIES = 1
-    network = [sign_up(number, headers={"X-Forwarded-For": f"2001:db8::{number}"}) for number in range(2, 4)]
+    network = [sign_up(number, headers={"X-Forwarded-For": f"2001:db8:0:{number}::1"}) for number in range(2, 4)]
     assert [answer.status_code for answer in network] == [302, 429]
 
 
@@ -106,7 +106,7 @@ def test_the_limit_of_sign_ups_is_by_ipv6_network_and_not_by_a_forged_header(db:
 
 
 def everything_seen(name: str, address: str) -> list[Any]:
-    """What somebody sees who signs up, signs up again under the name, and logs in with the password."""
+    """Return what a person sees who signs up, signs up again with the same name, and logs in."""
     client = Client()
     answers = [
         sign_up(client=client, username=name, email=address),
@@ -125,12 +125,12 @@ def test_whoever_signs_up_sees_the_same_for_a_known_address(
     confirmation: str, known: str, make: Any, settings: Any
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = confirmation
-    vouch_for(make.user(username="grace", email="grace@example.org"))
+    confirm_own_address(make.user(username="grace", email="grace@example.org"))
     assert everything_seen("probe-a", known) == everything_seen("probe-b", "unknown@example.org")
 
 
 def test_only_the_mailbox_of_a_known_address_learns_that_it_has_an_account(make: Any, confirming: None) -> None:
-    vouch_for(make.user(email="grace@example.org"))
+    confirm_own_address(make.user(email="grace@example.org"))
     sign_up(1, email="grace@example.org")
     sign_up(2, email="unknown@example.org")
     known, unknown = mail.outbox
@@ -140,7 +140,7 @@ def test_only_the_mailbox_of_a_known_address_learns_that_it_has_an_account(make:
 
 
 def test_a_known_address_costs_the_time_of_an_account(make: Any, confirming: None, monkeypatch: Any) -> None:
-    vouch_for(make.user(email="grace@example.org"))
+    confirm_own_address(make.user(email="grace@example.org"))
     hashed: list[str] = []
     monkeypatch.setattr(User, "set_password", lambda self, password: hashed.append(self.email))
     sign_up(1, email="grace@example.org")
@@ -149,7 +149,7 @@ def test_a_known_address_costs_the_time_of_an_account(make: Any, confirming: Non
 
 
 def test_whoever_signs_up_with_another_s_address_gets_nothing_of_theirs(make: Any, client: Client) -> None:
-    vouch_for(owner := make.user(username="grace", email="grace@example.org"))
+    confirm_own_address(owner := make.user(username="grace", email="grace@example.org"))
     sign_up(1, email="grace@example.org")
     client.post("/accounts/password/forgotten", {"email": "grace@example.org"})
     assert [message.body.splitlines()[0] for message in mail.outbox] == ["Hello grace,"]

@@ -1,4 +1,4 @@
-"""Tokens: shown once, kept as a hash, scoped, expiring, revocable."""
+"""API tokens are shown once, stored as a hash, have a scope, expire and can be revoked."""
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256

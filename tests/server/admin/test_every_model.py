@@ -42,7 +42,7 @@ def staff(make: Any) -> Client:
 
 @pytest.fixture
 def rows(make: Any, scored: Any) -> Any:
-    """At least one row of every table."""
+    """Create at least one row of every table."""
     phase = make.phase()
     submission = scored(phase, 0.5)
     quota.charge(submission, now=submission.received_at)
@@ -53,7 +53,7 @@ def rows(make: Any, scored: Any) -> Any:
 
 
 def row_of(model: Any) -> Any:
-    """The first row; a table without one would pass every test of its rows."""
+    """Return the first row. A table without rows would pass every test of its rows."""
     row = model._default_manager.first()
     assert row is not None
     return row
@@ -83,7 +83,7 @@ def test_nothing_is_deleted_here(staff: Client, rows: Any, model: Any) -> None:
 
 
 def test_every_table_to_be_read_only_is_there() -> None:
-    assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}  # scores stand in their evaluation
+    assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}  # shown with its evaluation
 
 
 @pytest.mark.parametrize("model", [model for model in OURS if model._meta.model_name in READ_ONLY])

@@ -1,4 +1,4 @@
-"""Names, titles, domains and dates are checked in the admin as on the pages and in bundles."""
+"""The admin checks names, titles, domains and dates as pages and bundles do."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tests.server.admin.test_every_model import staff
 from tests.server.admin.test_terms import CHALLENGE, OPENED, PHASE, at, errors
 
 __all__ = ["staff"]
-HIDDEN = ("\u202eevil", "\u200b", "Basalt\u200b", "\u3164")
+HIDDEN = ("\u202eevil", "\u200b", "Basalt\u200b", "Basalt\ufe0f", "\u3164")
 
 
 pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}, slug="main")
@@ -47,7 +47,7 @@ def test_a_team_keeps_a_name_that_looks_like_another(staff: Client, phase: Phase
 
 
 def person_errors(staff: Client, person: User | None, name: str) -> dict[str, Any]:
-    """Save a new person, or one under another name."""
+    """Save a new user, or rename one; return the errors."""
     form = {"username": name, "email": "some@example.org", "date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
     if person is None:
         form |= {"password1": "another long 7", "password2": "another long 7", "usable_password": "true"}

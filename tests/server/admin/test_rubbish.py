@@ -1,4 +1,4 @@
-"""Nothing that staff type into a form of the admin, and no key that they choose, is a server error."""
+"""No input and no key in a form of the admin causes a server error."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -40,7 +40,7 @@ KEYS = ("", "abc", "\0", "-1", str(10**24), "1e3", "x" * 10**5, "00000000-0000-0
 
 
 def sent(form: Any) -> dict[str, Any]:
-    """Return what a browser sends of a form that nobody has touched."""
+    """Return what a browser sends for an unchanged form."""
     values: dict[str, Any] = {}
     for one in form:
         if one.field.disabled or one.value() is None or one.value() is False:
@@ -55,7 +55,7 @@ def sent(form: Any) -> dict[str, Any]:
 
 
 def rubbish(name: str, field: forms.Field) -> Iterator[dict[str, Any]]:
-    """Yield what to send instead of a field's own value."""
+    """Yield invalid values for a field."""
     if isinstance(field, forms.SplitDateTimeField):
         yield from ({f"{name}_0": date, f"{name}_1": "00:00:00"} for date in DATES)
         yield from ({f"{name}_0": "9999-12-31", f"{name}_1": time} for time in TIMES)
@@ -72,12 +72,12 @@ def rubbish(name: str, field: forms.Field) -> Iterator[dict[str, Any]]:
 
 
 def last(model: Any) -> Any:
-    """Return the newest row, which is not the account that tries all this."""
+    """Return the newest row, except for the account that sends the requests."""
     return model._default_manager.order_by("pk").last()
 
 
 def form_of(staff: Client, url: str) -> Any:
-    """Return the form of a page; None where the person may not open it."""
+    """Return the form of a page; None if the user may not open it."""
     page = staff.get(url)
     if page.status_code == 403:
         return None
@@ -85,7 +85,7 @@ def form_of(staff: Client, url: str) -> Any:
 
 
 def check(staff: Client, url: str, values: dict[str, Any]) -> None:
-    """Send a form: it is refused with a sentence, or saved and can be saved again. Everything is undone."""
+    """Check that a form is refused with a message, or saved and can be saved again. Undo all changes."""
     with transaction.atomic():
         answer = staff.post(url, values)
         assert answer.status_code in (200, 302, 403), values
@@ -103,7 +103,7 @@ def pages(model: Any) -> Iterator[str]:
 
 
 def filled(form: Any) -> dict[str, Any]:
-    """Return a form as it is, or as somebody would fill in the one for a new person."""
+    """Return a form as it is, or a completed form for a new user."""
     new = {"username": "somebody", "email": "some@example.org"}
     new |= {"password1": "another long 7", "password2": "another long 7"}
     return {**{name: value for name, value in new.items() if name in form.fields}, **sent(form)}
@@ -138,6 +138,6 @@ def test_an_action_on_a_key_that_no_row_has_is_said_and_does_nothing(staff: Clie
     data = {"action": "approve", ACTION_CHECKBOX_NAME: [request.pk, "abc"], "index": "0"}
     page = staff.post(address(JoinRequest, "changelist"), data, follow=True)
     assert [str(message) for message in page.context["messages"]] == [
-        "Nothing was done: there is no such row. Choose rows of the list."
+        "Nothing was changed, because a selected row does not exist. Select rows from the list."
     ]
     assert JoinRequest.objects.exists()

@@ -1,4 +1,4 @@
-"""The admin refuses what a bundle refuses, and asks for a typed name before a phase ends or scores are shown."""
+"""The admin refuses what imports refuse, and asks for the name before a phase ends or scores are revealed."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}
 
 
 def at(name: str, moment: datetime | None) -> dict[str, str]:
-    """A date and time as the admin's form sends it."""
+    """Return a date and time as the admin's form sends it."""
     if moment is None:
         return {}
     return {f"{name}_0": f"{moment:%Y-%m-%d}", f"{name}_1": f"{moment:%H:%M:%S}"}
@@ -34,7 +34,7 @@ def staff(make: Any) -> Client:
 
 
 def errors(staff: Client, row: Any, **form: Any) -> dict[str, Any]:
-    """Save a row in the admin; return what was wrong, nothing where it was saved."""
+    """Save a row in the admin and return the errors, empty if it was saved."""
     answer = staff.post(reverse(f"admin:challenges_{row._meta.model_name}_change", args=[row.pk]), form)
     return {} if answer.status_code == 302 else dict(answer.context["adminform"].form.errors)
 
@@ -95,7 +95,7 @@ def test_a_challenge_that_ends_before_its_phase_is_refused(staff: Any, phase: An
 def test_a_phase_that_would_end_at_once_needs_its_name_typed(staff: Any, phase: Any) -> None:
     form = {**PHASE, **at("closes_at", PAST)}
     told = errors(staff, phase, **form)
-    assert "phase main would end at once and everybody could read its private scores" in str(told["confirm"])
+    assert "phase main would end at once, and everybody could read its private scores" in str(told["confirm"])
     assert "type main here" in str(told["confirm"])
     assert set(errors(staff, phase, **form, confirm="animals")) == {"confirm"}
     assert not Phase.objects.get().has_closed(NOW)

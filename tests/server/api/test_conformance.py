@@ -1,8 +1,8 @@
-"""The API does what its published schema says: generated requests, right and wrong ones, by three kinds of people.
+"""The API conforms to its published schema, for generated valid and invalid requests of three users.
 
-Each operation gets what schemathesis holds for its edge cases (hundreds) and PODIUM_API_EXAMPLES drawn ones, the same
-in every run. An answer fails that is a server's fault, has a status, media type or shape that is not documented, takes
-what the schema forbids or refuses what it allows.
+Each operation gets the edge cases of schemathesis (hundreds) and PODIUM_API_EXAMPLES random requests, the same in every
+run. A test fails on a server error, on an undocumented status, media type or body, if the API accepts input that the
+schema forbids, and if it refuses input that the schema allows.
 """
 
 import os
@@ -37,13 +37,12 @@ CONFIG = {
     "generation": {"max-examples": EXAMPLES, "deterministic": True, "with-security-parameters": False},
     "phases": {"stateful": OFF},
     "operations": [
-        # a form has no types that it could violate, and werkzeug's client writes an empty file as a part without a
-        # body, which Django does not see
+        # The fields of a form have no types to violate, and Django ignores an empty file of werkzeug's client.
         {
             "include-operation-id": ["submit", "add_truth"],
             "checks": {"positive_data_acceptance": OFF, "negative_data_rejection": OFF},
         },
-        # which letters a team's name and a note are made of, no schema says
+        # The schema does not describe which characters a team name or a note may contain.
         {
             "include-operation-id": ["join_challenge", "change_submission"],
             "checks": {"positive_data_acceptance": OFF},
@@ -56,7 +55,7 @@ Headers = dict[str, str]
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """Read an answer to its end and close it, as a server does; schemathesis does neither."""
+    """Read a response to its end and close it, as a server does; schemathesis does neither."""
     with closing(application(environ, start_response)) as answer:
         return list(answer)
 
@@ -67,7 +66,7 @@ published.app = served
 
 @published.hook
 def map_path_parameters(context: Any, drawn: dict[str, Any] | None) -> dict[str, Any]:
-    """Name what exists, most of the time: of what does not, there is only 404 to see."""
+    """Replace most path parameters by existing ones; the others are answered with 404."""
     return {name: real(name, str(value)) for name, value in (drawn or {}).items()}
 
 
@@ -78,7 +77,7 @@ def real(name: str, drawn: str) -> str:
 
 @pytest.fixture(params=SCOPES)
 def headers(request: Any, make: Any, scored: Any, settings: Any, inline_queue: Any) -> Headers:
-    """Who asks, of a challenge where nobody is kept from asking much."""
+    """Return the headers of a user, in a challenge without effective limits."""
     settings.API_REQUESTS_PER_MINUTE = settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = MANY
     phase = make.phase(make.challenge(slug=REAL["slug"]), slug=REAL["phase"], quota_per_day=MANY, attempts_per_day=MANY)
     people = {name: make.user(username=name) for name in SCOPES}
@@ -95,7 +94,7 @@ def headers(request: Any, make: Any, scored: Any, settings: Any, inline_queue: A
 
 
 def ask(case: Any, headers: Headers) -> None:
-    """Send one request, and take back what it did: the next one finds everything as it was."""
+    """Send a request and roll back its changes, so that the requests are independent."""
     with transaction.atomic():
         case.call_and_validate(headers=headers)
         transaction.set_rollback(True)
@@ -103,7 +102,7 @@ def ask(case: Any, headers: Headers) -> None:
 
 @published.parametrize()
 @hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
-def test_every_answer_is_as_published(case: Any, headers: Headers) -> None:
+def test_every_response_conforms_to_the_schema(case: Any, headers: Headers) -> None:
     ask(case, headers)
 
 
@@ -112,7 +111,7 @@ def test_every_answer_is_as_published(case: Any, headers: Headers) -> None:
     [Response({"slug": "detection"}), Response(status=418), ZeroDivisionError()],
     ids=["of another shape", "with another status", "that is a crash"],
 )
-def test_an_answer_is_found(answer: Any, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_response_that_does_not_conform_is_found(answer: Any, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def get(*args: Any, **kwargs: Any) -> Response:
         if isinstance(answer, Exception):
             raise answer

@@ -1,4 +1,4 @@
-"""Whatever is asked of the API, a refusal is a problem document with a code, and nothing is a traceback."""
+"""Every error of the API is a problem document with a code."""
 
 import logging
 from errno import ENOSPC
@@ -55,7 +55,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_any_method_on_any_address_has_an_answer(api: Any, make: Any, method: str) -> None:
+def test_no_method_on_any_address_is_a_server_error(api: Any, make: Any, method: str) -> None:
     for address, user in product(ADDRESSES, (None, make.user())):
         answer = api.ask(method, address, user=user)
         assert answer.status_code < 500
@@ -74,23 +74,23 @@ def test_an_unknown_address_is_not_found(api: Any, db: None, address: str) -> No
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-def test_a_wrong_method_keeps_its_status_and_says_what_is_allowed(api: Any, challenge: Any) -> None:
+def test_a_wrong_method_is_405_with_the_allowed_methods(api: Any, challenge: Any) -> None:
     answer = api.ask("PUT", "challenges/detection")
     assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
-def test_a_wrong_media_type_keeps_its_status(api: Any, challenge: Any, make: Any) -> None:
+def test_a_wrong_media_type_is_415(api: Any, challenge: Any, make: Any) -> None:
     answer = api.post("challenges/detection/join", "<a/>", user=make.user(), content_type="text/xml")
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
 
 
-def test_a_form_where_json_belongs_is_a_wrong_media_type(api: Any, challenge: Any, make: Any) -> None:
+def test_a_form_instead_of_json_is_415(api: Any, challenge: Any, make: Any) -> None:
     form = {"user": make.user(), "content_type": "application/x-www-form-urlencoded"}
     assert api.post("challenges/detection/join", "accept_rules=true", **form).status_code == 415
 
 
-def test_what_cannot_be_sent_as_asked_keeps_its_status(api: Any, db: None) -> None:
+def test_a_format_that_is_not_available_is_406(api: Any, db: None) -> None:
     answer = api.get("challenges", headers={"Accept": "image/png"})
     assert (answer.status_code, answer.json()["code"]) == (406, "not_acceptable")
 
@@ -101,14 +101,14 @@ def test_an_unknown_format_is_invalid(api: Any, db: None, form: str) -> None:
     assert (answer.status_code, answer.json()["code"]) in {(422, "invalid"), (404, "not_found")}
 
 
-def test_json_is_bounded_in_size(api: Any, challenge: Any, make: Any, settings: Any) -> None:
+def test_json_that_is_too_large_is_refused(api: Any, challenge: Any, make: Any, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     answer = api.post("challenges/detection/join", {"team": "x" * 200}, user=make.user())
     assert (answer.status_code, answer.json()["code"]) == (413, "file_too_large")
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_json_is_bounded_in_depth(api: Any, challenge: Any, make: Any, opening: str) -> None:
+def test_json_that_is_nested_too_deeply_is_refused(api: Any, challenge: Any, make: Any, opening: str) -> None:
     answer = api.post("challenges/detection/join", opening * 100_000, user=make.user())
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
 
@@ -119,7 +119,7 @@ def test_json_with_a_huge_number_is_invalid(api: Any, challenge: Any, make: Any)
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "zlib", "base64", "rot13", "nothing", "utf-7"])
-def test_a_header_that_names_a_character_set_breaks_nothing(db: None, charset: str) -> None:
+def test_the_character_set_of_a_header_is_ignored(db: None, charset: str) -> None:
     environ: dict[str, Any] = {"PATH_INFO": "/api/v1/nothing", "QUERY_STRING": "a=%C3%BC", "HTTP_HOST": "localhost"}
     setup_testing_defaults(environ)
     answered: list[str] = []
@@ -130,15 +130,15 @@ def test_a_header_that_names_a_character_set_breaks_nothing(db: None, charset: s
     assert answered == ["404 Not Found"]
 
 
-class TestAccident:
-    def test_is_a_document_with_the_id_to_quote(self, api: Any, challenge: Any, broken: Any) -> None:
+class TestServerError:
+    def test_the_document_has_the_request_id(self, api: Any, challenge: Any, broken: Any) -> None:
         broken(RuntimeError("secret detail"))
         answer = api.get("challenges/detection")
         assert (answer.status_code, answer.json()["code"]) == (500, "server_error")
         assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
         assert "secret" not in answer.content.decode()
 
-    def test_is_logged_with_its_id_and_traceback(
+    def test_the_log_has_the_request_id_and_the_traceback(
         self, api: Any, challenge: Any, broken: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
         broken(RuntimeError("secret detail"))
@@ -148,11 +148,11 @@ class TestAccident:
         assert answer.json()["request_id"] in entry.getMessage()
         assert entry.exc_info is not None
 
-    def test_a_full_disk_is_no_space(self, client: Any, challenge: Any, broken: Any) -> None:
+    def test_a_full_disk_is_507(self, client: Any, challenge: Any, broken: Any) -> None:
         broken(OSError(ENOSPC, "No space left on device"))
         answer = client.get("/api/v1/challenges/detection")
         assert (answer.status_code, answer.json()["code"]) == (507, "no_space")
 
 
-def test_pages_do_not_get_problem_documents(client: Any, db: None) -> None:
+def test_errors_of_pages_are_html(client: Any, db: None) -> None:
     assert client.get("/nothing-here").headers["Content-Type"].startswith("text/html")

@@ -1,4 +1,4 @@
-"""The leaderboard over the API: JSON by pages, CSV whole."""
+"""Leaderboards in the API, as pages of JSON and as CSV."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,7 +18,7 @@ def refused(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["code"]
 
 
-def test_anybody_reads_the_public_board(api: Any, phase: Any, make: Any, scored: Any) -> None:
+def test_the_public_leaderboard_needs_no_user(api: Any, phase: Any, make: Any, scored: Any) -> None:
     scored(phase, 1 / 3, team=make.team(phase.challenge, name="A"), interval=(0.3, 0.4))
     shape = api.get(PATH).json()
     assert (shape["split"], shape["signature"], shape["count"], shape["me"]) == ("public", phase.signature, 1, None)
@@ -28,7 +28,7 @@ def test_anybody_reads_the_public_board(api: Any, phase: Any, make: Any, scored:
     assert row["submitted_at"].endswith("Z")
 
 
-def test_ties_are_told_on_every_page_and_of_me(api: Any, phase: Any, make: Any, replicated: Any) -> None:
+def test_every_page_and_the_own_entry_show_ties(api: Any, phase: Any, make: Any, replicated: Any) -> None:
     user = make.user()
     for number in range(101):
         last = make.team(phase.challenge, user) if number == 0 else None
@@ -39,7 +39,7 @@ def test_ties_are_told_on_every_page_and_of_me(api: Any, phase: Any, make: Any, 
     assert [row["tied"] for row in api.get(f"{PATH}?page=2").json()["results"]] == [True]
 
 
-def test_me_is_my_teams_line_wherever_it_stands(api: Any, phase: Any, make: Any, scored: Any) -> None:
+def test_me_is_the_entry_of_the_own_team_on_any_page(api: Any, phase: Any, make: Any, scored: Any) -> None:
     user = make.user()
     scored(phase, 0.1, team=make.team(phase.challenge, user, name="mine"))
     for number in range(100):
@@ -52,14 +52,14 @@ def test_me_is_my_teams_line_wherever_it_stands(api: Any, phase: Any, make: Any,
     assert [row["team"] for row in api.get(f"{PATH}?page=2", user=user).json()["results"]] == ["mine"]
 
 
-def test_me_is_null_for_a_team_that_is_not_on_the_board(api: Any, phase: Any, make: Any) -> None:
+def test_me_is_null_for_a_team_without_an_entry(api: Any, phase: Any, make: Any) -> None:
     user = make.user()
     make.team(phase.challenge, user)
     assert api.get(PATH, user=user).json()["me"] is None
 
 
 @pytest.mark.parametrize("split", ["private", "all"])
-def test_private_is_forbidden_before_the_end_and_says_until_when(api: Any, phase: Any, make: Any, split: str) -> None:
+def test_the_private_leaderboard_is_forbidden_until_a_given_time(api: Any, phase: Any, make: Any, split: str) -> None:
     for options in ({}, {"user": make.user()}):
         for form in ("json", "csv"):
             answer = api.get(f"{PATH}?split={split}&format={form}", **options)
@@ -67,7 +67,7 @@ def test_private_is_forbidden_before_the_end_and_says_until_when(api: Any, phase
             assert "UTC" in answer.json()["detail"]
 
 
-def test_private_is_open_after_the_end(api: Any, phase: Any, scored: Any) -> None:
+def test_the_private_leaderboard_is_open_after_the_end(api: Any, phase: Any, scored: Any) -> None:
     scored(phase, 0.5, private=0.25)
     type(phase).objects.update(closes_at=NOW - DAY)
     assert [row["score"] for row in api.get(f"{PATH}?split=private").json()["results"]] == [0.25]
@@ -77,13 +77,13 @@ def test_private_is_open_after_the_end(api: Any, phase: Any, scored: Any) -> Non
     "at",
     [
         "{0:%Y-%m-%dT%H:%M:%S}Z",
-        "{0:%Y-%m-%dT%H:%M:%S}",  # no zone: UTC
-        "{0:%Y-%m-%dT%H:%M:%S}+00:00",  # an unescaped plus becomes a space on its way
+        "{0:%Y-%m-%dT%H:%M:%S}",  # UTC by default
+        "{0:%Y-%m-%dT%H:%M:%S}+00:00",  # In a query string, an unescaped plus sign is a space.
         "{0:%Y-%m-%d} {0:%H:%M:%S}",
         "{0:%Y-%m-%d}",  # midnight
     ],
 )
-def test_as_of_a_time(api: Any, phase: Any, scored: Any, at: str) -> None:
+def test_the_leaderboard_of_an_earlier_time(api: Any, phase: Any, scored: Any, at: str) -> None:
     scored(phase, 0.5, at=NOW - 3 * DAY)
     scored(phase, 0.9)
     text = at.format(NOW - DAY)
@@ -100,21 +100,21 @@ def test_as_of_a_time(api: Any, phase: Any, scored: Any, at: str) -> None:
         *("at=2026-02-30T00:00:00Z", "at=0001-01-01T00:00:00%2B23:59", "at=1", "format=xml", "format=%00"),
     ],
 )
-def test_rubbish_is_invalid(api: Any, phase: Any, query: str) -> None:
+def test_bad_parameters_are_invalid(api: Any, phase: Any, query: str) -> None:
     assert refused(api.get(f"{PATH}?{query}")) == (422, "invalid")
 
 
 @pytest.mark.parametrize("query", ["split=", "at=", "page=", "unknown=1"])
-def test_what_is_left_empty_is_not_asked_for(api: Any, phase: Any, query: str) -> None:
+def test_empty_and_unknown_parameters_are_ignored(api: Any, phase: Any, query: str) -> None:
     assert api.get(f"{PATH}?{query}").status_code == 200
 
 
 @pytest.mark.parametrize("page", ["0", "-1", "2", "x", "1e3", "9" * 400, "9" * 5000, "%00", "1.5", "٣"])
-def test_a_page_that_is_not_there_is_not_found(api: Any, phase: Any, page: str) -> None:
+def test_a_page_that_does_not_exist_is_not_found(api: Any, phase: Any, page: str) -> None:
     assert refused(api.get(f"{PATH}?page={page}")) == (404, "not_found")
 
 
-def test_csv_holds_the_whole_board_in_full_digits(api: Any, phase: Any, make: Any, scored: Any) -> None:
+def test_csv_has_the_whole_leaderboard_with_all_digits(api: Any, phase: Any, make: Any, scored: Any) -> None:
     for number in range(101):
         scored(phase, (number + 1) / 3000)
     answer = api.get(f"{PATH}?format=csv")
@@ -125,26 +125,26 @@ def test_csv_holds_the_whole_board_in_full_digits(api: Any, phase: Any, make: An
     assert float(lines[1].split(",")[2]) == 101 / 3000
 
 
-def test_csv_comes_by_accept_header_too(api: Any, phase: Any) -> None:
+def test_csv_is_returned_for_the_accept_header(api: Any, phase: Any) -> None:
     assert api.get(PATH, headers={"Accept": "text/csv"}).headers["Content-Type"].startswith("text/csv")
 
 
-def test_csv_is_safe_from_formulas(api: Any, phase: Any, make: Any, scored: Any) -> None:
+def test_csv_contains_no_formulas(api: Any, phase: Any, make: Any, scored: Any) -> None:
     scored(phase, 0.5, team=make.team(phase.challenge, name="=1+1"))
     assert "'=1+1" in api.get(f"{PATH}?format=csv").content.decode()
 
 
-def test_a_private_challenges_board_does_not_exist_for_strangers(api: Any, phase: Any, make: Any) -> None:
+def test_the_leaderboard_of_a_private_challenge_does_not_exist_for_strangers(api: Any, phase: Any, make: Any) -> None:
     type(phase.challenge).objects.update(visibility="private")
     assert refused(api.get(PATH, user=make.user())) == (404, "not_found")
 
 
 @pytest.mark.parametrize("path", [PATH.replace("main", "none"), PATH.replace("detection", "none")])
-def test_what_there_is_not_is_not_found(api: Any, phase: Any, path: str) -> None:
+def test_an_unknown_challenge_or_phase_is_not_found(api: Any, phase: Any, path: str) -> None:
     assert refused(api.get(path)) == (404, "not_found")
 
 
-def test_a_board_costs_few_queries(api: Any, phase: Any, scored: Any, django_assert_max_num_queries: Any) -> None:
+def test_a_leaderboard_needs_few_queries(api: Any, phase: Any, scored: Any, django_assert_max_num_queries: Any) -> None:
     for number in range(20):
         scored(phase, number / 100)
     with django_assert_max_num_queries(6):

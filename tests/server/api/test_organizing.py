@@ -1,4 +1,4 @@
-"""Organizers mend a truth over the API: upload, preview, apply."""
+"""Organizers replace a ground truth over the API: upload, preview, apply."""
 
 from io import BytesIO
 from pathlib import Path
@@ -13,7 +13,7 @@ from server.errors import Refused
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
-from server.submissions.services import reruns
+from server.submissions.services import leases, reruns
 from tests.server.conftest import evaluate
 
 PATH = "challenges/detection/phases/main"
@@ -40,7 +40,7 @@ def zipped(files: dict[str, str], *, top: str = "") -> bytes:
 
 
 @pytest.mark.parametrize("top", ["", "truth/"])
-def test_a_truth_is_checked_and_kept_and_not_used_yet(api: Any, phase: Any, boss: Any, top: str) -> None:
+def test_a_new_truth_is_checked_but_not_active(api: Any, phase: Any, boss: Any, top: str) -> None:
     answer = api.upload(f"{PATH}/truths", file=zipped(TRUTH, top=top), name="truth.zip", **boss)
     assert (answer.status_code, answer.json()["version"], answer.json()["active"]) == (201, 2, False)
     kept = phase.truths.get(version=2)
@@ -60,7 +60,7 @@ def test_the_same_truth_again_is_the_same_version(api: Any, phase: Any, boss: An
         ({"boxes.csv": TRUTH["boxes.csv"]}, "truth_missing_file", None),
     ],
 )
-def test_faults_of_a_truth_are_told_with_their_place_and_nothing_is_kept(
+def test_a_truth_with_faults_is_refused_with_their_lines(
     api: Any, phase: Any, boss: Any, files: dict[str, str], code: str, line: int | None
 ) -> None:
     answer = api.upload(f"{PATH}/truths", file=zipped(files), **boss)
@@ -69,12 +69,14 @@ def test_faults_of_a_truth_are_told_with_their_place_and_nothing_is_kept(
     assert Truth.objects.count() == 1
 
 
-def test_what_is_no_zip_is_refused(api: Any, phase: Any, boss: Any) -> None:
+def test_a_file_that_is_not_a_zip_is_refused(api: Any, phase: Any, boss: Any) -> None:
     answer = api.upload(f"{PATH}/truths", file=b"boxes", **boss)
     assert (answer.status_code, answer.json()["faults"][0]["code"]) == (422, "bad_zip")
 
 
-def test_a_truth_that_forgets_what_is_private_is_refused(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+def test_a_truth_without_usage_is_refused_if_the_active_one_has_private_images(
+    api: Any, phase: Any, boss: Any, scored: Any
+) -> None:
     scored(phase, 0.5, private=0.4)
     answer = api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     assert (answer.status_code, "Add its usage.csv" in answer.json()["detail"]) == (422, True)
@@ -85,12 +87,12 @@ def test_a_truth_that_forgets_what_is_private_is_refused(api: Any, phase: Any, b
     assert api.upload(f"{PATH}/truths", file=zipped({**TRUTH, **split}), **boss).json()["version"] == 2
 
 
-def test_a_token_that_may_only_submit_may_not_organize(api: Any, phase: Any, boss: Any) -> None:
+def test_organizing_needs_the_scope_organize(api: Any, phase: Any, boss: Any) -> None:
     answer = api.post(f"{PATH}/rescore", {}, user=boss["user"], scope="submit")
     assert (answer.status_code, "organize" in answer.json()["detail"]) == (403, True)
 
 
-def test_a_preview_then_the_switch(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+def test_a_rescoring_is_previewed_and_then_applied(api: Any, phase: Any, boss: Any, scored: Any) -> None:
     for score in (0.6, 0.5):
         scored(phase, score)
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
@@ -108,11 +110,11 @@ def test_a_preview_then_the_switch(api: Any, phase: Any, boss: Any, scored: Any)
     assert (rows["signature"], [row["score"] for row in rows["results"]]) == (begun["signature"], [0.4, 0.3])
 
 
-def test_what_cannot_be_scored_is_named(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+def test_unscorable_submissions_are_listed(api: Any, phase: Any, boss: Any, scored: Any) -> None:
     submission = scored(phase, 0.6)
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     api.post(f"{PATH}/rescore", {}, **boss)
-    claimed = reruns.claim(submission.reruns.get().pk)
+    claimed = leases.claim(Rerun, submission.reruns.get().pk)
     assert claimed is not None
     reruns.fail(claimed, sentence="It does not fit.", final=True)
     (lost,) = api.get(f"{PATH}/rescore", **boss).json()["unscorable"]
@@ -121,12 +123,12 @@ def test_what_cannot_be_scored_is_named(api: Any, phase: Any, boss: Any, scored:
     assert api.post(f"{PATH}/rescore/apply", {"without_unscorable": True}, **boss).status_code == 200
 
 
-def test_without_preview_it_is_applied_at_once_if_it_can_be(api: Any, phase: Any, boss: Any) -> None:
+def test_a_rescoring_without_preview_is_applied_at_once(api: Any, phase: Any, boss: Any) -> None:
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     assert api.post(f"{PATH}/rescore", {"preview": False}, **boss).json()["truth"]["active"]
 
 
-def test_the_first_version_and_the_second_and_the_first_again(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+def test_an_earlier_version_can_be_applied_again(api: Any, phase: Any, boss: Any, scored: Any) -> None:
     for score in (0.6, 0.5):
         scored(phase, score)
     first = phase.truth
@@ -147,13 +149,13 @@ def test_the_first_version_and_the_second_and_the_first_again(api: Any, phase: A
     assert api.get(f"{PATH}/leaderboard").json()["results"] == at_first
 
 
-def test_every_version_is_listed_with_the_one_in_use(api: Any, phase: Any, boss: Any) -> None:
+def test_the_list_of_versions_marks_the_active_one(api: Any, phase: Any, boss: Any) -> None:
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     listed = api.get(f"{PATH}/truths", **boss).json()
     assert [(one["version"], one["active"]) for one in listed["results"]] == [(2, False), (1, True)]
 
 
-def test_a_begun_rescoring_can_be_discarded(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+def test_a_rescoring_can_be_discarded(api: Any, phase: Any, boss: Any, scored: Any) -> None:
     scored(phase, 0.6)
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     api.post(f"{PATH}/rescore", {"truth": 2}, **boss)
@@ -164,7 +166,7 @@ def test_a_begun_rescoring_can_be_discarded(api: Any, phase: Any, boss: Any, sco
 
 
 @pytest.mark.parametrize(("truth", "status"), [(9, 404), ("1", 422), (0, 422), (True, 422)])
-def test_a_version_that_cannot_be_is_refused(api: Any, phase: Any, boss: Any, truth: Any, status: int) -> None:
+def test_an_invalid_version_is_refused(api: Any, phase: Any, boss: Any, truth: Any, status: int) -> None:
     assert api.post(f"{PATH}/rescore", {"truth": truth}, **boss).status_code == status
 
 
@@ -174,19 +176,19 @@ USAGE = {
 }
 
 
-def test_private_images_become_public_only_where_that_is_said(api: Any, phase: Any, boss: Any) -> None:
+def test_private_images_become_public_only_with_reveal(api: Any, phase: Any, boss: Any) -> None:
     api.upload(f"{PATH}/truths", file=zipped({**TRUTH, **USAGE}), **boss)
     Truth.objects.filter(phase=phase).update(active=False)
     Truth.objects.filter(phase=phase, version=2).update(active=True)
     usage = USAGE["usage.csv"].replace("b,Private", "b,Public")
     moved = zipped({**TRUTH, **USAGE, "usage.csv": usage})
     answer = api.upload(f"{PATH}/truths", file=moved, **boss)
-    assert (answer.status_code, "1 images that are private now" in answer.json()["detail"]) == (422, True)
+    assert (answer.status_code, "1 private images would become public" in answer.json()["detail"]) == (422, True)
     assert api.upload(f"{PATH}/truths", file=moved, reveal="true", **boss).json()["version"] == 3
 
 
 @pytest.mark.parametrize(("path", "sent"), [("rescore", {"truth": 2}), ("rescore/apply", {})])
-def test_a_rescoring_that_another_request_discards_meanwhile_is_not_found(
+def test_a_rescoring_that_another_request_discards_is_not_found(
     api: Any, phase: Any, boss: Any, monkeypatch: pytest.MonkeyPatch, path: str, sent: dict[str, Any]
 ) -> None:
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
@@ -194,17 +196,17 @@ def test_a_rescoring_that_another_request_discards_meanwhile_is_not_found(
     name = "apply" if path.endswith("apply") else "start"
     act = getattr(rescoring, name)
 
-    def and_then_it_is_gone(**about: Any) -> Rescoring:
+    def act_and_discard(**about: Any) -> Rescoring:
         done: Rescoring = act(**about)
         Rescoring.objects.all().delete()
         return done
 
-    monkeypatch.setattr(rescoring, name, and_then_it_is_gone)
+    monkeypatch.setattr(rescoring, name, act_and_discard)
     answer = api.post(f"{PATH}/{path}", sent, **boss)
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-def test_a_rescoring_that_is_gone_asks_for_nothing_more(phase: Any, scored: Any) -> None:
+def test_a_discarded_rescoring_queues_no_reruns(phase: Any, scored: Any) -> None:
     scored(phase, 0.5)
     begun = rescoring.start(phase=phase, by=None)
     Rescoring.objects.all().delete()

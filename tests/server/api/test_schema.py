@@ -1,4 +1,4 @@
-"""The published schema: valid, complete, and read on a page that loads nothing from elsewhere."""
+"""The published schema, and the page that shows it."""
 
 import re
 from typing import Any
@@ -36,11 +36,11 @@ OPERATIONS = [
 ]
 
 
-def test_it_is_valid_without_a_warning(tmp_path: Any) -> None:
+def test_the_schema_is_valid_without_warnings(tmp_path: Any) -> None:
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yaml"))
 
 
-def test_every_route_of_the_contract_is_in_it() -> None:
+def test_the_schema_has_every_route() -> None:
     assert {(method, path) for path, method, _ in OPERATIONS} == ROUTES
 
 
@@ -54,16 +54,16 @@ def test_every_refusal_is_a_problem_document(path: str, method: str, operation: 
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
-def test_every_operation_says_what_it_does(path: str, method: str, operation: dict[str, Any]) -> None:
+def test_every_operation_has_a_description(path: str, method: str, operation: dict[str, Any]) -> None:
     assert operation["description"]
 
 
-def test_a_file_to_send_is_bytes() -> None:
+def test_an_uploaded_file_is_binary() -> None:
     sent = schema()["components"]["schemas"]["UploadInputRequest"]["properties"]["file"]
     assert sent["format"] == "binary"
 
 
-def test_what_anybody_may_read_says_so() -> None:
+def test_public_routes_need_no_authentication() -> None:
     anybody = {path for path, _, operation in OPERATIONS if {} in operation["security"]}
     assert anybody == {
         "/api/v1/challenges",
@@ -73,11 +73,11 @@ def test_what_anybody_may_read_says_so() -> None:
 
 
 @pytest.mark.parametrize("query", ["", "?format=json", "?format=yaml"])
-def test_it_is_served(client: Any, db: None, query: str) -> None:
+def test_the_schema_is_served(client: Any, db: None, query: str) -> None:
     assert client.get(f"/api/v1/schema{query}").status_code == 200
 
 
-def test_its_page_keeps_the_sites_policy(client: Any, db: None) -> None:
+def test_the_page_of_the_schema_has_no_inline_code(client: Any, db: None) -> None:
     answer = client.get("/api/v1/docs")
     html = answer.content.decode()
     assert "script-src 'self'; style-src 'self'" in answer.headers["Content-Security-Policy"]
@@ -85,14 +85,14 @@ def test_its_page_keeps_the_sites_policy(client: Any, db: None) -> None:
     assert "swagger-ui-bundle" in html
 
 
-def test_its_page_starts_by_a_script_with_an_address(client: Any, db: None) -> None:
+def test_the_script_of_the_page_is_served(client: Any, db: None) -> None:
     answer = client.get("/api/v1/docs?script=")
     assert answer.headers["Content-Type"].startswith("application/javascript")
     assert b"SwaggerUIBundle(" in answer.content
     assert b'"validatorUrl": null' in answer.content
 
 
-def test_no_address_of_the_api_is_left_to_pages() -> None:
+def test_every_address_below_the_api_is_answered_by_the_api() -> None:
     (api,) = [one for one in get_resolver().url_patterns if str(one.pattern) == "api/v1/"]
     last = api.url_patterns[-1]
     assert isinstance(last, URLPattern)
@@ -100,7 +100,7 @@ def test_no_address_of_the_api_is_left_to_pages() -> None:
 
 
 @pytest.mark.parametrize("query", ["version=%0a", "version=2", "version=%22;x", "lang=%00"])
-def test_what_an_address_says_is_not_repeated_in_a_header(client: Any, db: None, query: str) -> None:
+def test_parameters_are_not_repeated_in_headers(client: Any, db: None, query: str) -> None:
     answer = client.get(f"/api/v1/schema?{query}")
     assert answer.status_code == 200
     assert answer["Content-Disposition"] == 'inline; filename="Podium.yaml"'

@@ -1,4 +1,4 @@
-"""Every deed that somebody may ask about later leaves its line, and the README names every kind of line."""
+"""Every action that matters later leaves an entry, and the README lists all kinds of entries."""
 
 import re
 from collections.abc import Callable
@@ -69,4 +69,4 @@ def test_the_readme_names_every_kind_of_line() -> None:
     table = (ROOT / "audit" / "README.md").read_text().partition("## Decisions")[0]
     named = set(re.findall(r"`(\w+\.\w+)`", table))
     assert written <= named
-    assert {"user.changed", "phase.changed", "challenge.changed"} <= named  # composed by the admin
+    assert {"user.changed", "phase.changed", "challenge.changed"} <= named  # the admin composes this one

@@ -1,4 +1,4 @@
-"""The audit log against who can write to the database but not to the machine; backups; and who acts in a command."""
+"""The audit log detects attackers who can write to the database only; backups; actors of commands."""
 
 import getpass
 import os
@@ -10,10 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from server.accounts.models import ApiToken
-from server.audit import witness
+from server.audit import external_records
 from server.audit.models import Entry, Head
 from server.audit.services import digest, record
-from server.audit.verifying import faults
+from server.audit.verification import faults
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def own_home(settings: Any, tmp_path: Path) -> None:
 
 @pytest.fixture
 def write(db: None, django_capture_on_commit_callbacks: Any) -> Any:
-    """`write(3)`: so many entries, committed."""
+    """`write(3)`: write and commit three entries."""
 
     def write(count: int) -> None:
         with django_capture_on_commit_callbacks(execute=True):
@@ -35,19 +35,19 @@ def write(db: None, django_capture_on_commit_callbacks: Any) -> Any:
 
 @pytest.fixture
 def write_unkeyed(write: Any, settings: Any) -> Any:
-    """`write_unkeyed(3)`: so many entries as they were written before there was a key."""
+    """`write_unkeyed(3)`: write three entries as before the key existed."""
 
     def write_unkeyed(count: int) -> None:
         key, settings.AUDIT_KEY = settings.AUDIT_KEY, ""
         write(count)
         settings.AUDIT_KEY = key
-        witness.path_of_end().unlink()
+        external_records.path_of_end().unlink()
 
     return write_unkeyed
 
 
 def forge(first: int, **changes: Any) -> None:
-    """Write the table anew from this entry on, as whoever has the database alone can."""
+    """Rewrite the table from this entry on, as somebody with access to the database only can."""
     previous = Entry.objects.filter(number=first - 1).values_list("hash", flat=True).first() or ""
     for entry in Entry.objects.filter(number__gte=first).order_by("number"):
         fields = {name: getattr(entry, name) for name in ("number", "at", "action", "subject", "detail")} | changes
@@ -58,7 +58,7 @@ def forge(first: int, **changes: Any) -> None:
 
 
 def cut_after(number: int) -> None:
-    """Delete the end, and say that it never was: as whoever has the database can, and as an old backup is."""
+    """Delete the end of the log and correct the head, as an attacker can and as an old backup does."""
     Entry.objects.filter(number__gt=number).delete()
     Head.objects.update(number=number, hash=Entry.objects.get(number=number).hash)
 
@@ -76,15 +76,15 @@ class TestKey:
     def test_a_table_written_anew_without_it_is_found(self, write: Any) -> None:
         write(4)
         forge(1, subject="forged")
-        assert "entry 1 was written without the audit key, which is used since entry 1" in faults()
+        assert "entry 1 was written without the audit key, used since entry 1" in faults()
         assert verified()[0] == 1
 
     def test_an_end_written_anew_without_it_is_found(self, write: Any) -> None:
         write(4)
-        witness.path_of_end().unlink()  # as on a machine that never wrote an entry
+        external_records.path_of_end().unlink()  # as on a machine that never wrote an entry
         forge(3, subject="forged")
         assert list(faults()) == [
-            f"entry {number} was written without the audit key, which is used since entry 1" for number in (3, 4)
+            f"entry {number} was written without the audit key, used since entry 1" for number in (3, 4)
         ]
 
     def test_entries_from_before_hold_and_go_on_with_it(self, write: Any, write_unkeyed: Any) -> None:
@@ -92,7 +92,7 @@ class TestKey:
         assert verified()[0] == 0
         write(2)
         assert list(faults()) == []
-        end = witness.end()
+        end = external_records.end()
         assert end is not None
         assert (end.number, end.keyed_from) == (5, 4)
 
@@ -107,7 +107,7 @@ class TestKey:
         settings.AUDIT_KEY = "another"
         first, second, hint = faults()
         assert (first, second) == ("entry 1 was changed", "entry 2 was changed")
-        assert hint.startswith("no entry fits the audit key")
+        assert hint.startswith("no entry matches the audit key")
 
     def test_lies_beside_the_other_keys_for_its_owner_only(self) -> None:
         path = Path(os.environ["PODIUM_HOME"]) / "audit_key"
@@ -122,7 +122,7 @@ class TestEnd:
         assert list(faults()) == []
         code, said = verified()
         assert code == 2
-        assert "entries 5 to 5 that were written are gone. A backup was restored, or the end" in said
+        assert "entries 5 to 5 are missing. A backup was restored, or the end" in said
 
     def test_one_that_went_on_after_a_restored_backup_is_called_older(self, write: Any) -> None:
         write(5)
@@ -165,19 +165,19 @@ class TestEnd:
 
     def test_a_note_that_is_damaged_is_said_to_be(self, write: Any) -> None:
         write(2)
-        witness.path_of_end().write_text("nonsense")
-        assert verified() == (1, f"{witness.path_of_end()} is damaged")
+        external_records.path_of_end().write_text("nonsense")
+        assert verified() == (1, f"{external_records.path_of_end()} is damaged")
 
     def test_one_damaged_byte_of_it_is_found_and_stops_no_deed(self, write: Any) -> None:
         write(2)
-        path = witness.path_of_end()
+        path = external_records.path_of_end()
         path.write_bytes(b"\xb0" + path.read_bytes()[1:])
         write(1)
         assert Entry.objects.count() == 3
         assert verified() == (1, f"{path} is damaged")
 
     def test_a_note_that_cannot_be_read_is_found_and_stops_no_deed(self, write: Any) -> None:
-        witness.path_of_end().mkdir()
+        external_records.path_of_end().mkdir()
         write(2)
         assert Entry.objects.count() == 2
         code, said = verified()
@@ -188,24 +188,24 @@ class TestEnd:
     def test_junk_in_the_notes_of_lost_ends_hides_no_cut(self, write: Any, junk: bytes) -> None:
         write(5)
         cut_after(3)
-        witness.path_of_lost_ends().write_bytes(junk)
+        external_records.path_of_lost_ends().write_bytes(junk)
         code, said = verified()
-        assert (code, said) == (1, f"{witness.path_of_lost_ends()} is damaged in line 1")
-        witness.path_of_lost_ends().unlink()
+        assert (code, said) == (1, f"{external_records.path_of_lost_ends()} is damaged in line 1")
+        external_records.path_of_lost_ends().unlink()
         assert verified()[0] == 2
 
     def test_sound_lines_count_beside_a_damaged_one(self, write: Any) -> None:
         write(5)
         cut_after(3)
-        write(3)  # the end that is gone is kept, and the log is longer than it was
-        with witness.path_of_lost_ends().open("a") as file:
+        write(3)  # the lost end is kept, and the log has become longer since
+        with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")
-        notes = witness.notes()
+        notes = external_records.notes()
         assert [one.number for one in notes.lost] == [5]
-        assert notes.faults == [f"{witness.path_of_lost_ends()} is damaged in line 2"]
+        assert notes.faults == [f"{external_records.path_of_lost_ends()} is damaged in line 2"]
 
     def test_a_restored_backup_that_is_not_in_effect_is_noticed(self, write: Any) -> None:
-        """As SQLite does with the file of a backup beside the `-wal` of what it replaced."""
+        """SQLite does this with the file of a backup beside the `-wal` of the replaced database."""
         write(5)
         code, said = verified("--restored")
         assert code == 3
@@ -213,8 +213,8 @@ class TestEnd:
 
     def test_an_earlier_entry_never_moves_it_back(self, write: Any) -> None:
         write(3)
-        witness.note(2, "0" * 64)
-        end = witness.end()
+        external_records.note(2, "0" * 64)
+        end = external_records.end()
         assert end is not None
         assert end.number == 3
 

@@ -1,4 +1,4 @@
-"""The audit log: every change of a row, every missing one and a cut-off tail is found."""
+"""The audit log: changed rows, missing rows and a missing tail are detected."""
 
 import gzip
 import logging
@@ -14,16 +14,16 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from server.audit import verifying
+from server.audit import verification
+from server.audit.external_records import LogFile
 from server.audit.models import Entry, Head
 from server.audit.services import digest, record
-from server.audit.verifying import faults
-from server.audit.witness import LogFile
+from server.audit.verification import faults
 
 
 @pytest.fixture(autouse=True)
 def own_home(settings: Any, tmp_path: Path) -> None:
-    """Where the end of the log is noted; the logs of other tests are elsewhere."""
+    """Return the folder where the end of the log is noted. Other tests log elsewhere."""
     settings.PODIUM_HOME = tmp_path
 
 
@@ -83,17 +83,17 @@ def test_an_entry_that_was_slipped_in_is_found(log: list[Entry]) -> None:
 
 
 class TestWitness:
-    """The database alone cannot tell that its log was shortened by whoever may write to it; the processes' logs can."""
+    """Log files reveal that somebody with access to the database has shortened the log."""
 
     @pytest.fixture
-    def witness(
+    def log_before(
         self,
         log: list[Entry],
         tmp_path: Path,
         caplog: pytest.LogCaptureFixture,
         django_capture_on_commit_callbacks: Any,
     ) -> Path:
-        """What a web process logs while four more entries are written."""
+        """Return the log file of a web process that has logged four further entries."""
         with caplog.at_level(logging.INFO, "server.audit"), django_capture_on_commit_callbacks(execute=True):
             for number in range(5, 9):
                 record(actor=None, action="test.done", subject=f"thing {number}")
@@ -102,46 +102,47 @@ class TestWitness:
         file.write_text("started\n" + "".join(f"{line.format(one)}\n" for one in caplog.records))
         return file
 
-    def verify(self, witness: Path) -> str:
+    def verify(self, log_before: Path) -> str:
         out = StringIO()
-        call_command("verify_audit", str(witness), stdout=out)
+        call_command("verify_audit", str(log_before), stdout=out)
         return out.getvalue()
 
-    def test_that_agrees_is_counted(self, witness: Path) -> None:
-        assert self.verify(witness).startswith("8 entries, all in place; 4 of them also in the logs\n")
+    def test_that_agrees_is_counted(self, log_before: Path) -> None:
+        assert self.verify(log_before).startswith("8 entries, all in place; 4 of them also in the log files\n")
 
-    def test_that_lacks_entries_is_said_to_be_incomplete(self, witness: Path) -> None:
-        assert "4 entries are in no log, 1 the first of them" in self.verify(witness)
+    def test_that_lacks_entries_is_said_to_be_incomplete(self, log_before: Path) -> None:
+        assert "4 entries are in no log file, the first of them is 1" in self.verify(log_before)
 
-    def test_is_read_where_it_was_rotated_and_packed(self, witness: Path, tmp_path: Path) -> None:
+    def test_is_read_where_it_was_rotated_and_packed(self, log_before: Path, tmp_path: Path) -> None:
         (tmp_path / "logs").mkdir()
         with gzip.open(tmp_path / "logs" / "web.log.2.gz", "wt") as packed:
-            packed.write(witness.read_text())
+            packed.write(log_before.read_text())
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert "4 of them also in the logs" in out.getvalue()
+        assert "4 of them also in the log files" in out.getvalue()
 
     @pytest.mark.parametrize(
         ("name", "content"),
         [
             ("audit.log.2.gz", b"\x00\xb0random"),
-            ("audit.log.2.gz", gzip.compress(bytes(10_000))[:-9]),
-            ("audit.log.2.gz", gzip.compress(bytes(10_000))[:15] + b"\xff" * 20),
+            ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:-9]),
+            ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:15] + b"\xff" * 20),
         ],
+        ids=["not gzip", "cut off", "damaged"],  # the bytes hold the time, so that they differ between processes
     )
     def test_that_cannot_be_read_is_named_and_is_no_forgery(
-        self, witness: Path, tmp_path: Path, name: str, content: bytes
+        self, log_before: Path, tmp_path: Path, name: str, content: bytes
     ) -> None:
         (tmp_path / "logs").mkdir()
-        witness.rename(tmp_path / "logs" / "web.log")
+        log_before.rename(tmp_path / "logs" / "web.log")
         (tmp_path / "logs" / name).write_bytes(content)
         out = StringIO()
         with pytest.raises(CommandError, match=r"audit\.log\.2\.gz cannot be read to its end") as failure:
             call_command("verify_audit", stdout=out)
         assert failure.value.returncode == 3
-        assert "8 entries, all in place; 4 of them also in the logs" in out.getvalue()
+        assert "8 entries, all in place; 4 of them also in the log files" in out.getvalue()
 
-    def test_of_random_bytes_says_nothing(self, witness: Path, tmp_path: Path) -> None:
+    def test_of_random_bytes_says_nothing(self, log_before: Path, tmp_path: Path) -> None:
         (tmp_path / "noise.log").write_bytes(bytes(range(256)) * 100)
         assert self.verify(tmp_path / "noise.log").startswith("8 entries, all in place; 0 of them")
 
@@ -154,16 +155,16 @@ class TestWitness:
         (tmp_path / "logs" / "old.logs").mkdir(parents=True)
         call_command("verify_audit", stdout=StringIO())
 
-    def test_finds_a_log_that_was_shortened_together_with_its_end(self, witness: Path) -> None:
+    def test_finds_a_log_that_was_shortened_together_with_its_end(self, log_before: Path) -> None:
         Entry.objects.filter(number__gt=6).delete()
         last = Entry.objects.get(number=6)
         Head.objects.update(number=last.number, hash=last.hash)
         assert list(faults()) == []
-        with pytest.raises(CommandError, match=r"entries 7 to 8 that were written are gone") as failure:
-            self.verify(witness)
+        with pytest.raises(CommandError, match=r"entries 7 to 8 are missing") as failure:
+            self.verify(log_before)
         assert failure.value.returncode == 2
 
-    def test_finds_a_log_that_was_hashed_anew(self, witness: Path) -> None:
+    def test_finds_a_log_that_was_hashed_anew(self, log_before: Path) -> None:
         previous = Entry.objects.get(number=6).hash
         for entry in Entry.objects.filter(number__gt=6).order_by("number"):
             entry.subject, entry.previous = "forged", previous
@@ -171,17 +172,17 @@ class TestWitness:
             entry.hash = previous = digest(previous=previous, actor=("", ""), **fields)
             entry.save()
         Head.objects.update(hash=previous)
-        with pytest.raises(CommandError, match="entry 7 is not there") as failure:
-            self.verify(witness)
+        with pytest.raises(CommandError, match="entry 7 differs") as failure:
+            self.verify(log_before)
         assert failure.value.returncode == 1
 
-    def test_is_looked_for_among_the_services_own_logs(self, witness: Path, settings: Any, tmp_path: Path) -> None:
+    def test_is_looked_for_among_the_services_own_logs(self, log_before: Path, settings: Any, tmp_path: Path) -> None:
         settings.PODIUM_HOME = tmp_path
         (tmp_path / "logs").mkdir()
-        witness.rename(tmp_path / "logs" / "web.log")
+        log_before.rename(tmp_path / "logs" / "web.log")
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert "4 of them also in the logs" in out.getvalue()
+        assert "4 of them also in the log files" in out.getvalue()
 
     def test_hears_of_committed_entries_only(self, log: list[Entry], caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.INFO, "server.audit"):
@@ -206,7 +207,7 @@ def test_what_is_rolled_back_was_never_logged(db: None) -> None:
 
 
 class TestLogFile:
-    """Where every entry is named outside the database."""
+    """The log file that contains every entry."""
 
     @pytest.fixture
     def log_file(self, tmp_path: Path) -> Iterator[Path]:
@@ -218,7 +219,7 @@ class TestLogFile:
         handler.close()
 
     def write(self, commit: Any) -> list[Any]:
-        """Return what becomes of a later effect of the same transaction."""
+        """Write an entry, and return whether a later hook of the same transaction ran."""
         later: list[str] = []
         with commit(execute=True):
             record(actor=None, action="test.done", subject="thing")
@@ -245,14 +246,14 @@ class TestLogFile:
 
 
 def test_a_damaged_database_file_is_no_forgery(log: list[Entry], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying, "connection", Malformed())
+    monkeypatch.setattr(verification, "connection", Malformed())
     with pytest.raises(CommandError, match="the database file is damaged: row 3 missing from index") as failure:
         call_command("verify_audit")
     assert failure.value.returncode == 3
 
 
 class Malformed:
-    """A database of SQLite with pages of another."""
+    """An SQLite database with pages of another one."""
 
     vendor = "sqlite"
 
@@ -272,7 +273,7 @@ class TestCommand:
     def test_says_that_all_is_in_place(self, log: list[Entry]) -> None:
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert out.getvalue() == "4 entries, all in place; 0 of them also in the logs\n"
+        assert out.getvalue() == "4 entries, all in place; 0 of them also in the log files\n"
 
     def test_fails_with_every_fault(self, log: list[Entry]) -> None:
         Entry.objects.filter(number__in=(1, 3)).update(subject="x")

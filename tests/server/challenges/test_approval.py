@@ -1,4 +1,4 @@
-"""Registration by approval: whoever asks to join is nobody's member until an organizer approves."""
+"""Registration by approval: a person is not a member until an organizer approves their request."""
 
 from io import StringIO
 from typing import Any
@@ -8,7 +8,7 @@ from allauth.account.models import EmailAddress
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from server.accounts.services import vouch_for
+from server.accounts.services import confirm_own_address
 from server.audit.models import Entry
 from server.challenges import approval
 from server.challenges.models import Challenge, JoinRequest, Membership, Team
@@ -182,7 +182,7 @@ def test_an_approved_team_takes_its_members_itself(waiting: JoinRequest, make: A
     assert join_team(user=make.user(), team=team, accept_rules=True).team == team
 
 
-# Doors
+# Pages and routes
 
 
 def test_the_api_tells_who_waits_and_takes_the_decision(ada: Any, organizer: Any, api: Any) -> None:
@@ -249,7 +249,7 @@ def test_only_confirmed_addresses_of_the_allowed_domains_join(
     email: str, confirmed: bool, allowed: bool, make: Any
 ) -> None:
     challenge, user = make.challenge(allowed_domains="other.org example.org"), make.user(email=email)
-    vouch_for(user)
+    confirm_own_address(user)
     EmailAddress.objects.update(verified=confirmed)
     if allowed:
         assert join(user=user, challenge=challenge, accept_rules=True)

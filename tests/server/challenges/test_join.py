@@ -64,7 +64,7 @@ def test_one_person_may_join_two_challenges_under_one_name(make: Any) -> None:
         ({"join_until": FUTURE, "closes_at": PAST}, "registration_closed"),
         ({"join_until": PAST, "closes_at": FUTURE}, "registration_closed"),
         ({"join_until": FUTURE, "closes_at": FUTURE}, None),
-        ({"opens_at": FUTURE}, None),  # before it opens, joining is allowed
+        ({"opens_at": FUTURE}, None),  # joining is allowed before the challenge opens
         ({}, None),
     ],
 )
@@ -99,7 +99,7 @@ def test_a_name_is_kept_in_one_form(make: Any, given: str, kept: str) -> None:
     "name",
     [
         "x" * 81,
-        "\ufdfa" * 5,  # one sign that stands for eighteen
+        "\ufdfa" * 5,  # one character that NFKC expands to eighteen
         "a\x00b",
         "a\u202eb",
         "a\u2066b",
@@ -150,7 +150,7 @@ def test_a_private_challenge_is_known_to_its_organizers_and_staff_who_cannot_joi
     user, challenge = make.user(is_staff=staff), make.challenge(visibility="private")
     if not staff:
         challenge.organizers.add(user)
-    assert refusal(user=user, challenge=challenge) == "forbidden"  # to anybody else it is not_found
+    assert refusal(user=user, challenge=challenge) == "forbidden"  # for all others it is not_found
 
 
 def test_an_unlisted_challenge_is_open_to_whoever_knows_it(make: Any) -> None:
@@ -203,6 +203,8 @@ LOOK_ALIKES = [
     ("Alice", "AIice"),  # an upper i
     ("Modern", "Modem"),  # two letters that look like one
     ("Team 1", "Team l"),
+    ("Owls", "Ovvls"),  # two letters that look like one, which the list does not have
+    ("att", "att\ufe0f"),  # a variation selector
     ("scope", "\u0455\u0441\u043e\u0440\u0435"),  # every letter Cyrillic
 ]
 

@@ -1,4 +1,4 @@
-"""Who reads the private board of a challenge takes no part in it, and who takes part does not get to read it."""
+"""Nobody who can read the private leaderboard of a challenge takes part in it, and no participant can read it."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.phase(challenge={"slug": "detection"}, slug="main"), p
 
 
 def given(role: str, user: Any, challenge: Challenge) -> Any:
-    """Give a person a role, as nobody could by the site."""
+    """Give a person a role directly in the database, which no page allows."""
     if role == "staff":
         type(user).objects.filter(pk=user.pk).update(is_staff=True)
     else:
@@ -30,10 +30,10 @@ def given(role: str, user: Any, challenge: Challenge) -> Any:
 @pytest.mark.parametrize("role", ROLES)
 def test_whoever_reads_the_private_board_cannot_join(make: Any, phase: Any, role: str) -> None:
     user = given(role, make.user(), phase.challenge)
-    with pytest.raises(Refused, match="so you cannot take part") as refusal:
+    with pytest.raises(Refused, match="so they cannot take part") as refusal:
         join(user=user, challenge=phase.challenge, accept_rules=True)
     assert refusal.value.code == "forbidden"
-    with pytest.raises(Refused, match="so you cannot take part"):
+    with pytest.raises(Refused, match="so they cannot take part"):
         join_team(user=user, team=make.team(phase.challenge), accept_rules=True)
     assert not Membership.objects.filter(user=user).exists()
 
@@ -56,7 +56,7 @@ def test_a_team_with_such_a_member_cannot_submit(make: Any, phase: Any, api: Any
     team = make.team(phase.challenge, mate, user)
     given(role, user, phase.challenge)
     file = ContentFile(b"ImageId,PredictionString\na,\n", "p.csv")
-    with pytest.raises(Refused, match="is in your team and can read the private board") as refusal:
+    with pytest.raises(Refused, match="is in your team and can read the private leaderboard") as refusal:
         intake.submit(user=mate, team=team, phase=phase, file=file, note="")
     assert refusal.value.code == "forbidden"
     answer = api.upload("challenges/detection/phases/main/submissions", file=b"x", user=mate, scope="submit")

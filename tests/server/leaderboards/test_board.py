@@ -1,4 +1,4 @@
-"""A board is read from the rows: who is on it, in which order, for whose eyes."""
+"""Leaderboards: who is on them, in which order, and who may read them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from server.errors import Refused
 from server.leaderboards.queries import board
-from server.submissions.feedback import sight
+from server.submissions.feedback import score_access
 from server.submissions.models import Evaluation, Score, Submission
 
 ANONYMOUS = AnonymousUser()
@@ -140,13 +140,13 @@ class TestPrivate:
         assert [row.score for row in board(closed, split="private", viewer=ANONYMOUS).rows] == [0.4]
 
     def test_a_phase_that_never_closes_never_shows_it(self, phase: Any) -> None:
-        assert sight(phase, viewer=ANONYMOUS, now=datetime.now(UTC) + 9999 * DAY).splits == {"public"}
+        assert score_access(phase, viewer=ANONYMOUS, now=datetime.now(UTC) + 9999 * DAY).splits == {"public"}
 
     def test_the_very_instant_of_the_deadline_is_before_the_end(self, make: Any) -> None:
         deadline = datetime.now(UTC) + DAY
         phase = make.phase(closes_at=deadline)
-        assert sight(phase, viewer=ANONYMOUS, now=deadline).splits == {"public"}
-        assert "private" in sight(phase, viewer=ANONYMOUS, now=deadline + timedelta(milliseconds=1)).splits
+        assert score_access(phase, viewer=ANONYMOUS, now=deadline).splits == {"public"}
+        assert "private" in score_access(phase, viewer=ANONYMOUS, now=deadline + timedelta(milliseconds=1)).splits
 
     def test_counts_what_the_team_chose(self, closed: Any, make: Any, scored: Any) -> None:
         team = make.team(closed.challenge)
@@ -167,7 +167,7 @@ class TestPrivate:
 
 
 def crowd(phase: Any, make: Any, *, teams: int, each: int) -> None:
-    """Many scored submissions in a few statements."""
+    """Create many scored submissions with a few statements."""
     now, truth = datetime.now(UTC), phase.truths.get(active=True)
     people = [make.team(phase.challenge, is_baseline=True).pk for _ in range(2)]
     team_model = type(phase.challenge.teams.first())
@@ -197,9 +197,9 @@ def crowd(phase: Any, make: Any, *, teams: int, each: int) -> None:
 def test_a_board_costs_the_same_number_of_queries_for_any_crowd(
     make: Any, django_assert_max_num_queries: Any, split: str, queries: int
 ) -> None:
-    """Clock, organizers, candidates, (their public scores,) the metrics of those on the board."""
+    """The queries are: clock, organizers, candidates, (public scores,) metrics of the entries."""
     ended = datetime.now(UTC) - DAY
-    phase = make.phase(closes_at=ended, revealed_at=ended)  # else the first look at it is noted, by one more query
+    phase = make.phase(closes_at=ended, revealed_at=ended)  # otherwise the first view is recorded, with one more query
     crowd(phase, make, teams=500, each=4)
     viewer = make.user()
     with django_assert_max_num_queries(queries):
@@ -207,4 +207,4 @@ def test_a_board_costs_the_same_number_of_queries_for_any_crowd(
         lines = board(phase, split=split, viewer=viewer)
         took = datetime.now(UTC) - started
     assert len(lines.rows) == 500
-    assert took < timedelta(seconds=1)  # about 0.05 s; a second allows for a machine that is busy
+    assert took < timedelta(seconds=1)  # about 0.05 s; a second allows for a busy machine

@@ -1,4 +1,4 @@
-"""A board as CSV: full digits, harmless cells."""
+"""Leaderboards as CSV: all digits, harmless cells."""
 
 import csv
 from datetime import UTC, datetime
@@ -8,13 +8,13 @@ from uuid import uuid4
 import pytest
 
 from server.leaderboards.export import as_csv, harmless
-from server.leaderboards.queries import Board, Row
+from server.leaderboards.queries import Board, BoardRow
 
 AT = datetime(2026, 5, 1, 12, 30, tzinfo=UTC)
 
 
-def row(team: str, score: float, **fields: object) -> Row:
-    return Row(
+def row(team: str, score: float, **fields: object) -> BoardRow:
+    return BoardRow(
         **{  # type: ignore[arg-type]
             **{"rank": 1, "team": team, "team_id": 1, "score": score, "interval": None, "scores": {"score": score}},
             **{
@@ -29,7 +29,7 @@ def row(team: str, score: float, **fields: object) -> Row:
     )
 
 
-def cells(*rows: Row, metrics: tuple[str, ...] = ("score", "recall@50")) -> list[list[str]]:
+def cells(*rows: BoardRow, metrics: tuple[str, ...] = ("score", "recall@50")) -> list[list[str]]:
     text = as_csv(Board("public", "signature", AT, list(rows)), metrics=list(metrics))
     return list(csv.reader(StringIO(text, newline="")))
 

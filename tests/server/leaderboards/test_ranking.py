@@ -1,4 +1,4 @@
-"""Ranking is plain values in, places out."""
+"""Ranking takes plain values and returns ranks."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -35,7 +35,7 @@ def numbers(candidates: list[Candidate]) -> list[int]:
         ([], []),  # nobody
         ([0.5], [1]),
         ([0.9, 0.8, 0.7], [1, 2, 3]),
-        ([0.9, 0.9, 0.7], [1, 1, 3]),  # equals share, the next is skipped
+        ([0.9, 0.9, 0.7], [1, 1, 3]),  # equal scores share a rank and the next rank is skipped
         ([0.9, 0.7, 0.7, 0.7, 0.1], [1, 2, 2, 2, 5]),
         ([0.0, -0.0], [1, 1]),  # both zeros are the same number
         ([0.3, 0.1 + 0.2 - 5e-17], [1, 1]),  # equal as float64

@@ -1,4 +1,4 @@
-"""Where one submission stands, and why it is not on the board, in a sentence for its team."""
+"""The rank of one submission, and a sentence that tells its team why it has none."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,7 +31,7 @@ def test_a_worse_one_gives_way_to_the_teams_best(phase: Any, make: Any, scored: 
     team = make.team(phase.challenge)
     scored(phase, 0.9, team=team)
     worse = scored(phase, 0.8, team=team)
-    assert "scores higher" in standing(worse, now=NOW).why_not
+    assert "holds its place" in standing(worse, now=NOW).why_not
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_worse_one_gives_way_to_the_teams_best(phase: Any, make: Any, scored: 
         ({"status": "queued"}, "waiting"),
         ({"status": "rejected", "finished_at": NOW}, "Fix"),
         ({"status": "cancelled", "finished_at": NOW}, "cancelled"),
-        ({"status": "failed", "finished_at": NOW, "failure": "oh", "fault": "platform"}, "no fault of the file"),
+        ({"status": "failed", "finished_at": NOW, "failure": "oh", "fault": "platform"}, "not the fault of the file"),
     ],
 )
 def test_what_is_not_scored_says_how_it_ended(phase: Any, make: Any, fields: dict[str, Any], words: str) -> None:
@@ -54,7 +54,7 @@ def test_an_undefined_score_is_said(phase: Any, scored: Any) -> None:
 
 
 def test_a_score_of_another_kind_is_said(phase: Any, scored: Any) -> None:
-    assert "another truth" in standing(scored(phase, 0.5, signature="other"), now=NOW).why_not
+    assert "another ground truth" in standing(scored(phase, 0.5, signature="other"), now=NOW).why_not
 
 
 def test_when_the_phase_is_over_the_private_board_decides(phase: Any, make: Any, scored: Any) -> None:

@@ -1,4 +1,4 @@
-"""Neighbours are tied where the interval of their paired differences holds zero, and only there."""
+"""Neighbours are tied if and only if the interval of their paired differences contains zero."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -42,7 +42,7 @@ def test_draws_on_which_one_is_undefined_are_left_out() -> None:
 def test_whoever_leads_on_nearly_all_draws_is_not_tied(phase: Any, replicated: Any) -> None:
     lower = around(0.5, spread=0.1, seed=1)
     replicated(phase, lower)
-    replicated(phase, [value + 0.001 for value in lower])  # their intervals overlap all the same
+    replicated(phase, [value + 0.001 for value in lower])  # although their own intervals overlap
     assert ties(phase) == [False, False]
 
 
@@ -67,7 +67,7 @@ def test_equal_files_are_tied(phase: Any, replicated: Any) -> None:
 
 
 def test_without_replicates_it_is_not_known(phase: Any, scored: Any, replicated: Any) -> None:
-    """Not told apart, and not tied either: nobody has compared them."""
+    """They are neither tied nor different, because they were not compared."""
     replicated(phase, [0.25, 0.5])
     scored(phase, 0.375)
     assert ties(phase) == [False, None]
@@ -126,7 +126,7 @@ def test_under_a_ladder_no_teams_are_compared_until_the_end(make: Any, replicate
 
 
 def test_a_tie_follows_the_interval_as_it_is_shown(phase: Any, make: Any, replicated: Any) -> None:
-    """The difference is from 0.0001 to 0.2: rounded outward it holds zero, and no more than that is told."""
+    """The difference is from 0.0001 to 0.2. Rounded outward it contains zero, and only that is shown."""
     replicated(phase, [0.5001, 0.7] * 100)
     replicated(phase, [0.5, 0.5] * 100)
     assert ties(phase) == [False, True]

@@ -1,4 +1,4 @@
-"""A small bundle on disk, to be changed by the test that wants it otherwise."""
+"""A small bundle on disk that each test can change."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -37,7 +37,7 @@ class BundleFolder:
         return target
 
     def sheet(self, *, challenge: str = "", phase: str = "", text: str = SHEET) -> None:
-        """Write the sheet anew: lines before `phases`, and lines at the end of its one phase."""
+        """Write challenge.yaml with further lines before `phases` and at the end of its one phase."""
         self.write("challenge.yaml", text.replace("phases:", f"{challenge}phases:") + phase)
 
     def zipped(self, path: Path, *, top: str = "") -> Path:
@@ -54,7 +54,7 @@ def bundle(tmp_path: Path) -> BundleFolder:
 
 @pytest.fixture
 def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Stands in for the children that prepare truths and check baselines; what the first were asked is in the list."""
+    """Replace the child processes that prepare truths and check baselines. Return the list of prepare commands."""
     asked: list[tuple[str, ...]] = []
 
     def run(*words: str, **about: Any) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         splits = {"all": 2, "public": 2}
         return {"sha256": digest, "images": 2, "splits": splits, "warnings": [], "warning_counts": {}}
 
-    monkeypatch.setattr(preparing, "answer_of", run)
+    monkeypatch.setattr(preparing, "run", run)
     monkeypatch.setattr(truths, "newly_public", lambda *_: 0)
     monkeypatch.setattr(checking, "findings_of", lambda *words, **about: {"errors": [], "counts": {}})
     return asked
@@ -76,12 +76,12 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 
 @pytest.fixture
 def run(bundle: Any, django_capture_on_commit_callbacks: Any) -> Callable[..., list[str]]:
-    """Import the bundle as it stands and return what was said."""
+    """Import the bundle and return the messages."""
 
     def run(*, by: Any = None, **more: Any) -> list[str]:
         said: list[str] = []
         with django_capture_on_commit_callbacks(execute=True):
-            importing.import_bundle(path=bundle.path, by=by, say=said.append, **more)
+            importing.import_bundle(path=bundle.path, by=by, report=said.append, **more)
         return said
 
     return run

@@ -1,4 +1,4 @@
-"""A folder has the limits of a zip, and what cannot be read in it is a mistake with its file."""
+"""A folder has the limits of a zip, and unreadable files are mistakes."""
 
 import os
 from errno import EIO, ENOSPC
@@ -22,7 +22,7 @@ def mistakes(path: Path) -> list[tuple[str, str | None]]:
 
 @pytest.fixture
 def uncopied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing may be copied."""
+    """Fail the test if anything is copied."""
     monkeypatch.delattr(copying, "_copy_file")
 
 
@@ -35,7 +35,7 @@ def test_a_folder_that_is_larger_than_a_zip_may_become_is_refused_uncopied(bundl
 
 @pytest.mark.usefixtures("uncopied")
 def test_a_folder_of_more_files_than_a_zip_may_have_is_refused_uncopied(bundle: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(copying, "MOST_ENTRIES", 4)
+    monkeypatch.setattr(copying, "MAX_ENTRIES", 4)
     assert mistakes(bundle.path) == [("too_large", "bundle")]
 
 

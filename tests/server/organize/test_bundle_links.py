@@ -1,4 +1,4 @@
-"""Nothing outside a bundle's folder is ever read: no link, no special file, no race."""
+"""Nothing outside a bundle's folder is read, through links, special files or races."""
 
 import os
 from pathlib import Path
@@ -86,7 +86,7 @@ def test_a_link_that_replaces_a_file_while_it_is_copied_is_not_followed(
     make: Any, bundle: Any, secret: Path, monkeypatch: Any
 ) -> None:
     (bundle.path / "rules.md").symlink_to(secret)
-    monkeypatch.setattr(copying, "_kind", lambda *name: S_IFREG)  # it was a file when it was looked at
+    monkeypatch.setattr(copying, "_kind", lambda *name: S_IFREG)  # it was a regular file when it was checked
     assert mistakes(bundle.path) == [("unreadable", "rules.md")]
 
 

@@ -1,4 +1,4 @@
-"""A bundle that is made to be large costs nothing."""
+"""A bundle that expands to a huge size is refused cheaply."""
 
 from typing import Any
 

@@ -23,7 +23,7 @@ def squeezed(name: str) -> ZipInfo:
 
 @pytest.fixture
 def spoiled(bundle: Any, tmp_path: Path) -> Callable[..., Path]:
-    """A good bundle's zip with further entries."""
+    """Return the zip of a good bundle with further entries."""
 
     def build(*entries: tuple[str | ZipInfo, bytes]) -> Path:
         path = Path(bundle.zipped(tmp_path / "bundle.zip"))

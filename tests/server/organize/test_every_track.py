@@ -1,4 +1,4 @@
-"""A bundle of every track, imported, scored and shown: nothing of the server knows one track from another."""
+"""A bundle of every track is imported, scored and shown. The server has no code for single tracks."""
 
 import io
 import subprocess
@@ -11,18 +11,20 @@ import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
 
-from evaluator.catalog import TRACKS, Column, Form, Metric, Track, TruthFile
+from evaluator.catalog import TRACKS, Column, Form, Metric, Modules, Track, TruthFile
 from evaluator.cli import main
 from evaluator.comparison import compare
+from evaluator.request import ScoringRequest, TruthOptions
 from evaluator.scoring import score
 from evaluator.synthesis import synthesize
-from evaluator.tracks.shared.one_answer import contest
+from evaluator.tracks.shared.one_answer import OneAnswerScorer
 from server.challenges.models import Phase
 from server.organize.services import checking, preparing
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.importing import import_bundle
 from server.submissions.models import Rerun, Submission
 from server.submissions.services import intake
+from tests.evaluator.options import with_intervals
 from tests.server.documented import Api
 from tests.server.page import Page
 
@@ -36,34 +38,30 @@ phases:
     feedback: {{classes: true}}
     baselines: [{{name: Starter, file: "baselines/{starter}"}}]
 """
+COLUMNS = (Column("ImageID", "image", "its id"), Column("Colour", "label", "a word"))
 COLOURS = Track(
     name="colours",
     title="Colours",
     summary="What colour each picture is.",
     truth=(TruthFile("colours.csv", ("ImageID", "Colour"), "one row an image"),),
-    form=Form(
-        "table",
-        columns=(Column("ImageID", "image", "its id"), Column("Colour", "label", "a word")),
-        example="img1,blue",
-        one_each=True,
-    ),
+    form=Form("table", COLUMNS, example="img1,blue", one_each=True),
     metrics=(Metric("accuracy", "Accuracy", "share of images that are right"),),
     headline_explained="The share of images whose colour is right.",
-    implementation=__name__,
+    modules=Modules(__name__),
 )
 POOLED = ("weighted_ap_relationships", "weighted_ap_phrases")
-CONTEST = contest(COLOURS, lambda truth, answers, _: {"accuracy": truth["Colour"] == answers["Colour"]})
+SCORER = OneAnswerScorer(COLOURS, lambda truth, answers, _: {"accuracy": truth["Colour"] == answers["Colour"]})
 
 
 @pytest.fixture(autouse=True)
 def a_new_track(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten lines in this file, and nothing else anywhere."""
+    """Register a new track, which needs ten lines in this file only."""
     monkeypatch.setitem(TRACKS, COLOURS.name, COLOURS)
 
 
 @pytest.fixture(autouse=True)
 def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same program in this process: a child would not know the new track."""
+    """Run the program in this process, because a child would not know the new track."""
 
     def run(*words: str, expected: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
         told = io.StringIO()
@@ -78,14 +76,14 @@ def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[*TRACKS, COLOURS.name])
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Track, Path]:
-    """A bundle of a track, with a baseline, and a better submission beside it."""
+    """Create a bundle of a track with a baseline, and a better submission beside it."""
     track, folder = TRACKS[request.param], tmp_path / "made"
     synthesize(track.name, folder, images=24, qualities=(0.4, 0.9))
     starter = folder / "submissions" / f"quality-0.40.{track.form.suffix}"
     home = folder / "phases" / "main"
     (home / "baselines").mkdir(parents=True)
     (folder / "truth").rename(home / "truth")
-    (home / "truth" / "salt.txt").write_text("5a" * 16)  # else every run would have another split
+    (home / "truth" / "salt.txt").write_text("5a" * 16)  # otherwise every run would have another split
     (home / "baselines" / starter.name).write_bytes(starter.read_bytes())
     (folder / "challenge.yaml").write_text(SHEET.format(slug=track.name, track=track.name, starter=starter.name))
     return track, folder
@@ -100,7 +98,7 @@ def imported(made: tuple[Track, Path], make: Any, django_capture_on_commit_callb
 
 @pytest.fixture
 def send(imported: Phase, make: Any, inline_queue: Any) -> Callable[[bytes], Submission]:
-    """Send a file for a team of one, and play the worker."""
+    """Submit a file for a team of one, and score it."""
     user = make.user(username="ada")
     team = make.team(imported.challenge, user, name="Ada")
 
@@ -130,7 +128,8 @@ def test_a_submission_gets_the_scores_of_the_evaluator_and_a_place(
     sent = send(good(made))
     assert (sent.status, sent.failure) == ("scored", "")
     (tmp_path / "mine").write_bytes(good(made))
-    expected = score(made[0].name, made[1] / "phases/main/truth", tmp_path / "mine", split=(0.5, 4))
+    truth, halves = made[1] / "phases/main/truth", TruthOptions(split=(0.5, 4))
+    expected = score(ScoringRequest(made[0].name, truth, tmp_path / "mine", opening=halves))
     answer = api.get(f"/api/v1/submissions/{sent.pk}", user=sent.user).json()
     assert answer["scores"]["public"] == expected.splits["public"].metrics
     assert answer["signature"] == expected.signature
@@ -151,7 +150,7 @@ def test_intervals_follow_where_the_track_has_them(
 
 
 def test_a_report_has_its_classes_and_further_tables(made: tuple[Track, Path], send: Any, api: Api) -> None:
-    """As soon as there is a score, long before it is explained."""
+    """They are there with the score, long before the explanation."""
     sent = send(good(made))
     split = api.get(f"/api/v1/submissions/{sent.pk}/report", user=sent.user).json()["splits"]["public"]
     assert [set(row) for row in split["classes"]][:1] == [
@@ -161,7 +160,7 @@ def test_a_report_has_its_classes_and_further_tables(made: tuple[Track, Path], s
 
 
 VERDICTS = {"a_better": "A is better", "tied": "No significant difference", "b_better": "B is better"}
-# What each track's explanation is made of: tables, and the curves of each class
+# The explanation of each track: tables, and the curves of each class
 EXPLAINED = {
     "openimages-detection": ({"errors", "error_sums", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
     "openimages-relationships": ({"errors", "error_sums", "averages"}, {"ap_relationships", "ap_phrases", *POOLED}),
@@ -176,7 +175,7 @@ EXPLAINED = {
 
 @pytest.fixture
 def explained(made: tuple[Track, Path], send: Any, inline_queue: Any) -> Submission:
-    """Scored, then its intervals, then its explanation, as the worker does it."""
+    """Return a submission with score, intervals and explanation, computed as the worker does."""
     sent: Submission = send(good(made))
     inline_queue.work_later()
     inline_queue.work_later()
@@ -234,8 +233,12 @@ def test_two_entries_are_compared_as_podium_compares_them(
         assert "Not known yet" in page.words
         return
     (made[1] / "mine").write_bytes(good(made))
-    drawn = {"split": (0.5, 4), "bootstrap": settings.INTERVAL_REPLICATES}
-    reports = [score(track.name, truth, file, **drawn) for file in (other, made[1] / "mine")]
+    drawn = with_intervals(settings.INTERVAL_REPLICATES)
+    requests = [
+        ScoringRequest(track.name, truth, file, opening=TruthOptions(split=(0.5, 4)), report=drawn)
+        for file in (other, made[1] / "mine")
+    ]
+    reports = [score(request) for request in requests]
     expected = compare(*reports, next((column.name for column in track.class_columns), ""))["public"]
     found = expected.metrics[track.headline]
     assert VERDICTS[found.verdict] in page.words

@@ -57,7 +57,7 @@ def test_a_baseline_named_like_a_team_is_a_mistake(make: Any, bundle: Any, run: 
 
 @pytest.fixture
 def without_room(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Baselines that the disk has no room for: the second of two, until the test clears it."""
+    """Fill the disk before the second of two baselines, until the test frees it."""
     names = {"Corner"}
     submit = intake.submit
 

@@ -1,4 +1,4 @@
-"""An import neither ends a phase nor reveals scores nor undoes an edit, unless that is said."""
+"""An import neither ends a phase nor reveals scores nor undoes an edit without consent."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ def written(at: datetime) -> str:
 
 @pytest.fixture
 def running(bundle: Any, run: Import) -> Challenge:
-    """A challenge that is open, with no end."""
+    """Create an open challenge without an end."""
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n")
     run()
     return Challenge.objects.get()
@@ -52,7 +52,7 @@ def test_a_closing_time_in_the_past_of_a_running_phase_is_refused_with_the_diffe
     bundle.sheet(**place(YESTERDAY))
     ((code, message),) = mistakes(run)
     assert code == "would_reveal"
-    assert "phase main would end at once and everybody could read its private scores" in message
+    assert "phase main would end at once, and everybody could read its private scores" in message
     assert f"it would close at {written(YESTERDAY)} instead of no date" in message
     assert Phase.objects.get().closing is None
 
@@ -81,7 +81,7 @@ def test_an_end_within_a_day_that_is_earlier_than_before_is_refused_with_the_dif
     bundle.sheet(**place(soon))
     ((code, message),) = mistakes(run)
     assert code == "would_reveal"
-    assert "phase main would end within 24 hours, earlier than participants were told" in message
+    assert "phase main would end within 24 hours, earlier than announced" in message
     assert f"it would close at {written(soon)} instead of {written(LATER)}" in message
     run(consent=Consent(reveal=True))
     assert Phase.objects.get().closing == soon
@@ -126,7 +126,7 @@ def test_feedback_of_a_running_phase_that_shows_more_is_refused_and_less_is_free
 
 
 def renamed(bundle: Any, opens_at: datetime) -> None:
-    """Give the phase of the bundle another short name."""
+    """Change the slug of the bundle's phase."""
     bundle.sheet(challenge=f"opens_at: {written(opens_at)}\n", text=SHEET.replace("slug: main", "slug: other"))
     for name in ("boxes.csv", "image_labels.csv"):
         bundle.write(f"phases/other/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
@@ -169,7 +169,7 @@ def test_the_command_takes_reveal_and_says_how(bundle: Any, running: Any, capsys
 def test_a_running_phase_is_not_suspended_unasked(bundle: Any, running: Any, run: Import) -> None:
     bundle.sheet(challenge=f"opens_at: {written(LATER)}\n")
     ((code, message),) = mistakes(run)
-    assert (code, "would stop taking submissions" in message) == ("would_reveal", True)
+    assert (code, "would stop accepting submissions" in message) == ("would_reveal", True)
 
 
 def test_a_private_challenge_is_not_shown_unasked(bundle: Any, running: Any, run: Import) -> None:
@@ -209,7 +209,7 @@ def test_organizers_who_look_reveal_nothing(bundle: Any, running: Any, run: Impo
 
 
 def edited(row: Any, **values: Any) -> None:
-    """What the admin does."""
+    """Change a row and log it, as the admin does."""
     type(row).objects.filter(pk=row.pk).update(**values)
     kind = row._meta.model_name
     audit.record(actor=None, action=f"{kind}.changed", subject=f"{kind} {row.pk}", detail={"fields": sorted(values)})

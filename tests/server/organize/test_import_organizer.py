@@ -1,4 +1,4 @@
-"""Whoever imports a bundle becomes an organizer of the challenge, unless they take part in it."""
+"""A user who imports a bundle becomes an organizer of the challenge, unless they take part in it."""
 
 from collections.abc import Callable
 from typing import Any

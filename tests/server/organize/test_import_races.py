@@ -1,4 +1,4 @@
-"""What a worker commits while an import is at the same rows."""
+"""A worker commits while an import changes the same rows."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ LOCK = "/* locked */"
 
 
 class Recorder:
-    """A worker with scores in its hands: it commits at the worst moment that the locks of the rows leave it."""
+    """A worker that commits its scores at the worst moment that row locks allow."""
 
     def __init__(self, phase: Phase) -> None:
         self.submission = phase.submissions.get()
@@ -28,10 +28,10 @@ class Recorder:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not self.is_done and '"submissions_submission"' in sql and LOCK in sql:
-            self.record()  # whoever locks the row waits for this
+            self.record()  # a transaction that locks the row waits for this
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
-            self.record()  # nobody has locked the row: right behind the back of who collects
+            self.record()  # no lock: just after the import has collected the related rows
         return found
 
     def record(self) -> None:
@@ -44,7 +44,7 @@ class Recorder:
 
 @pytest.fixture
 def recording(bundle: Any, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
-    """A baseline of a second phase is being recorded; SQLite, which has no such locks, writes them as comments."""
+    """Record a baseline of a second phase meanwhile. SQLite has no row locks, so they are written as SQL comments."""
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_update_of", True)
     monkeypatch.setattr(connection.features, "has_select_for_no_key_update", True)

@@ -1,4 +1,4 @@
-"""An import does not make private images of a running phase public unasked."""
+"""An import does not make private images of a running phase public without consent."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ USAGE = "ImageID,Usage\na,Public\nb,Private\n"
 
 @pytest.fixture
 def moved(bundle: Any, run: Any) -> Phase:
-    """A phase whose bundle makes its private image public."""
+    """Create a phase, and change its bundle so that its private image is public."""
     bundle.write("phases/main/usage.csv", USAGE)
     run()
     bundle.write("phases/main/usage.csv", USAGE.replace("Private", "Public"))
@@ -32,7 +32,7 @@ def refused(run: Any) -> str:
 
 
 def test_a_truth_with_more_public_images_needs_reveal(moved: Phase, run: Any) -> None:
-    assert "phase main: 1 images that are private now would be public" in refused(run)
+    assert "phase main: 1 private images would become public" in refused(run)
     run(consent=Consent(reveal=True))
     assert Phase.objects.get().signature != moved.signature
 
@@ -41,7 +41,7 @@ def test_a_truth_that_cannot_be_compared_needs_reveal(moved: Phase, run: Any) ->
     assert moved.truth is not None
     for file in (moved.truth.prepared, moved.truth.source):
         Path(file.path).write_bytes(b"damaged")
-    assert "what the new truth reveals is not known" in refused(run)
+    assert "it is unknown what the new truth reveals" in refused(run)
 
 
 def test_before_it_opens_images_move_freely(moved: Phase, run: Any) -> None:

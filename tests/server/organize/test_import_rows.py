@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import OperationalError, connection
 
 from server.audit.models import Entry
+from server.challenges.feedback_leakage import PER_CLASS
 from server.challenges.models import Challenge, Phase, Truth
-from server.challenges.revealed import PER_CLASS
 from server.organize.services import importing
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.consent import Consent
@@ -29,7 +29,7 @@ def codes_of(run: Import) -> list[tuple[str, int | None]]:
 
 
 def stored() -> set[Path]:
-    """Every file that is kept: truths and uploads."""
+    """Return all stored files: truths and uploads."""
     folders = (Path(settings.TRUTH_ROOT), Path(settings.MEDIA_ROOT))
     return {path for folder in folders for path in folder.rglob("*") if path.is_file()}
 
@@ -89,7 +89,7 @@ def test_the_same_bundle_again_changes_nothing(bundle: Any, run: Import) -> None
 def test_its_zip_is_the_same_bundle(bundle: Any, run: Import, tmp_path: Path) -> None:
     run()
     said: list[str] = []
-    importing.import_bundle(path=bundle.zipped(tmp_path / "bundle.zip"), by=None, say=said.append)
+    importing.import_bundle(path=bundle.zipped(tmp_path / "bundle.zip"), by=None, report=said.append)
     assert said == ["nothing changed"]
 
 
@@ -110,7 +110,7 @@ def test_a_new_ladder_has_two_standard_errors_and_one_that_exists_keeps_its_marg
     bundle.sheet(phase="    feedback: {scores: ladder}\n")
     run()
     assert Phase.objects.get().ladder_standard_errors == 2
-    Phase.objects.update(ladder_standard_errors=1)  # as the migration leaves those that exist
+    Phase.objects.update(ladder_standard_errors=1)  # as the migration leaves existing phases
     assert run() == ["nothing changed"]
     assert Phase.objects.get().ladder_standard_errors == 1
     bundle.sheet(phase="    feedback: {scores: ladder}\n    ladder: {standard_errors: 2.5}\n")

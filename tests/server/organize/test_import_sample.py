@@ -1,4 +1,4 @@
-"""A sample submission of a bundle is published, so its form is checked first, without the truth."""
+"""A sample submission is published, so only its form is checked, without the truth."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""With the real `podium prepare` as a child process."""
+"""Imports with the real `podium prepare` as a child process."""
 
 import gzip
 import json
@@ -121,7 +121,7 @@ def test_a_gzipped_truth_is_the_same_truth(bundle: Any) -> None:
     path.with_name("boxes.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
     path.unlink()
     said: list[str] = []
-    import_bundle(path=bundle.path, by=None, say=said.append)
+    import_bundle(path=bundle.path, by=None, report=said.append)
     assert said == ["nothing changed"]
 
 
@@ -139,10 +139,8 @@ def test_every_parameter_reaches_the_program(bundle: Any, tmp_path: Path) -> Non
 
 def test_the_signature_of_the_program_is_that_of_the_phase(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = []
-    run = preparing.answer_of
-    monkeypatch.setattr(
-        preparing, "answer_of", lambda *words, **about: answers.append(run(*words, **about)) or answers[-1]
-    )
+    run = preparing.run
+    monkeypatch.setattr(preparing, "run", lambda *words, **about: answers.append(run(*words, **about)) or answers[-1])
     import_bundle(path=bundle.path, by=None)
     assert answers[0]["signature"] == Phase.objects.get().signature
 
@@ -199,7 +197,7 @@ def test_a_duplicated_box_is_warned_about_with_the_ceiling_and_strict_refuses_it
         call_command("import_challenge", bundle.path, strict=True)
     told = capsys.readouterr().err
     assert "phases/main/truth/boxes.csv:4: truth_duplicate " in told
-    assert "1 objects cannot be reached" in told
+    assert "1 objects cannot be found" in told
     assert not Challenge.objects.exists()
     call_command("import_challenge", bundle.path)
     said = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""Warnings of an import: they are reported beside the mistakes, and `--strict` makes them mistakes."""
+"""Warnings of an import are reported beside mistakes, and `--strict` makes them mistakes."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ TOLD = "phases/main/truth/boxes.csv:3: warning: doubtful is odd"
 
 @pytest.fixture
 def doubtful(make: Any, quick_podium: Any, monkeypatch: Any) -> None:
-    """A truth that `podium prepare` warns about, twice, and shows once."""
-    quick = preparing.answer_of
+    """Make `podium prepare` report two warnings and list one of them."""
+    quick = preparing.run
     warnings = {"warnings": [DOUBTFUL], "warning_counts": {"doubtful": 2}}
-    monkeypatch.setattr(preparing, "answer_of", lambda *words, **about: quick(*words, **about) | warnings)
+    monkeypatch.setattr(preparing, "run", lambda *words, **about: quick(*words, **about) | warnings)
 
 
 def test_an_import_with_warnings_is_done_and_reports_them(doubtful: Any, bundle: Any, capsys: Any) -> None:
@@ -38,7 +38,7 @@ def test_strict_makes_every_warning_a_mistake(doubtful: Any, bundle: Any, capsys
 
 
 def test_warnings_are_reported_beside_mistakes(doubtful: Any, bundle: Any) -> None:
-    bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")  # found when the rows are written
+    bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")  # detected when the rows are written
     with pytest.raises(InvalidBundle) as error:
         import_bundle(path=bundle.path, by=None)
     assert [problem.code for problem in error.value.problems] == ["bad_dates"]

@@ -1,4 +1,4 @@
-"""`import_challenge --opaque-ids`: a retrieval bundle whose caption ids show their images becomes one that can open."""
+"""`import_challenge --opaque-ids` replaces caption ids that reveal their images."""
 
 import csv
 import json
@@ -87,7 +87,7 @@ def test_a_damaged_gallery_is_told_and_left_alone(captions: BundleFolder) -> Non
 
 
 def test_a_zip_must_be_unpacked_first(captions: BundleFolder, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="unpack the zip"):
+    with pytest.raises(CommandError, match="Unpack the zip"):
         call_command("import_challenge", str(captions.zipped(tmp_path / "captions.zip")), "--opaque-ids")
 
 
@@ -106,7 +106,7 @@ def test_participants_get_the_candidates_and_nothing_of_the_mapping(captions: Bu
 
 
 def test_a_phase_of_the_version_before_keeps_its_ids(captions: BundleFolder) -> None:
-    """It exists already: the same bundle must not be refused now."""
+    """The phase exists already, so the same bundle must still be accepted."""
     write_opaque_ids(captions.path)
     import_bundle(path=captions.path, by=None)
     Phase.objects.update(salt="")

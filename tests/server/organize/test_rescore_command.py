@@ -1,4 +1,4 @@
-"""`manage.py rescore`: what it says, and that a preview changes nothing."""
+"""`manage.py rescore`: its output, and that a preview changes nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def truth(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ready(phase: Any, make: Any, scored: Any, truth: Path) -> Any:
-    """B overtakes A, and everything has its new score."""
+    """Create new scores for all submissions, by which B overtakes A."""
     teams = {name: make.team(phase.challenge, name=name) for name in "AB"}
     pair = [scored(phase, score, team=teams[name]) for name, score in (("A", 0.6), ("B", 0.5))]
     newer = rescore.truths.add(phase=phase, path=truth, by=None)
@@ -59,7 +59,7 @@ def test_without_preview_it_is_applied(phase: Any, ready: Any, capsys: Any) -> N
 
 def test_it_does_not_wait_for_a_worker_for_ever(phase: Any, scored: Any, truth: Path, monkeypatch: Any) -> None:
     scored(phase, 0.5)
-    monkeypatch.setattr(rescore, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(rescore, "MAX_IDLE_SECONDS", 0.0)
     with pytest.raises(CommandError, match="Is the service running"):
         call_command("rescore", "animals", "main", truth=truth)
 
@@ -71,7 +71,7 @@ def test_a_truth_at_fault_is_told_line_by_line(phase: Any, truth: Path) -> None:
 
 
 def test_a_phase_that_is_not_there_is_said(db: None) -> None:
-    with pytest.raises(CommandError, match="no phase main of a challenge nowhere"):
+    with pytest.raises(CommandError, match="no phase main in a challenge nowhere"):
         call_command("rescore", "nowhere", "main")
 
 
@@ -91,16 +91,16 @@ def test_the_first_version_and_the_second_and_the_first_again_by_number_and_by_f
         capsys.readouterr()
         call_command("rescore", "animals", "main", truth=named)
         said = capsys.readouterr().out
-        assert "rescoring against truth version 1 " in said
-        assert "boards of animals/main show truth version 1 " in said
+        assert "rescoring against ground truth version 1 " in said
+        assert "the leaderboards of animals/main show ground truth version 1 " in said
         assert boards(phase) == at_first
-    call_command("rescore", "animals", "main", truth=str(truth))  # the folder of version 2
-    assert "show truth version 2 " in capsys.readouterr().out
+    call_command("rescore", "animals", "main", truth=str(truth))  # a folder with the content of version 2
+    assert "show ground truth version 2 " in capsys.readouterr().out
     assert boards(phase) == [("B", 0.4), ("A", 0.3)]
 
 
 def signature_of(phase: Any, *, version: int) -> str:
-    """The kept scores of the first version were written by hand; give them the signature that they would have."""
+    """Give hand-written scores of the first version the signature that real ones would have."""
     sha256 = phase.truths.get(version=version).sha256
     return compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), sha256)
 
@@ -113,8 +113,8 @@ def test_a_version_that_is_not_there_is_said(phase: Any) -> None:
 def test_a_preview_says_what_boards_show_and_that_a_rescoring_waits(phase: Any, ready: Any, capsys: Any) -> None:
     call_command("rescore", "animals", "main", "--preview")
     said = capsys.readouterr().out
-    assert "boards of animals/main show truth version 1 " in said
-    assert "a rescoring to truth version 2 " in said
+    assert "the leaderboards of animals/main show ground truth version 1 " in said
+    assert "a rescoring to ground truth version 2 " in said
     assert "applied\n" not in said
 
 
@@ -123,5 +123,5 @@ def test_a_preview_can_be_discarded(phase: Any, ready: Any, capsys: Any) -> None
     call_command("rescore", "animals", "main", "--discard")
     assert capsys.readouterr().out.endswith("discarded\n")
     assert not Rescoring.objects.exists()
-    with pytest.raises(CommandError, match="No rescoring waits"):
+    with pytest.raises(CommandError, match="There is no rescoring to discard"):
         call_command("rescore", "animals", "main", "--discard")

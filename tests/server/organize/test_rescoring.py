@@ -1,4 +1,4 @@
-"""A rescoring goes on beside the boards, loses nothing, and switches them at one instant or not at all."""
+"""A rescoring does not change leaderboards until it switches them all at once, and it loses nothing."""
 
 from hashlib import sha256
 from typing import Any
@@ -16,7 +16,7 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.organize.services.rescoring import Change
 from server.submissions.models import Evaluation, Rerun, Submission
-from server.submissions.services import lifecycle, reruns
+from server.submissions.services import leases, lifecycle, reruns
 from tests.server.conftest import evaluate
 
 ANONYMOUS = AnonymousUser()
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue")
 
 @pytest.fixture
 def newer(phase: Any) -> Truth:
-    """A second version, which is not used yet."""
+    """Create a second version that is not active."""
     return add(phase, version=2)
 
 
@@ -42,8 +42,8 @@ def kind(phase: Any, truth: Truth) -> str:
 
 
 def done(submission: Submission, value: float) -> None:
-    """What the worker does with a rerun."""
-    rerun = reruns.claim(submission.reruns.get().pk)
+    """Record a rerun as the worker does."""
+    rerun = leases.claim(Rerun, submission.reruns.get().pk)
     assert rerun is not None
     split = {"headline": "mAP", "classes": [], "metrics": {"mAP": value}, "intervals": {"mAP": [value, value]}}
     report = {"signature": kind(submission.phase, rerun.truth), "splits": {"public": split}}
@@ -57,7 +57,7 @@ def lines(phase: Any) -> list[tuple[str, float]]:
 
 @pytest.fixture
 def two(phase: Any, make: Any, scored: Any) -> tuple[Submission, Submission]:
-    """A leads B."""
+    """Create two submissions; team A leads team B."""
     return tuple(
         scored(phase, score, team=make.team(phase.challenge, name=name)) for name, score in (("A", 0.6), ("B", 0.5))
     )
@@ -66,10 +66,10 @@ def two(phase: Any, make: Any, scored: Any) -> tuple[Submission, Submission]:
 def test_everything_scored_is_asked_for_and_the_board_stays(phase: Any, newer: Any, two: Any, make: Any) -> None:
     make.submission(phase, status="cancelled", finished_at=two[0].finished_at)
     begun = rescoring.start(phase=phase, by=None)
-    assert (begun.signature, rescoring.left(begun)) == (kind(phase, newer), 2)
+    assert (begun.signature, rescoring.count_left(begun)) == (kind(phase, newer), 2)
     assert {rerun.submission for rerun in Rerun.objects.filter(truth=newer)} == set(two)
     done(two[0], 0.1)
-    assert (rescoring.left(begun), lines(phase)) == (1, [("A", 0.6), ("B", 0.5)])
+    assert (rescoring.count_left(begun), lines(phase)) == (1, [("A", 0.6), ("B", 0.5)])
 
 
 def test_a_preview_tells_the_ranks_that_change(phase: Any, newer: Any, two: Any, scored: Any) -> None:
@@ -90,7 +90,7 @@ def test_applied_the_board_is_the_new_one_with_everybody_on_it(phase: Any, newer
     assert lines(phase) == [("B", 0.7), ("A", 0.5)]
     assert Phase.objects.get(pk=phase.pk).truth == newer
     assert Entry.objects.latest("number").action == "rescoring.applied"
-    assert rescoring.left(Rescoring.objects.get()) == 0
+    assert rescoring.count_left(Rescoring.objects.get()) == 0
 
 
 def test_whoever_read_the_phase_before_sees_the_old_board_whole(phase: Any, newer: Any, two: Any) -> None:
@@ -128,7 +128,7 @@ def test_what_is_scored_meanwhile_does_not_hold_it_up_and_is_asked_for(
 
 
 def test_what_is_recorded_after_it_against_the_old_truth_is_scored_again(phase: Any, newer: Any, make: Any) -> None:
-    running = lifecycle.claim(make.submission(phase).pk)
+    running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
     old = phase.truth
     begun = rescoring.start(phase=phase, by=None)
@@ -143,11 +143,11 @@ def test_what_is_recorded_after_it_against_the_old_truth_is_scored_again(phase: 
 def test_what_cannot_be_scored_is_told_and_left_out_only_when_that_is_said(phase: Any, newer: Any, two: Any) -> None:
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
-    claimed = reruns.claim(two[1].reruns.get().pk)
+    claimed = leases.claim(Rerun, two[1].reruns.get().pk)
     assert claimed is not None
     reruns.fail(claimed, sentence="The file does not fit this truth: unknown_image.", final=True)
     (lost,) = rescoring.unscorable(begun)
-    assert (lost.submission, rescoring.left(begun)) == (two[1], 0)
+    assert (lost.submission, rescoring.count_left(begun)) == (two[1], 0)
     assert rescoring.changes(begun, split="public")[-1] == Change("B", 2, None, 0.5, None)
     with pytest.raises(Refused) as refusal:
         rescoring.apply(rescoring=begun, by=None)
@@ -160,7 +160,7 @@ def test_begun_again_it_goes_on(phase: Any, newer: Any, two: Any) -> None:
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
     assert rescoring.start(phase=phase, by=None) == begun
-    assert (rescoring.left(begun), Entry.objects.filter(action="rescoring.started").count()) == (1, 1)
+    assert (rescoring.count_left(begun), Entry.objects.filter(action="rescoring.started").count()) == (1, 1)
 
 
 def test_a_still_newer_truth_replaces_it(phase: Any, newer: Any, two: Any) -> None:
@@ -177,7 +177,7 @@ def test_another_version_of_the_evaluator_is_a_rescoring_against_the_same_truth(
     Phase.objects.filter(pk=phase.pk).update(signature="of an earlier version")
     Evaluation.objects.update(signature="of an earlier version", evaluator_version="0.9.0")
     begun = rescoring.start(phase=phase, by=None)
-    assert (begun.truth, begun.signature, rescoring.left(begun)) == (phase.truth, kind(phase, phase.truth), 2)
+    assert (begun.truth, begun.signature, rescoring.count_left(begun)) == (phase.truth, kind(phase, phase.truth), 2)
     for submission, value in zip(two, (0.5, 0.7), strict=True):
         done(submission, value)
     rescoring.apply(rescoring=begun, by=None)
@@ -188,7 +188,7 @@ def test_intervals_of_the_old_truth_are_not_waited_for(phase: Any, newer: Any, t
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         done(submission, 0.9)
-    reruns.ask([two[0]], truth=phase.truth)
+    reruns.request([two[0]], truth=phase.truth)
     Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
     rescoring.apply(rescoring=begun, by=None)
     assert (Rerun.objects.scoring().count(), Submission.objects.get(pk=two[0].pk).is_settled) == (0, True)
@@ -205,7 +205,7 @@ def test_what_boards_show_from_now_on_is_explained_anew(phase: Any, newer: Any, 
 
 def test_an_explanation_that_was_given_up_keeps_nobody_off_the_boards(phase: Any, newer: Any, two: Any) -> None:
     begun = rescoring.start(phase=phase, by=None)
-    reruns.ask([two[0]], truth=newer, purpose=Rerun.Purpose.EXPLANATION)
+    reruns.request([two[0]], truth=newer, purpose=Rerun.Purpose.EXPLANATION)
     Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).update(failure="too large")
     assert not rescoring.unscorable(begun).exists()
 
@@ -220,5 +220,5 @@ def test_applied_twice_it_is_applied_once(phase: Any, newer: Any, two: Any) -> N
 
 def test_a_phase_without_a_truth_has_nothing_to_be_rescored_against(phase: Any) -> None:
     phase.truths.all().delete()
-    with pytest.raises(Refused, match="no truth"):
+    with pytest.raises(Refused, match="no ground truth"):
         rescoring.start(phase=phase, by=None)

@@ -1,4 +1,4 @@
-"""A rescoring does not make private images public unasked, whichever version is in use when it begins or is applied."""
+"""A rescoring does not make private images public without consent, whichever version is active."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,9 +35,10 @@ def write(folder: Path, *, z: str = "") -> Path:
 
 @pytest.fixture
 def versions(phase: Phase, tmp_path: Path) -> dict[str, Truth]:
-    """Versions without z, with z private, which is in use, and with z public; the last two were added beside the first.
+    """Create three versions of the truth: without image z, with z private (the active one), and with z public.
 
-    With the first one alone neither makes anything public that was private.
+    The last two were added while the first was active. Compared with the first alone, neither makes a private image
+    public.
     """
     added = {}
     for name, z in (("without", ""), ("private", "z,Private\n"), ("public", "z,Public\n")):
@@ -57,14 +58,14 @@ def active(phase: Phase) -> Truth:
 
 
 def test_it_does_not_begin_unless_that_is_said(phase: Phase, versions: dict[str, Truth]) -> None:
-    with pytest.raises(Refused, match="1 images that are private now would be public"):
+    with pytest.raises(Refused, match="1 private images would become public"):
         rescoring.start(phase=phase, by=None, truth=versions["public"])
     assert not Rescoring.objects.filter(applied_at=None).exists()
 
 
 def test_it_is_not_applied_unless_that_is_said_again(phase: Phase, versions: dict[str, Truth]) -> None:
     begun = rescoring.start(phase=phase, by=None, truth=versions["public"], reveal=True)
-    with pytest.raises(Refused, match="1 images that are private now would be public"):
+    with pytest.raises(Refused, match="1 private images would become public"):
         rescoring.apply(rescoring=begun, by=None)
     assert active(phase) == versions["private"]
     rescoring.apply(rescoring=begun, by=None, reveal=True)
@@ -77,10 +78,10 @@ def test_a_truth_that_came_into_use_after_the_comparison_stops_the_switch(
     begun = rescoring.start(phase=phase, by=None, truth=versions["without"])
 
     def meanwhile(*_: Any) -> None:
-        truths.put_into_use(versions["public"])
+        truths.activate(versions["public"])
 
     monkeypatch.setattr(rescoring, "refuse_newly_public", meanwhile)
-    with pytest.raises(Refused, match="Another truth came into use"):
+    with pytest.raises(Refused, match="The active ground truth has changed"):
         rescoring.apply(rescoring=begun, by=None)
 
 
@@ -98,28 +99,28 @@ def test_a_version_that_was_added_while_the_phase_was_closed_is_compared_after_i
     (folder / "usage.csv").write_text("ImageID,Usage\nx,Private\ny,Public\n")
     added = truths.add(phase=Phase.objects.get(pk=phase.pk), path=folder, by=None)
     Phase.objects.update(closes_at=None)
-    with pytest.raises(Refused, match="1 images that are private now would be public"):
+    with pytest.raises(Refused, match="1 private images would become public"):
         rescoring.start(phase=Phase.objects.get(pk=phase.pk), by=None, truth=added)
 
 
 def test_a_damaged_truth_is_made_again_to_be_compared(phase: Phase, versions: dict[str, Truth]) -> None:
     for truth in versions.values():
         Path(truth.prepared.path).write_bytes(b"PODIUM")
-    with pytest.raises(Refused, match="1 images that are private now would be public"):
+    with pytest.raises(Refused, match="1 private images would become public"):
         rescoring.start(phase=phase, by=None, truth=versions["public"])
 
 
 def test_what_cannot_be_compared_is_not_used_unless_that_is_said(phase: Phase, versions: dict[str, Truth]) -> None:
     for file in (versions["private"].prepared, versions["private"].source):
         Path(file.path).write_bytes(b"damaged")
-    with pytest.raises(Refused, match="what the other truth would reveal is not known"):
+    with pytest.raises(Refused, match="unknown what the other ground truth would reveal"):
         rescoring.start(phase=phase, by=None, truth=versions["without"])
     rescoring.start(phase=phase, by=None, truth=versions["without"], reveal=True)
 
 
 def test_the_command_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str, Truth]) -> None:
     named = str(versions["public"].version)
-    with pytest.raises(CommandError, match="1 images that are private now would be public"):
+    with pytest.raises(CommandError, match="1 private images would become public"):
         call_command("rescore", "animals", "main", truth=named)
     call_command("rescore", "animals", "main", truth=named, reveal=True)
     assert active(phase) == versions["public"]
@@ -130,7 +131,7 @@ def test_the_api_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str
     asked = {"truth": versions["public"].version}
     who = {"user": boss, "scope": "organize"}
     refused = api.post(f"{PATH}/rescore", asked, **who)
-    assert (refused.status_code, "say reveal" in refused.json()["detail"]) == (422, True)
+    assert (refused.status_code, "set reveal" in refused.json()["detail"]) == (422, True)
     assert api.post(f"{PATH}/rescore", {**asked, "reveal": True}, **who).status_code == 200
     assert api.post(f"{PATH}/rescore/apply", {}, **who).status_code == 422
     assert api.post(f"{PATH}/rescore/apply", {"reveal": True}, **who).json()["truth"]["active"]

@@ -1,4 +1,4 @@
-"""Any version of a truth can be put into effect again, and a rescoring that was begun can be given up."""
+"""Any version of a truth can become active again, and an open rescoring can be discarded."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from server.errors import Refused
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
-from server.submissions.services import reruns
+from server.submissions.services import leases, reruns
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
 __all__ = ["newer", "two"]  # fixtures
@@ -20,8 +20,8 @@ AT_FIRST = [("A", 0.6), ("B", 0.5)]
 
 
 def switched(phase: Any, truth: Truth, **scores: float) -> Rescoring:
-    """Rescore to a truth and apply it; `scores` are those that are still needed, by team."""
-    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as if a worker had been there
+    """Rescore to a truth and apply it; `scores` are the missing scores by team."""
+    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as a worker would
     begun = rescoring.start(phase=phase, by=None, truth=truth)
     assert {rerun.submission.team.name for rerun in Rerun.objects.filter(truth=truth)} == set(scores)
     for rerun in list(Rerun.objects.filter(truth=truth)):
@@ -31,7 +31,7 @@ def switched(phase: Any, truth: Truth, **scores: float) -> Rescoring:
 
 @pytest.fixture
 def real(phase: Any, make: Any, two: Any) -> Truth:
-    """The first version, whose scores have the signature that they would really have."""
+    """Return the first version, with the real signature on its scores."""
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
     return Truth.objects.get(phase=phase, active=True)
@@ -68,14 +68,14 @@ def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Any, r
 def test_intervals_that_a_switch_cut_off_are_asked_for_when_their_version_returns(
     phase: Any, real: Any, newer: Any, two: Any
 ) -> None:
-    """`scored` writes no intervals: as if the switch had come before them."""
+    """`scored` writes no intervals, as if the switch had come before them."""
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     assert set(Rerun.objects.scoring().values_list("submission", flat=True)) == {one.pk for one in two}
 
 
 def test_a_version_that_was_taken_back_does_not_return_unless_it_is_named(phase: Any, real: Any, newer: Any) -> None:
-    assert rescoring.start(phase=phase, by=None).truth == newer  # never in use, so it is meant
+    assert rescoring.start(phase=phase, by=None).truth == newer  # never active, so it is the default
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     begun = rescoring.start(phase=phase, by=None)
@@ -98,7 +98,7 @@ def test_a_discarded_rescoring_leaves_no_trace_but_in_the_audit_log(
 ) -> None:
     before = list(Evaluation.objects.order_by("pk").values_list("pk", "signature"))
     rescoring.start(phase=phase, by=None, truth=newer)
-    done(two[0], 0.1)  # the other one still waits
+    done(two[0], 0.1)  # the other rescoring is still open
     rescoring.discard(phase=phase, by=make.user(username="boss"))
     assert not Rescoring.objects.exists()
     assert not Rerun.objects.exists()
@@ -110,7 +110,7 @@ def test_a_discarded_rescoring_leaves_no_trace_but_in_the_audit_log(
 
 def test_what_a_worker_has_in_hand_when_it_is_discarded_is_not_recorded(phase: Any, real: Any, newer: Any) -> None:
     rescoring.start(phase=phase, by=None, truth=newer)
-    claimed = reruns.claim(Rerun.objects.filter(truth=newer)[0].pk)
+    claimed = leases.claim(Rerun, Rerun.objects.filter(truth=newer)[0].pk)
     assert claimed is not None
     rescoring.discard(phase=phase, by=None)
     split = {"headline": "mAP", "classes": [], "metrics": {"mAP": 0.9}, "intervals": {}}
@@ -134,10 +134,10 @@ def test_discarding_keeps_the_scores_from_when_that_version_was_in_use(
 def test_discarding_one_to_the_active_truth_keeps_what_the_boards_wait_for(
     phase: Any, real: Any, newer: Any, make: Any, scored: Any
 ) -> None:
-    """A file that was recorded against the other truth waits for its score; the rescoring asked for nothing new."""
+    """A file that was recorded against the other truth still has its rerun; the rescoring queued nothing new."""
     submission = scored(phase, 0.3, team=make.team(phase.challenge, name="C"))
     submission.evaluations.update(truth=newer, signature=kind(phase, newer))
-    reruns.ask([submission], truth=real)
+    reruns.request([submission], truth=real)
     rescoring.start(phase=phase, by=None, truth=real)
     rescoring.discard(phase=phase, by=None)
     assert Rerun.objects.filter(submission=submission, truth=real).exists()
@@ -159,6 +159,6 @@ def test_one_that_was_replaced_is_in_the_audit_log(phase: Any, real: Any, newer:
 
 def test_nothing_can_be_discarded_where_nothing_was_begun(phase: Any, real: Any, newer: Any) -> None:
     switched(phase, newer, A=0.1, B=0.2)
-    with pytest.raises(Refused, match="rescore to the truth version before it") as refusal:
+    with pytest.raises(Refused, match="rescore to the previous truth version") as refusal:
         rescoring.discard(phase=phase, by=None)
     assert refusal.value.code == "not_found"

@@ -1,4 +1,4 @@
-"""The salt of a phase, from its import to its scores: made once, kept, and never said."""
+"""The salt of a phase from import to scores: created once, stored, never shown."""
 
 import gzip
 import io
@@ -33,10 +33,10 @@ SPLIT = "    split: {public: 0.5}\n"
 
 
 def sentences(bundle: Any) -> list[str]:
-    """Return what an import says, then its warnings but for those that do not concern the salt."""
+    """Return the messages of an import and its warnings about salts."""
     said: list[str] = []
     warned: list[Problem] = []
-    import_bundle(path=bundle.path, by=None, say=said.append, warn=warned.append)
+    import_bundle(path=bundle.path, by=None, report=said.append, warn=warned.append)
     return said + [problem.message for problem in warned if "salt" in problem.message or "seed" in problem.message]
 
 
@@ -49,7 +49,7 @@ def refusal(act: Callable[[], object]) -> tuple[str, str | None, str]:
 
 @pytest.fixture
 def unsalted(bundle: Any) -> Phase:
-    """A phase as the version before imported it: with a split by seed, without a salt."""
+    """Create a phase as imported before salts existed, with a split by seed."""
     import_bundle(path=bundle.path, by=None)
     Truth.objects.all().delete()
     Phase.objects.update(salt="")
@@ -66,7 +66,7 @@ def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: Any) -> None:
     salts = set(Phase.objects.values_list("salt", flat=True))
     assert len(salts) == 2
     assert all(len(bytes.fromhex(salt)) == 16 and salt.endswith("\n") for salt in salts)
-    assert Truth.objects.values("sha256").distinct().count() == 2  # of the same files
+    assert Truth.objects.values("sha256").distinct().count() == 2  # for the same files
 
 
 def test_the_same_bundle_again_gets_the_kept_salt(bundle: Any) -> None:
@@ -166,9 +166,9 @@ def test_a_phase_from_before_stays_as_it_is_and_warns(bundle: Any, unsalted: Pha
 def test_a_seed_is_warned_about_and_not_read_where_there_is_a_salt(bundle: Any, make: Any) -> None:
     bundle.write(OWN, SALT)
     bundle.sheet(phase="    split: {public: 0.5, seed: 7}\n")
-    assert any("split.seed is not read" in sentence for sentence in sentences(bundle))
+    assert any("split.seed is ignored" in sentence for sentence in sentences(bundle))
     phase = Phase.objects.get()
-    make.submission(phase)  # from here on nothing may change that a score depends on
+    make.submission(phase)  # from here on nothing that affects scores may change
     signature = phase.signature
     bundle.sheet(phase=SPLIT)
     assert not any("split.seed" in sentence for sentence in sentences(bundle))
@@ -203,7 +203,7 @@ def test_nobody_is_told_the_salt(bundle: Any, make: Any, client: Client, api: An
 def test_the_folder_with_its_salt_gives_the_stored_scores_and_intervals(
     bundle: Any, make: Any, inline_queue: Any, tmp_path: Path, settings: Any, capsys: Any
 ) -> None:
-    """What the server has stored, and what `podium score` says to the organizer, who unpacks the kept source."""
+    """The stored scores equal those of `podium score` with the unpacked source."""
     settings.INTERVAL_REPLICATES = 1_000
     synthesize("openimages-detection", tmp_path / "made", images=40, qualities=(0.6,))
     for path in (tmp_path / "made" / "truth").iterdir():

@@ -1,4 +1,4 @@
-"""A truth is one version of its phase however often it is imported, and a submission counts once on every board."""
+"""A truth is one version however often it is imported, and a submission counts once on every leaderboard."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ IMAGES = "phases/main/truth/images.csv"
 
 @pytest.fixture
 def taken_back(bundle: Any, make: Any, quick_podium: Any, inline_queue: Any, run: Import) -> list[str]:
-    """A truth was imported, then another, then the first again; what the last import said."""
+    """Import a truth, another one, and the first again. Return the messages of the last import."""
     run()
     bundle.write(IMAGES, "ImageID\na\nb\n")
     run()
@@ -37,7 +37,7 @@ def test_a_truth_that_is_imported_again_is_the_version_that_it_was(taken_back: l
 
 def test_a_version_that_an_import_took_back_is_not_proposed_for_a_rescoring(taken_back: list[str]) -> None:
     phase = Phase.objects.get()
-    assert rescoring.proposed(phase, None) == phase.truth
+    assert rescoring.default_truth(phase, None) == phase.truth
 
 
 def test_after_a_rescoring_to_the_truth_that_was_imported_twice_every_submission_counts_once(
@@ -69,7 +69,7 @@ BEFORE = [("challenges", "0013_truth_used"), ("submissions", "0009_rerun_leased"
 
 @pytest.fixture
 def before(make: Any) -> Any:
-    """The database as it was when a truth could be two versions; the function that is returned migrates it."""
+    """Migrate back to when a truth could be two versions. Return a function that migrates forward."""
     newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
     MigrationExecutor(connection).migrate(BEFORE)
 

@@ -1,22 +1,35 @@
-"""The cancel button of a submission's page."""
+"""The cancel button on the page of a submission."""
 
 from typing import Any
 
 from django.test import Client
 
+from server.submissions.models import Submission
+from server.submissions.services import leases
 from tests.server.page import Page
 
 
-def test_cancelling_ends_it(make: Any, team: Any, client: Client) -> None:
+def test_a_queued_submission_is_cancelled(make: Any, team: Any, client: Client) -> None:
     submission = make.submission(make.phase(team.challenge), team)
     page = Page(client.post(f"/submissions/{submission.pk}/cancel", follow=True))
-    assert "The submission was cancelled." in page.words
-    assert "Cancelled before it was scored." in page.words
+    assert page.all("p", class_="notice-success")
+    assert page.context["submission"].status == "cancelled"
 
 
-def test_a_scored_one_is_not_cancelled(make: Any, scored: Any, team: Any, client: Client) -> None:
+def test_a_scored_submission_is_not_cancelled(make: Any, scored: Any, team: Any, client: Client) -> None:
     submission = scored(make.phase(team.challenge), 0.5, team=team)
     page = Page(client.post(f"/submissions/{submission.pk}/cancel"))
     assert page.status == 409
     assert "not_cancellable" in page.words
     assert "0.50000" in page.words
+
+
+def test_the_page_says_that_cancelling_costs_quota_once_scoring_has_begun(make: Any, team: Any, client: Client) -> None:
+    submission = make.submission(make.phase(team.challenge), team)
+    charged = "Scoring has started, so the submission will count against your quota even if you cancel it."
+    address = f"/submissions/{submission.pk}/"
+    assert charged not in Page(client.get(address)).words
+    claimed = leases.claim(Submission, submission.pk)
+    assert claimed is not None
+    leases.release_as_large(claimed)
+    assert charged in Page(client.get(address)).words

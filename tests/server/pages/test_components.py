@@ -1,11 +1,11 @@
-"""Components that can stand in a sentence."""
+"""The components that templates use inside sentences."""
 
 from datetime import UTC, datetime
 
 import pytest
 from django.template import Context, Template
 
-from server.pages.curves import Chart, Line
+from server.pages.report.curves import Chart, Curve
 from server.submissions.models import Submission
 
 VALUES = {
@@ -34,17 +34,17 @@ VALUES = {
         "interval 0.5 interval interval",
     ],
 )
-def test_no_space_comes_before_or_after_it(tag: str) -> None:
+def test_a_component_has_no_white_space_around_it(tag: str) -> None:
     text = Template("{% load components %}[{% " + tag + " %}]").render(Context(VALUES))
     assert text.startswith("[<")
     assert text.endswith(">]")
 
 
-def test_a_moment_or_an_interval_that_is_not_there_leaves_its_cell_empty() -> None:
+def test_a_missing_time_or_interval_renders_nothing() -> None:
     template = Template("{% load components %}[{% when nothing %}{% interval 0.5 nothing nothing %}]")
     assert template.render(Context({"nothing": None})) == "[]"
 
 
-def test_the_description_of_curves_lists_each_with_its_area() -> None:
-    lines = [Line(name, "AP", 0.25, "own", "", []) for name in ("Cat", "mean")]
+def test_the_description_of_a_chart_lists_each_curve_with_its_area() -> None:
+    lines = [Curve(name, "AP", 0.25, "own", "", []) for name in ("Cat", "mean")]
     assert "AP of Cat, area 0.250; AP of mean, area 0.250." in Chart(lines, "Cat", ()).description

@@ -1,18 +1,18 @@
-"""What the page advises and what the evaluator complains of are the same list of codes."""
+"""There is advice for every code of the evaluator, and for no other code."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 import evaluator
-from server.pages.defects import ADVICE
+from server.submissions.defect_advice import ADVICE
 
 ROOT = Path(evaluator.__file__).parent
-FILES = [*(ROOT / "files").glob("*.py"), *(ROOT / "tracks").glob("*.py")]
+FILES = [*(ROOT / "files").glob("*.py"), *(ROOT / "tracks").rglob("*.py")]
 
 
 def texts(node: ast.AST) -> Iterator[str]:
-    """String constants of an expression: one, or those of a choice between two."""
+    """Yield the string constants of an expression, also those of a conditional expression."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.IfExp):
@@ -21,11 +21,11 @@ def texts(node: ast.AST) -> Iterator[str]:
 
 
 def codes_in(node: ast.AST) -> Iterator[str]:
-    """Codes stand first in a Problem, second in a stop, first in a returned pair, or are called so."""
+    """Yield the codes that a node contains, in one of the ways in which the evaluator writes them."""
     match node:
         case ast.Call(func=ast.Name(id="Problem"), args=[code, *_]):
             yield from texts(code)
-        case ast.Call(func=ast.Attribute(attr="_wrong"), args=[code, *_]):
+        case ast.Call(func=ast.Attribute(attr="_add_defect"), args=[code, *_]):
             yield from texts(code)
         case ast.Call(func=ast.Name(id="_stop"), args=[_, code, *_]):
             yield from texts(code)
@@ -53,9 +53,9 @@ def test_the_search_finds_codes_of_every_kind() -> None:
     } <= emitted()
 
 
-def test_every_code_has_its_advice() -> None:
+def test_every_code_has_advice() -> None:
     assert emitted() - set(ADVICE) == set()
 
 
-def test_no_advice_is_for_a_code_that_nothing_emits() -> None:
+def test_all_advice_is_for_codes_that_the_evaluator_emits() -> None:
     assert set(ADVICE) - emitted() == set()

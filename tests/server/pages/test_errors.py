@@ -1,4 +1,4 @@
-"""When something goes wrong: what happened, what to do, the request id, the right status."""
+"""Error pages: their status, the request id, and a link to continue."""
 
 from errno import EDQUOT, ENOSPC
 from typing import Any
@@ -18,7 +18,7 @@ from tests.server.page import Page
     ("view", "status"),
     [(errors.bad_request, 400), (errors.forbidden, 403), (errors.csrf_failure, 403), (errors.not_found, 404)],
 )
-def test_error_pages_have_their_status_and_the_id(view: Any, status: int, rf: RequestFactory, db: None) -> None:
+def test_error_pages_have_a_status_and_the_request_id(view: Any, status: int, rf: RequestFactory, db: None) -> None:
     request = rf.get("/")
     request.request_id = "abc123"  # type: ignore[attr-defined]
     page = Page(view(request))
@@ -27,7 +27,7 @@ def test_error_pages_have_their_status_and_the_id(view: Any, status: int, rf: Re
     assert page.all("a", class_="button")
 
 
-def test_our_mistake_is_told_without_the_database(rf: RequestFactory) -> None:
+def test_the_page_of_a_server_error_needs_no_database(rf: RequestFactory) -> None:
     request = rf.get("/")
     request.request_id = "abc123"  # type: ignore[attr-defined]
     page = Page(errors.server_error(request))
@@ -35,22 +35,20 @@ def test_our_mistake_is_told_without_the_database(rf: RequestFactory) -> None:
     assert "abc123" in page.words
 
 
-def test_a_broken_view_is_a_500_with_the_id_of_its_header(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
+def test_a_broken_view_shows_the_request_id_of_the_header(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
     def broken(*_: Any) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("server.pages.views.home.read_lines", broken)
+    monkeypatch.setattr("server.pages.views.home.listed_challenges", broken)
     response = Client(raise_request_exception=False).get("/")
     assert response.status_code == 500
     assert response["X-Request-Id"] in Page(response).words
 
 
 @pytest.mark.parametrize("number", [ENOSPC, EDQUOT])
-def test_a_disk_that_fills_while_a_form_is_read_is_told(
-    monkeypatch: pytest.MonkeyPatch, make: Any, number: int
-) -> None:
+def test_a_full_disk_while_a_form_is_read_is_507(monkeypatch: pytest.MonkeyPatch, make: Any, number: int) -> None:
     def full(handler: TemporaryFileUploadHandler, *_: Any) -> None:
-        handler.file.close()  # Django leaves that to the garbage collector
+        handler.file.close()  # Django leaves this to the garbage collector.
         raise OSError(number, "full")
 
     monkeypatch.setattr(TemporaryFileUploadHandler, "receive_data_chunk", full)
@@ -79,13 +77,13 @@ def test_other_exceptions_are_not_refusals(rf: RequestFactory) -> None:
     assert middleware.process_exception(rf.get("/"), ValueError()) is None
 
 
-def test_an_unknown_address_is_404_with_the_way_home(client: Client, db: None) -> None:
+def test_the_page_of_an_unknown_address_links_to_the_front_page(client: Client, db: None) -> None:
     page = Page(client.get("/nothing/here"))
     assert page.status == 404
     assert "/" in page.links()
 
 
-def test_a_refusal_that_ends_by_itself_says_when(rf: RequestFactory, db: None) -> None:
+def test_a_temporary_refusal_has_a_retry_after_header(rf: RequestFactory, db: None) -> None:
     middleware = RefusalMiddleware(lambda _: None)  # type: ignore[arg-type,return-value]
     refusal = Refused("quota_exhausted", "Wait.", retry_after=17)
     response = middleware.process_exception(rf.get("/"), refusal)

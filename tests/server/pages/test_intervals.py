@@ -1,4 +1,4 @@
-"""A scored submission's page follows its interval, and shows it when it comes."""
+"""The page of a scored submission asks for updates until its interval is available."""
 
 from typing import Any
 
@@ -8,11 +8,10 @@ from server.submissions.models import Score, Submission
 from tests.server.page import Page
 
 
-def test_it_asks_on_until_the_interval_is_there(make: Any, scored: Any, client: Client) -> None:
+def test_the_page_asks_for_updates_until_the_interval_is_available(make: Any, scored: Any, client: Client) -> None:
     submission = scored(make.phase(), 0.5, stage="bootstrapping")
     client.force_login(submission.user)
     page = Page(client.get(f"/submissions/{submission.pk}/"))
-    assert "Computing the confidence interval." in page.words
     assert "seen=scored-bootstrapping" in page.all("div", id="panel")[0]["hx-get"]
     assert client.get(f"/submissions/{submission.pk}/panel?seen=scored-bootstrapping").status_code == 204
     Submission.objects.update(stage="")
@@ -22,7 +21,7 @@ def test_it_asks_on_until_the_interval_is_there(make: Any, scored: Any, client: 
     assert "hx-get" not in panel.all("div", id="panel")[0]
 
 
-def test_polling_keeps_the_classes_as_they_are_sorted(make: Any, scored: Any, client: Client) -> None:
+def test_updates_keep_the_order_of_the_classes(make: Any, scored: Any, client: Client) -> None:
     row = {"label": "/m/1", "name": "Cat", "ap": 0.5, "truths": 1.0}
     report = {"splits": {"public": {"classes": [row]}}}
     submission = scored(make.phase(feedback_classes=True), 0.5, stage="bootstrapping", report=report)

@@ -1,4 +1,4 @@
-"""The board's page: who stands where, as of when, on which split, and where I am."""
+"""The leaderboard page: ranks, ties, splits, earlier times, and the viewer's own entry."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,7 +31,7 @@ def test_ranks_are_by_exact_score(phase: Any, make: Any, scored: Any) -> None:
     assert "2 Second 0.50000" in words
 
 
-def test_the_first_three_have_a_medal(phase: Any, scored: Any) -> None:
+def test_the_first_three_ranks_have_a_medal(phase: Any, scored: Any) -> None:
     for number in range(4):
         scored(phase, number / 10)
     page = visit()
@@ -43,7 +43,7 @@ def test_a_baseline_is_marked_and_has_no_rank(phase: Any, make: Any, scored: Any
     assert "no rank Prior baseline" in visit().words
 
 
-def test_my_row_is_marked(phase: Any, make: Any, scored: Any) -> None:
+def test_the_entry_of_the_viewers_team_is_marked(phase: Any, make: Any, scored: Any) -> None:
     member = make.user()
     scored(phase, 0.5, team=make.team(phase.challenge, member, name="Owls"))
     scored(phase, 0.4)
@@ -52,12 +52,12 @@ def test_my_row_is_marked(phase: Any, make: Any, scored: Any) -> None:
     assert "Owls you" in page.words
 
 
-def test_intervals_are_drawn_where_there_are_any(phase: Any, scored: Any) -> None:
+def test_intervals_are_drawn_if_there_are_any(phase: Any, scored: Any) -> None:
     scored(phase, 0.5)
-    assert "95% interval" not in visit().words
+    assert not visit().all("td", class_="interval-cell")
     scored(phase, 0.6, interval=(0.5, 0.7))
     page = visit()
-    assert "95% interval" in page.words
+    assert len(page.all("td", class_="interval-cell")) == 2
     assert page.all("rect", class_="band", x="0.0%", width="100.0%")
 
 
@@ -67,69 +67,70 @@ def test_baselines_do_not_widen_the_range(phase: Any, make: Any, scored: Any) ->
     assert visit().all("rect", class_="band", x="0.0%", width="100.0%")
 
 
-def test_a_tie_is_a_bracket_and_words(phase: Any, make: Any, replicated: Any) -> None:
+def test_a_tie_has_a_bracket_and_a_note(phase: Any, make: Any, replicated: Any) -> None:
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
-    assert "differ significantly" not in visit().words
+    assert not visit().context["has_ties"]
     replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
     page = visit()
     assert len(page.all("tr", class_="tied")) == 1
-    assert "2 (not significantly different from the team above) B" in page.words
-    assert "do not differ significantly in a paired bootstrap test" in page.words
+    assert [bool(entry.note) for entry in page.context["entries"]] == [False, True]
+    assert page.context["has_ties"]
 
 
-def test_a_row_without_replicates_does_not_look_told_apart(phase: Any, make: Any, replicated: Any, scored: Any) -> None:
+def test_an_entry_without_replicates_has_a_dotted_bracket(phase: Any, make: Any, replicated: Any, scored: Any) -> None:
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
     scored(phase, 0.3, team=make.team(phase.challenge, name="B"))
     page = visit()
     assert len(page.all("tr", class_="untested")) == 1
-    assert "2 (not compared with the team above yet) B" in page.words
-    assert "A dotted line means that two teams have not been compared yet." in page.words
+    assert [bool(entry.note) for entry in page.context["entries"]] == [False, True]
+    assert page.context["has_untested"]
 
 
-def test_a_bracket_runs_through_a_baseline(phase: Any, make: Any, replicated: Any) -> None:
+def test_the_bracket_of_a_tie_includes_baselines_between_the_teams(phase: Any, make: Any, replicated: Any) -> None:
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
     replicated(phase, [0.36, 0.36], team=make.team(phase.challenge, name="Guess", is_baseline=True))
     replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
     page = visit()
     assert len(page.all("tr", class_="tied")) == 2
-    assert page.words.count("not significantly different from the team above") == 1
+    assert [bool(entry.note) for entry in page.context["entries"]] == [False, False, True]
 
 
-def test_an_empty_board_says_what_to_do(phase: Any) -> None:
-    assert "No team has a score yet." in visit().words
+def test_an_empty_leaderboard_links_to_the_submit_page(phase: Any) -> None:
+    assert visit().all("a", class_="button", href="/challenges/c/submit")
 
 
-def test_the_board_of_an_earlier_time(phase: Any, make: Any, scored: Any) -> None:
+def test_the_leaderboard_of_an_earlier_time(phase: Any, make: Any, scored: Any) -> None:
     scored(phase, 0.5, team=make.team(phase.challenge, name="Early"), at=NOW - 3 * DAY)
     scored(phase, 0.6, team=make.team(phase.challenge, name="Late"), at=NOW - DAY)
     words = visit(f"?at={NOW - 2 * DAY:%Y-%m-%dT%H:%M}").words
     assert "1 Early" in words
     assert "Late" not in words
-    assert "This leaderboard was empty" in visit("?at=2001-01-01T00:00").words
+    assert visit("?at=2001-01-01T00:00").all("a", class_="button", href=ADDRESS)
 
 
-def test_without_private_images_there_is_no_switch(phase: Any, scored: Any) -> None:
+def test_without_private_images_there_is_only_one_split(phase: Any, scored: Any) -> None:
     scored(phase, 0.5)
     page = visit()
     assert not page.all("span", class_="switch")
-    assert "private leaderboard" not in page.words
+    assert not page.context["opens_later"]
 
 
-def test_before_the_end_the_private_board_is_announced(phase: Any, scored: Any) -> None:
+def test_before_the_end_the_private_leaderboard_is_announced(phase: Any, scored: Any) -> None:
     scored(phase, 0.5, private=0.4)
     page = visit()
     assert not page.all("span", class_="switch")
-    assert "the private leaderboard, which decides" in page.words
+    assert page.context["opens_later"]
+    assert page.all("p", class_="notice")
 
 
-def test_after_the_end_there_is_a_switch(make: Any, scored: Any) -> None:
+def test_after_the_end_the_splits_can_be_switched(make: Any, scored: Any) -> None:
     phase = make.phase(make.challenge(slug="c"), closes_at=NOW - DAY)
     scored(phase, 0.5, private=0.4)
     assert "?split=private" in visit().links()
     assert "0.40000" in visit("?split=private").words
 
 
-def test_a_refused_split_says_when_it_opens(phase: Any) -> None:
+def test_the_refusal_of_the_private_split_says_when_it_opens(phase: Any) -> None:
     page = visit("?split=private")
     assert page.status == 403
     assert "forbidden" in page.words
@@ -137,7 +138,7 @@ def test_a_refused_split_says_when_it_opens(phase: Any) -> None:
 
 
 @pytest.mark.parametrize("query", ["?at=nonsense", "?page=-1", "?page=999", "?split=nonsense", "?at=%00"])
-def test_nonsense_in_the_address_does_no_harm(query: str, phase: Any, scored: Any) -> None:
+def test_invalid_parameters_are_ignored(query: str, phase: Any, scored: Any) -> None:
     scored(phase, 0.5)
     assert "0.50000" in visit(query).words
 
@@ -151,20 +152,21 @@ def long_board(phase: Any, make: Any, scored: Any) -> Any:
     return member
 
 
-def test_a_hundred_stand_on_a_page(long_board: Any) -> None:
+def test_a_page_has_a_hundred_entries(long_board: Any) -> None:
     page = visit()
     assert "1–100 of 103" in page.words
     assert "?split=public&page=2" in page.links()
     assert "Last ones" not in page.words
 
 
-def test_my_row_is_pinned_where_it_is_on_another_page(long_board: Any) -> None:
+def test_the_own_entry_is_pinned_if_it_is_on_another_page(long_board: Any) -> None:
     first = visit(person=long_board)
-    assert "103 Last ones you Go to entry" in first.words
+    assert (first.context["pinned"].row.rank, first.context["pinned"].tag) == (103, "you")
+    assert "?split=public&page=2" in first.links()
     assert len(visit("?page=2", person=long_board).all("tr", class_="mine")) == 1
 
 
-def test_the_csv_has_every_row_and_every_digit(phase: Any, make: Any, scored: Any, client: Client) -> None:
+def test_the_csv_has_every_entry_with_all_digits(phase: Any, make: Any, scored: Any, client: Client) -> None:
     scored(phase, 0.8618052665698489, team=make.team(phase.challenge, name="=1+1"))
     response = client.get(f"{ADDRESS}.csv")
     assert response["Content-Disposition"] == f'attachment; filename="c-{phase.slug}-public.csv"'
@@ -172,10 +174,10 @@ def test_the_csv_has_every_row_and_every_digit(phase: Any, make: Any, scored: An
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00%2B14:00"])
-def test_a_time_beyond_either_end_is_dropped(phase: Any, at: str) -> None:
+def test_a_time_out_of_range_is_ignored(phase: Any, at: str) -> None:
     assert visit(f"?at={at}").status == 200
 
 
-def test_the_first_year_stays_in_the_links_of_its_board(phase: Any, scored: Any) -> None:
+def test_a_time_in_the_first_year_is_kept_in_links(phase: Any, scored: Any) -> None:
     scored(phase, 0.5, private=0.4)
     assert any("at=0001-01-01T00%3A00%3A00" in link for link in visit("?at=0001-01-01T00:00").links())

@@ -1,4 +1,4 @@
-"""A page costs the same number of queries however much it shows."""
+"""The number of queries of a page does not depend on how much it shows."""
 
 from typing import Any
 

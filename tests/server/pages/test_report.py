@@ -1,4 +1,4 @@
-"""What a submission's page shows of why its score is what it is, and the files that it offers."""
+"""The report on a submission's page, and its files."""
 
 import csv
 import io
@@ -53,66 +53,65 @@ def explained(scored: Any, phase: Any, team: Any) -> Submission:
 
 @pytest.fixture
 def visit(client: Client) -> Any:
-    return lambda one, place="": Page(client.get(f"/submissions/{one.pk}/{place}"))
+    return lambda one, query="": Page(client.get(f"/submissions/{one.pk}/{query}"))
 
 
 def rows(client: Client, one: Submission, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(client.get(f"/submissions/{one.pk}/{name}").content.decode())))
 
 
-def test_the_mean_curve_is_drawn_and_told_in_words_and_as_a_table(explained: Any, visit: Any) -> None:
+def test_the_mean_curve_has_a_drawing_a_description_and_a_table(explained: Any, visit: Any) -> None:
     page = visit(explained)
     drawing = page.all("svg", role="img", class_="chart")[0]
     assert "AP of mean of all, area 0.500" in drawing["aria-label"]
     assert page.all("path", class_="curve")[0]["d"] == "M34 58H184V158H334V208"
-    assert "0.5 0.750 0.6 0.250" in page.words
+    assert page.context["report"].chart.table_rows[5:7] == [(0.5, [0.75]), (0.6, [0.25])]
 
 
-def test_the_curve_of_a_class_can_be_asked_for(explained: Any, visit: Any) -> None:
+def test_the_name_of_a_class_links_to_its_curve(explained: Any, visit: Any) -> None:
     page = visit(explained)
     link = next(link for link in page.links() if "chosen=%2Fm%2F1" in link)
-    assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]  # there is nothing of it
+    assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]  # it has no objects
     page = visit(explained, link.partition("/?")[2].join(("?", "")).partition("#")[0])
-    assert "Precision and recall of Cat" in page.words
+    assert page.context["report"].chart.chosen_class == "Cat"
     assert len(page.all("path", class_="quiet")) == 2  # in the chart and in the legend
     assert page.all("path", class_="own")[0]["d"] == "M34 58H184V58H334V208"
 
 
-def test_a_class_that_does_not_exist_has_no_curve(explained: Any, visit: Any) -> None:
+def test_an_unknown_class_has_no_curve(explained: Any, visit: Any) -> None:
     page = visit(explained, "?chosen=%3Cscript%3E")
     assert not page.all("path", class_="own")
     assert not page.inline
 
 
-def test_errors_are_explained_and_what_they_cost_is_drawn(explained: Any, visit: Any) -> None:
+def test_errors_are_explained_and_their_gain_is_drawn(explained: Any, visit: Any) -> None:
     page = visit(explained)
-    assert "Class well placed, on an object of another class 1,234 1 +0.020" in page.words
-    assert "Group of partly in a group-of box of its class, but not enough 0 0 −0.010" in page.words
+    assert "Class overlaps an object of another class 1,234 1 +0.020" in page.words
+    assert "Group of overlaps a group-of box of its class, but not enough 0 0 −0.010" in page.words
     assert [bar["width"] for bar in page.all("rect", class_="fill")] == ["100.0%", "0.0%"]
 
 
-def test_long_tables_are_cut_and_it_is_said(explained: Any, visit: Any) -> None:
-    words = visit(explained).words
-    assert "Cat =Dog 19" in words
-    assert "Cat =Dog 18" not in words
-    assert "18 more rows are in report.json; another 44 are left out there." in words
+def test_long_tables_are_truncated_with_the_number_of_other_rows(explained: Any, visit: Any) -> None:
+    page = visit(explained)
+    (table,) = [table for table in page.context["report"].tables if table.name == "class_errors"]
+    assert (len(table.rows), table.more, table.left_out) == (12, 18, 44)
+    assert "Cat =Dog 19" in page.words
+    assert "Cat =Dog 18" not in page.words
 
 
-def test_switches_are_words_and_the_undefined_is_a_dash(explained: Any, visit: Any) -> None:
+def test_switches_are_words_and_undefined_values_are_dashes(explained: Any, visit: Any) -> None:
     assert "yes no 0 –" in visit(explained).words
 
 
-def test_rates_of_a_class_have_three_digits_and_the_rest_on_hover(explained: Any, visit: Any) -> None:
+def test_results_of_a_class_have_three_decimals_and_all_on_hover(explained: Any, visit: Any) -> None:
     page = visit(explained)
     assert "0.875 1 0.512" in page.words
     assert page.all("span", title="0.512345")
 
 
-def test_a_confusion_matrix_has_the_most_confused_and_what_was_nothing(
-    scored: Any, phase: Any, team: Any, visit: Any
-) -> None:
+def test_a_confusion_matrix_has_a_row_and_a_column_for_nothing(scored: Any, phase: Any, team: Any, visit: Any) -> None:
     pairs = {("/m/1", "/m/1"): 10, ("/m/1", "/m/2"): 30, (None, "/m/2"): 7, ("/m/1", None): 3}
-    matrix = [{"truth": truth, "prediction": said, "count": count} for (truth, said), count in pairs.items()]
+    matrix = [{"truth": truth, "prediction": label, "count": count} for (truth, label), count in pairs.items()]
     split = {"public": {"classes": CLASSES, "confusion": matrix}}
     page = visit(scored(phase, 0.5, team=team, report={"splits": split}))
     assert "Cat =Dog nothing Cat 10 30 3 =Dog 0 0 0 nothing 0 7 0" in page.words
@@ -121,16 +120,16 @@ def test_a_confusion_matrix_has_the_most_confused_and_what_was_nothing(
 
 @pytest.mark.phase(feedback_classes=False)
 class TestWithheld:
-    def test_nothing_of_it_is_shown_without_leave(self, explained: Any, visit: Any) -> None:
+    def test_it_is_not_shown(self, explained: Any, visit: Any) -> None:
         page = visit(explained)
-        assert "show no results per class and no explanations" in page.words
+        assert page.context["report"].withheld
         assert not [
             word for word in ("Cat", "1,234", "ablation", ".csv") if word in page.words.replace(explained.file_name, "")
         ]
         assert not page.all("path", class_="curve")
 
     @pytest.mark.parametrize("name", ["curves.csv", "classes.csv"])
-    def test_nor_offered(self, name: str, explained: Any, client: Client) -> None:
+    def test_its_files_do_not_exist(self, name: str, explained: Any, client: Client) -> None:
         assert client.get(f"/submissions/{explained.pk}/{name}").status_code == 404
 
 
@@ -141,7 +140,7 @@ def test_private_reports_stay_hidden_before_the_end(explained: Any, client: Clie
         assert {row["split"] for row in rows(client, explained, name)} == {"public"}
 
 
-def test_files_have_every_number_and_no_formula(explained: Any, client: Client) -> None:
+def test_files_have_all_digits_and_no_formulas(explained: Any, client: Client) -> None:
     curves, classes = (rows(client, explained, name) for name in ("curves.csv", "classes.csv"))
     assert [(row["label"], row["confidence"], row["recall"], row["precision"]) for row in curves] == [
         ("", "", "0.5", "0.75"),
@@ -157,19 +156,18 @@ def test_files_are_downloads(explained: Any, client: Client) -> None:
     assert answer["Content-Disposition"] == 'attachment; filename="report.json"'
 
 
-class TestWhileItIsWorkedOut:
+class TestPending:
     @pytest.fixture
     def waiting(self, scored: Any, phase: Any, team: Any, inline_queue: Any) -> Submission:
         one: Submission = scored(phase, 0.5, team=team)
-        reruns.ask([one], truth=phase.truth, purpose=Rerun.Purpose.EXPLANATION)
+        reruns.request([one], truth=phase.truth, purpose=Rerun.Purpose.EXPLANATION)
         return one
 
-    def test_the_page_says_so_and_asks_for_it(self, waiting: Any, visit: Any) -> None:
+    def test_the_page_asks_for_updates(self, waiting: Any, visit: Any) -> None:
         page = visit(waiting)
-        assert "Computing curves and errors." in page.words
         assert page.all("div", id="panel")[0]["hx-get"].endswith("seen=scored-explaining")
 
-    def test_nothing_is_sent_until_it_is_there(self, waiting: Any, client: Client) -> None:
+    def test_the_panel_is_sent_when_the_report_is_ready(self, waiting: Any, client: Client) -> None:
         address = f"/submissions/{waiting.pk}/panel?seen=scored-explaining"
         assert client.get(address).status_code == 204
         Rerun.objects.all().delete()
@@ -178,8 +176,8 @@ class TestWhileItIsWorkedOut:
         assert page.all("path", class_="curve")
         assert "hx-get" not in page.all("div", id="panel")[0]
 
-    def test_what_was_given_up_is_said_and_not_waited_for(self, waiting: Any, visit: Any) -> None:
+    def test_after_a_failure_the_page_asks_no_more(self, waiting: Any, visit: Any) -> None:
         Rerun.objects.update(failure="too large")
         page = visit(waiting)
-        assert "could not be computed" in page.words
+        assert page.context["report"].note
         assert "hx-get" not in page.all("div", id="panel")[0]

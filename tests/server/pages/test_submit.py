@@ -1,4 +1,4 @@
-"""Sending a file by the page: taken, or refused with what was typed kept and nothing written."""
+"""The submit page: a file is accepted, or refused while the form keeps its content."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from tests.server.page import Page
 HOUR = timedelta(hours=1)
 NOW = datetime.now(UTC)
 ADDRESS = "/challenges/c/submit"
-# what the phase is like, the code and the status of the refusal
+# The phase, and the code and status of the refusal
 REFUSED = [
     ({"opens_at": NOW + HOUR}, "phase_not_open", 409),
     ({"closes_at": NOW - HOUR}, "phase_closed", 409),
@@ -31,7 +31,7 @@ def a_phase(make: Any, member: Any, **fields: Any) -> Any:
     return phase
 
 
-def test_a_file_is_taken_and_followed(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_an_accepted_file_leads_to_its_page(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
     a_phase(make, member)
     response = client.post(ADDRESS, {"file": a_file(), "note": "first"})
     submission = Submission.objects.get()
@@ -40,7 +40,7 @@ def test_a_file_is_taken_and_followed(make: Any, member: Any, client: Client, in
 
 
 @pytest.mark.parametrize(("fields", "code", "status"), REFUSED)
-def test_policy_refuses_with_its_code(
+def test_a_refused_file_shows_the_code(
     fields: Any, code: str, status: int, make: Any, member: Any, client: Client, inline_queue: Any
 ) -> None:
     a_phase(make, member, **fields)
@@ -52,7 +52,7 @@ def test_policy_refuses_with_its_code(
 
 
 @pytest.mark.parametrize(("fields", "code", "status"), REFUSED)
-def test_the_form_says_beforehand_what_would_refuse_a_file(
+def test_the_form_shows_in_advance_why_a_file_would_be_refused(
     fields: Any, code: str, status: int, make: Any, member: Any, client: Client
 ) -> None:
     a_phase(make, member, **fields)
@@ -62,7 +62,7 @@ def test_the_form_says_beforehand_what_would_refuse_a_file(
     assert code in page.words
 
 
-def test_what_was_typed_is_kept_beside_a_refusal(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_a_refused_form_keeps_the_note(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
     a_phase(make, member)
     client.post(ADDRESS, {"file": a_file()})
     page = Page(client.post(ADDRESS, {"file": a_file(), "note": "kept"}))
@@ -70,7 +70,7 @@ def test_what_was_typed_is_kept_beside_a_refusal(make: Any, member: Any, client:
     assert page.all("input", name="note")[0]["value"] == "kept"
 
 
-def test_a_forged_form_is_not_taken(make: Any, member: Any) -> None:
+def test_a_form_without_csrf_token_is_refused(make: Any, member: Any) -> None:
     a_phase(make, member)
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(member)
@@ -78,14 +78,14 @@ def test_a_forged_form_is_not_taken(make: Any, member: Any) -> None:
     assert not Submission.objects.exists()
 
 
-def test_a_used_up_quota_says_to_programs_when_to_come_again(make: Any, member: Any, client: Client) -> None:
+def test_a_used_up_quota_has_a_retry_after_header(make: Any, member: Any, client: Client) -> None:
     a_phase(make, member, quota_per_day=0)
     response = client.post(ADDRESS, {"file": a_file()})
     assert response.status_code == 429
     assert 0 < int(response["Retry-After"]) <= 24 * 3600
 
 
-def test_a_file_sent_twice_is_refused(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_a_file_submitted_twice_is_refused(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
     a_phase(make, member)
     client.post(ADDRESS, {"file": a_file()})
     page = Page(client.post(ADDRESS, {"file": a_file()}))
@@ -101,35 +101,36 @@ def test_too_large_a_file_is_refused(make: Any, member: Any, client: Client, set
     assert "file_too_large" in page.words
 
 
-def test_without_a_file_the_form_says_so(make: Any, member: Any, client: Client) -> None:
+def test_a_form_without_a_file_is_invalid(make: Any, member: Any, client: Client) -> None:
     a_phase(make, member)
     page = Page(client.post(ADDRESS, {"note": "nothing"}))
     assert page.status == 422
-    assert "Choose a file." in page.words
+    assert page.all("p", id="id_file_error")
 
 
-def test_an_empty_file_is_taken_and_not_a_form_error(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_an_empty_file_is_accepted(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
     a_phase(make, member)
     assert client.post(ADDRESS, {"file": a_file(b"")}).status_code == 302
 
 
-def test_the_page_says_quota_and_deadline(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_the_page_shows_quota_and_deadline(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
     a_phase(make, member, closes_at=NOW + 30 * HOUR)
     client.post(ADDRESS, {"file": a_file()})
     page = Page(client.get(ADDRESS))
-    assert "4 of 5 left today (UTC)" in page.words
-    assert "Closes in 1 d 5 h" in page.words
+    assert "Closes in 1 day 5 hours" in page.words
     assert (len(page.all("rect", class_="used")), len(page.all("rect", class_="left"))) == (1, 4)
 
 
-def test_a_used_up_quota_says_when_the_next_comes(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_a_used_up_quota_says_when_the_next_submission_is_allowed(
+    make: Any, member: Any, client: Client, inline_queue: Any
+) -> None:
     a_phase(make, member, quota_per_day=1)
     client.post(ADDRESS, {"file": a_file()})
     words = Page(client.get(ADDRESS)).words
     assert "0 of 1 left today (UTC) next in" in words
 
 
-def test_the_form_tells_every_limit_of_a_file(make: Any, member: Any, client: Client, settings: Any) -> None:
+def test_the_form_shows_every_limit_of_a_file(make: Any, member: Any, client: Client, settings: Any) -> None:
     settings.UPLOAD_MAX_BYTES, settings.DECOMPRESSED_MAX_BYTES = 3 * 2**20, 5 * 2**20
     settings.SUBMISSION_MAX_BOXES, settings.SUBMISSION_MAX_IMAGES = 7_000, 8_000
     a_phase(make, member)
@@ -137,7 +138,7 @@ def test_the_form_tells_every_limit_of_a_file(make: Any, member: Any, client: Cl
     assert "at most 3 MiB uploaded, 5 MiB uncompressed, 7,000 predictions, 8,000 images" in words
 
 
-def test_the_form_tells_scripts_the_limit(make: Any, member: Any, client: Client, settings: Any) -> None:
+def test_scripts_know_the_limit_of_a_file(make: Any, member: Any, client: Client, settings: Any) -> None:
     a_phase(make, member)
     form = Page(client.get(ADDRESS)).all("form", enctype="multipart/form-data")[0]
     assert form["data-upload"] == str(settings.UPLOAD_MAX_BYTES)

@@ -1,4 +1,4 @@
-"""`/healthz` and `/readyz`: the process lives; every part that the work needs is there, or is named."""
+"""`/healthz` reports that the process runs, `/readyz` which parts of the service do not work."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +11,7 @@ from server.runtime import health
 
 
 class FakeRedis:
-    """Answers, and knows of a worker's heartbeat or not."""
+    """A Redis with or without a worker's key."""
 
     def __init__(self, *, heartbeat: bool) -> None:
         self.heartbeat = heartbeat

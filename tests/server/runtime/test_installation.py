@@ -1,4 +1,4 @@
-"""The keys of an installation: made once, and never replaced or used in a state that protects nothing."""
+"""The keys of an installation are created once, never replaced, and refused if they are too weak."""
 
 from pathlib import Path
 

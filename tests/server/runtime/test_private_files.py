@@ -1,4 +1,4 @@
-"""What the service writes is its owner's only; what is built for a web server may be read by it."""
+"""Files of the service are readable by their owner only; built static files are readable by a web server."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-OPEN = 0o022  # the umask that most shells come with
+OPEN = 0o022  # the usual umask of shells
 COLLECTED = """
 from server.settings import *
 STATIC_ROOT, STATICFILES_DIRS = PODIUM_HOME.parent / "collected" / "static", [PODIUM_HOME.parent / "given"]

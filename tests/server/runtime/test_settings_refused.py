@@ -1,4 +1,4 @@
-"""Settings with useless values: refused in one sentence that names the setting, whatever the value is."""
+"""Unusable values of settings are refused with one sentence that names the setting."""
 
 import json
 import os
@@ -31,7 +31,7 @@ RUBBISH = [
     "\u0663",  # a digit, in Arabic
     "\udce9",  # a byte that is not UTF-8
 ]
-# What is a value like any other there
+# Values that are ordinary for this setting
 TEXTS = {"EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD"}
 NAMES_OF_HOSTS = {"ALLOWED_HOSTS", "EMAIL_HOST", "PODIUM_BIND"}
 MAY_BE_ZERO = {
@@ -48,7 +48,7 @@ MAY_BE_ZERO = {
     "CONFIRM_EMAIL",
 }
 
-# Reads the settings once for each environment, in one process: starting one for each would take minutes
+# Reads the settings for each environment in one process, because one process for each would take minutes
 PROBE = """
 import json, os, sys
 from importlib import import_module
@@ -72,7 +72,7 @@ for told in json.load(sys.stdin):
 
 
 def read(cwd: Path, told: list[dict[str, str]]) -> list[Any]:
-    """Return for each environment what the settings are, or the sentence that refuses it."""
+    """Return the settings for each environment, or the message that refuses it."""
     kept = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment = {**kept, "PODIUM_HOME": str(cwd / "home"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", PROBE]
@@ -138,7 +138,7 @@ def test_switches_are_read_in_any_case(word: str, meant: bool, tmp_path: Path) -
     "url", ["http://localhost:8000", "https://Podium.example.org", "http://[::1]:8000", "https://podium.example.org/"]
 )
 def test_the_host_of_the_site_is_always_allowed(url: str, tmp_path: Path) -> None:
-    """The supervisor asks with it whether the web part is ready."""
+    """The supervisor uses it to ask whether the web process is ready."""
     (said,) = read(tmp_path, [{"ALLOWED_HOSTS": "rubbish", "PODIUM_URL": url}])
     host, _ = split_domain_port(said["url"].partition("://")[2])
     assert validate_host(host, said["hosts"])

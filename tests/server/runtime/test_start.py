@@ -1,4 +1,4 @@
-"""What an operator got wrong is said in one sentence that names the setting; never a traceback, never a password."""
+"""Mistakes of operators are reported in one sentence that names the setting, without traceback and password."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings as podium
 from django.db import DatabaseError, OperationalError
 
-from server.runtime import address, home, reached
+from server.runtime import home, startup_checks, web_address
 from server.runtime.environment import without_password
 from server.runtime.home import NotStarted
 
@@ -20,7 +20,7 @@ def up(*words: str, **environment: str) -> str:
 
 
 def refused(*words: str, **environment: str) -> str:
-    """Return the one line that a command says where it cannot work."""
+    """Return the one line that a command prints when it is refused."""
     told = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     command = [sys.executable, "manage.py", *words]
     done = subprocess.run(
@@ -56,10 +56,10 @@ def test_folder_without_room_for_uploads_is_refused(tmp_path):
     assert f"PODIUM_HOME={tmp_path} cannot be used" in up(PODIUM_HOME=str(tmp_path))
 
 
-def test_folder_that_cannot_be_occupied_is_refused(settings, tmp_path):
+def test_folder_that_cannot_be_locked_is_refused(settings, tmp_path):
     settings.PODIUM_HOME = tmp_path / "gone"
     with pytest.raises(NotStarted, match="PODIUM_HOME="):
-        home.occupy()
+        home.lock_home()
 
 
 @pytest.mark.parametrize(
@@ -90,16 +90,16 @@ def test_shown_address_holds_no_password(url, shown):
 
 @pytest.mark.parametrize("url", ["unix://:hunter2@/nowhere/redis.sock", "redis://:hun/ter2@cache", "hunter2@cache"])
 def test_silent_broker_is_told_and_not_waited_for(url, monkeypatch):
-    monkeypatch.setattr(reached, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(startup_checks, "BROKER_SECONDS", 0.1)
     with pytest.raises(NotStarted, match="the broker does not answer") as refused:
-        reached.refuse_silent_broker(url)
+        startup_checks.check_broker(url)
     assert "ter2" not in str(refused.value)
 
 
 def test_broker_that_is_about_to_start_is_waited_for(monkeypatch):
     answers = iter(["loading", "loading", ""])
-    monkeypatch.setattr(reached, "silence", lambda url: next(answers))
-    reached.refuse_silent_broker("redis://cache")
+    monkeypatch.setattr(startup_checks, "broker_error", lambda url: next(answers))
+    startup_checks.check_broker("redis://cache")
     assert list(answers) == []
 
 
@@ -109,9 +109,9 @@ def test_missing_database_is_told_in_one_line(monkeypatch):
             raise OperationalError('connection failed:\n  FATAL: database "podium" does not exist')
 
     monkeypatch.setenv("DATABASE_URL", "postgres://podium:hunter2@db/podium")
-    monkeypatch.setattr(reached, "connections", {"default": Missing()})
+    monkeypatch.setattr(startup_checks, "connections", {"default": Missing()})
     with pytest.raises(NotStarted) as refused:
-        reached.refuse_silent_database()
+        startup_checks.check_database()
     assert isinstance(refused.value.__cause__, DatabaseError)
     said = str(refused.value)
     assert said.startswith("DATABASE_URL=postgres://db/podium: ")
@@ -144,14 +144,14 @@ def test_damaged_note_of_a_running_service_stops_nobody(note, tmp_path):
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        (errno.EACCES, "Port 80 needs root or another port"),
-        (errno.EADDRINUSE, "Port 80 is taken"),
-        (errno.EADDRNOTAVAIL, "PODIUM_BIND=192.0.2.1 cannot be listened at"),
-        (socket.EAI_NONAME, "PODIUM_BIND=192.0.2.1 cannot be listened at"),
+        (errno.EACCES, "Port 80 needs root"),
+        (errno.EADDRINUSE, "Port 80 is in use"),
+        (errno.EADDRNOTAVAIL, "PODIUM_BIND=192.0.2.1 cannot be used"),
+        (socket.EAI_NONAME, "PODIUM_BIND=192.0.2.1 cannot be used"),
     ],
 )
 def test_port_is_refused_for_what_is_wrong_with_it(number, said, settings, monkeypatch):
     settings.PODIUM_PORT, settings.PODIUM_BIND = 80, "192.0.2.1"
-    monkeypatch.setattr(address, "obstacle", lambda port: OSError(number, "no") if port == 80 else None)
+    monkeypatch.setattr(web_address, "listen_error", lambda port: OSError(number, "no") if port == 80 else None)
     with pytest.raises(NotStarted, match=said):
-        address.refuse_useless_port()
+        web_address.check_port()

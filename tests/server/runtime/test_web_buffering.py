@@ -1,4 +1,4 @@
-"""No client holds a thread of the web process, however slowly it sends or takes."""
+"""No client blocks a thread of the web process, however slowly it sends or receives."""
 
 import socket
 import time
@@ -93,11 +93,11 @@ def test_a_client_that_takes_slowly_holds_no_thread(port):
         client.close()
 
 
-def test_more_than_there_is_room_for_is_said_to_the_one_that_sends_it(port, monkeypatch):
-    def full(room: spools.Room, count: int, owners: tuple[str, ...]) -> None:
+def test_a_body_that_finds_no_space_is_refused_and_small_requests_are_not(port, monkeypatch):
+    def full(space: spools.DiskSpace, count: int, owners: tuple[str, ...]) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(spools.Room, "take", full)
+    monkeypatch.setattr(spools.DiskSpace, "take", full)
     with connect(port) as client:
         client.sendall(request(length=LARGE) + b"x" * 2**18)
         assert answer(client)[0] == 507
@@ -106,20 +106,20 @@ def test_more_than_there_is_room_for_is_said_to_the_one_that_sends_it(port, monk
         assert answer(client) == (200, b"5 POST")
 
 
-def test_room_is_given_back(monkeypatch, own_folders):
-    room = spools.Room(2**17)
+def test_space_is_given_back(monkeypatch, own_folders):
+    space = spools.DiskSpace(2**17)
     for _ in range(3):
-        spool = spools.Spool(room)
+        spool = spools.Spool(space)
         spool.add(b"x" * 2**17)
         assert spool.peek(3) == b"xxx"
-        with pytest.raises(OSError, match="room"):
+        with pytest.raises(OSError, match="no space"):
             spool.add(b"x")
         spool.discard()
-    assert room.left == 2**17
+    assert space.left == 2**17
 
 
 def test_who_is_too_slow_is_told_and_who_says_nothing_is_dropped(port, monkeypatch):
-    monkeypatch.setattr(buffering, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(buffering, "TIMEOUT_SECONDS", 0.2)
     with connect(port) as silent, connect(port) as client:
         client.sendall(request(length=1000) + b"x" * 10)
         began = time.monotonic()
@@ -131,9 +131,9 @@ def test_who_is_too_slow_is_told_and_who_says_nothing_is_dropped(port, monkeypat
 def test_bytes_buy_time_but_never_much_of_it(monkeypatch):
     connection = connections.Connection(None, None, None, incoming=None, outgoing=None)
     connection.until = time.monotonic() + 10
-    connection.moved(connections.BYTES_PER_SECOND)
+    connection.extend_timeout(connections.BYTES_PER_SECOND)
     assert connection.until == pytest.approx(time.monotonic() + 11, abs=0.5)
-    connection.moved(2**30)
+    connection.extend_timeout(2**30)
     assert connection.until == pytest.approx(time.monotonic() + connections.STALL_SECONDS, abs=0.5)
 
 

@@ -1,4 +1,4 @@
-"""What the web process may not load: numbers are the worker's."""
+"""The web process does not load numpy and pandas."""
 
 import subprocess
 import sys

@@ -1,41 +1,35 @@
-"""No address and no account keeps others out of the web process, whatever it sends or leaves unsent."""
+"""No address and no account can exclude others from the web process, whatever it sends."""
 
-import os
-import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
-from server.errors import Refused
-from server.runtime import spools
+from server.runtime import buffering, spools
 from server.runtime.shares import UNKNOWN, Shares
-from server.submissions import upload_slots
-from server.submissions.services import admission
-from server.submissions.upload_slots import SLOTS, Upload, awaiting
 from tests.server.serving import LARGE, Application, answer, connect, request, serving
 
 pytestmark = pytest.mark.enable_socket
 
 CONNECTIONS, OF_ONE = 20, 12
 OTHER = "127.0.0.2"
+STEADY_PIECES = 80  # of 1000 bytes, 20 a second
 
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch, own_folders: None) -> Iterator[int]:
-    """A worker that takes few connections."""
+    """Start a worker with few connections and return its port."""
     with serving(Application(), monkeypatch, worker_connections=CONNECTIONS) as port:
         yield port
 
 
 @pytest.fixture
 def open_many(port: int) -> Iterator[Callable[..., list[socket.socket]]]:
-    """`open_many(count, sent, address)`: so many connections, on each of which this was sent."""
+    """`open_many(count, sent, address)`: open this many connections and send these bytes on each."""
     with ExitStack() as stack:
 
         def open_many(count: int, sent: bytes, address: str = "127.0.0.1") -> list[socket.socket]:
@@ -57,6 +51,12 @@ def is_closed(client: socket.socket, *, seconds: float = 0.2) -> bool:
         return False
     except ConnectionResetError:
         return True
+
+
+def send_steadily(client: socket.socket) -> None:
+    for _ in range(STEADY_PIECES):
+        client.sendall(b"x" * 1000)
+        time.sleep(0.05)
 
 
 def served(port: int, address: str, path: str = "/") -> int:
@@ -91,9 +91,28 @@ def test_stalled_requests_of_two_addresses_keep_nobody_out(port, open_many, sent
     assert served(port, OTHER) == 200
 
 
+@pytest.mark.parametrize("of_each", [1, 2, 10])
+def test_bodies_of_many_addresses_that_stall_keep_nobody_out(port, open_many, of_each):
+    """None of them has a large share, and all have their requests under way."""
+    for number in range(2 * CONNECTIONS // of_each):
+        open_many(of_each, request(length=60_000), f"127.0.1.{number + 1}")
+    assert [served(port, f"127.0.2.{number + 1}") for number in range(5)] == [200] * 5
+
+
+def test_a_body_that_comes_steadily_is_not_closed_for_others(port, open_many):
+    with connect(port, OTHER) as upload, ThreadPoolExecutor() as pool:
+        upload.sendall(request(length=STEADY_PIECES * 1000))
+        sent = pool.submit(send_steadily, upload)
+        time.sleep(2.5)  # until its pace is known
+        for number in range(2 * CONNECTIONS):
+            open_many(1, request(length=60_000), f"127.0.1.{number + 1}")
+        sent.result()
+        assert answer(upload) == (200, b"%d POST" % (STEADY_PIECES * 1000))
+
+
 def test_requests_under_way_are_not_closed_for_others_of_the_same_address(port, open_many):
     clients = open_many(OF_ONE, request(length=5))
-    time.sleep(1)  # until every head was read
+    time.sleep(1)  # until every head has been read
     assert is_closed(open_many(1, b"")[0], seconds=5)
     for client in clients:
         client.sendall(b"small")
@@ -109,7 +128,7 @@ class TestBehindAProxy:
         return request("/", length, f"X-Forwarded-For: 9.9.9.9, {sender}")
 
     def test_the_share_is_the_senders_and_never_the_proxys(self, port, open_many):
-        """What the sender itself wrote into the header counts nothing."""
+        """What the client itself wrote into the header is ignored."""
         clients = open_many(OF_ONE, self.of("192.0.2.1", 5))
         with connect(port) as one_more, connect(port) as other:
             one_more.sendall(self.of("192.0.2.1", 5))
@@ -128,22 +147,59 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
+        """Addresses named after what they do; those that are `busy` or `steady` have their requests under way."""
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():
             for number in range(count):
                 shares.enter(address)
-                shares.waits(f"{address} {number}", address, early=address != "busy")
+                shares.add_waiting(f"{address} {number}", address, idle=not address.startswith(("busy", "steady")))
+                shares.update_pace(f"{address} {number}", address, is_steady=address.startswith("steady"))
         return shares
 
     def test_the_oldest_of_whoever_holds_most_is_closed(self):
-        shares = self.shares(few=3, many=9)
+        shares = self.shares(few=3, many=10)
         assert shares.worst() == "many 0"
-        shares.waits_no_more("many 0", "many")
+        shares.remove_waiting("many 0", "many")
         assert shares.worst() == "many 1"
 
-    def test_requests_under_way_are_closed_only_of_a_greedy_address(self):
-        assert self.shares(busy=11).worst() == "busy 0"
-        assert self.shares(busy=10).worst() is None
+    @pytest.mark.parametrize(
+        ("held", "worst"),
+        [
+            ({"busy": 11, "early": 10}, "busy 0"),  # whoever holds most, though its requests are under way
+            ({"steady": 40, "busy": 9}, "busy 0"),  # whoever makes steady progress is not the first
+            ({"busy": 8, "steady": 9}, "steady 0"),  # but a few are spared before many
+            ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),  # newcomers stay where most are steady
+            ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),  # the oldest where all hold few
+            ({"busy": 1, "early": 1}, "busy 0"),
+        ],
+    )
+    def test_whoever_holds_most_gives_way(self, held, worst):
+        assert self.shares(**held).worst() == worst
+
+    def test_a_newcomer_never_gives_way_to_itself(self):
+        shares = self.shares(new=1)
+        assert shares.worst("new 0") is None
+        shares = self.shares(new=1, steady=1)
+        assert shares.worst("new 0") == "steady 0"
+
+    def test_an_early_one_goes_before_those_under_way_of_its_address(self):
+        shares = self.shares(busy=9)
+        shares.enter("busy")
+        shares.add_waiting("idle", "busy", idle=True)
+        assert (shares.worst(), shares.worst("idle")) == ("idle", "busy 0")
+
+    def test_who_slows_down_is_not_spared_any_more(self):
+        shares = self.shares(steady=9, busy=9)
+        assert shares.worst() == "busy 0"
+        for number in range(9):
+            shares.update_pace(f"steady {number}", "steady", is_steady=False)
+        assert shares.worst() == "steady 0"
+
+    def test_connections_that_no_longer_wait_are_forgotten(self):
+        shares = self.shares(steady=1, busy=1, idle=1)
+        for address in ("steady", "busy", "idle"):
+            shares.remove_waiting(f"{address} 0", address)
+        assert shares.worst() is None
 
     def test_what_is_not_known_yet_has_no_share(self):
         shares = self.shares(**{UNKNOWN: 70})
@@ -151,21 +207,21 @@ class TestShares:
         assert shares.worst() == f"{UNKNOWN} 0"
 
 
-class TestRoom:
+class TestDiskSpace:
     def test_one_owner_never_takes_more_than_it_leaves(self):
-        room = spools.Room(1000)
-        room.take(500, ("one",))
-        with pytest.raises(spools.ShareUsed):
-            room.take(1, ("one",))
-        room.take(250, ("two", "account"))
-        with pytest.raises(spools.ShareUsed):
-            room.take(1, ("three", "account"))
-        room.give_back(250, ("two", "account"))
-        room.give_back(500, ("one",))
-        assert (room.left, dict(room.held)) == (1000, {})
+        space = spools.DiskSpace(1000)
+        space.take(500, ("one",))
+        with pytest.raises(spools.ShareExhausted):
+            space.take(1, ("one",))
+        space.take(250, ("two", "account"))
+        with pytest.raises(spools.ShareExhausted):
+            space.take(1, ("three", "account"))
+        space.give_back(250, ("two", "account"))
+        space.give_back(500, ("one",))
+        assert (space.left, dict(space.held)) == (1000, {})
 
     def test_the_one_that_takes_it_is_told_and_others_upload_on(self, port, open_many, monkeypatch):
-        monkeypatch.setattr(spools.Room, "take", limited(spools.Room.take))
+        monkeypatch.setattr(spools.DiskSpace, "take", limited(spools.DiskSpace.take))
         hogs = open_many(3, request(length=LARGE) + b"x" * (LARGE - 1))
         time.sleep(0.5)
         with connect(port) as more:
@@ -176,91 +232,37 @@ class TestRoom:
             assert answer(other) == (200, b"%d POST" % LARGE)
         assert not is_closed(hogs[0])
 
+    def test_addresses_that_fill_it_and_stall_give_way_to_others(self, port, open_many, monkeypatch):
+        monkeypatch.setattr(spools.DiskSpace, "take", limited(spools.DiskSpace.take))
+        monkeypatch.setattr(buffering, "HOARDING_SECONDS", 2.0)
+        for number in range(5):
+            open_many(1, request(length=LARGE) + b"x" * (LARGE - 1), f"127.0.1.{number + 1}")
+        time.sleep(0.5)
+        statuses = []
+        for _ in range(12):
+            with connect(port, OTHER) as other:
+                other.sendall(request(length=LARGE) + b"x" * LARGE)
+                statuses.append(answer(other)[0])
+            if statuses[-1] == 200:
+                break
+            time.sleep(1)
+        assert (statuses[0], statuses[-1]) == (429, 200)
+
+    def test_it_is_short_only_for_who_holds_less_than_others(self):
+        room = spools.DiskSpace(1000)
+        room.take(500, ("one",))
+        for owner, is_short in (("one", False), ("two", True)):
+            with pytest.raises(spools.ShareExhausted):
+                room.take(300, (owner,))
+            assert room.was_short is is_short
+
 
 def limited(take: Callable[..., None]) -> Callable[..., None]:
-    """As if the room had 18 MiB."""
+    """Limit the disk space to 18 MiB."""
 
-    def take_of_less(room: spools.Room, count: int, owners: tuple[str, ...] = ()) -> None:
-        if room.left > 2**30:
-            room.left = 18 * 2**20
-        take(room, count, owners)
+    def take_of_less(space: spools.DiskSpace, count: int, owners: tuple[str, ...] = ()) -> None:
+        if space.left > 2**30:
+            space.left = 18 * 2**20
+        take(space, count, owners)
 
     return take_of_less
-
-
-HOLD = """
-import sys, django; django.setup()
-from server.submissions.upload_slots import SLOTS
-print(sum(SLOTS.take("team", 3) is not None for _ in range(int(sys.argv[1]))), flush=True)
-sys.stdin.read()
-"""
-
-
-class TestSlots:
-    def test_processes_count_together_and_a_killed_one_leaves_none(self, settings: Any) -> None:
-        environment = {**os.environ, "PODIUM_HOME": str(settings.PODIUM_HOME)}
-        environment["DJANGO_SETTINGS_MODULE"] = "server.settings"
-        command = [sys.executable, "-c", HOLD, "2"]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with subprocess.Popen(command, env=environment, **pipes) as other:
-            assert other.stdout.readline() == b"2\n"
-            mine = SLOTS.take("team", 3)
-            assert mine is not None
-            assert SLOTS.take("team", 3) is None
-            other.send_signal(signal.SIGKILL)
-        again = SLOTS.take("team", 2)
-        assert again is not None
-        for slot in (mine, again):
-            SLOTS.release(slot)
-
-    def test_a_request_whose_body_is_here_needs_none(self) -> None:
-        assert all(upload_slots.take("team", 0) for _ in range(3))
-
-
-class TestUploadsAtOnce:
-    @pytest.fixture
-    def entrant(self, make: Any) -> Any:
-        phase = make.phase(quota_per_day=3, attempts_per_day=20)
-        user = make.user()
-        return {"user": user, "team": make.team(phase.challenge, user), "phase": phase}
-
-    @pytest.fixture
-    def begin(self) -> Iterator[Callable[..., Upload]]:
-        """Take the slots of an upload whose body is still to come."""
-        uploads = []
-
-        def begin(**who: Any) -> Upload:
-            uploads.append(Upload())
-            with awaiting(uploads[-1]):
-                admission.take_upload_slots(**who, now=admission.quota.datetime.now(admission.quota.UTC))
-            return uploads[-1]
-
-        yield begin
-        for upload in uploads:
-            upload.release()
-
-    def test_no_more_are_under_way_than_the_quota_has_left(self, entrant, begin, make):
-        uploads = [begin(**entrant) for _ in range(3)]
-        with pytest.raises(Refused, match="submissions left") as refused:
-            begin(**entrant)
-        assert (refused.value.code, refused.value.headers) == ("rate_limited", {"Retry-After": "30"})
-        mate = make.user()
-        with pytest.raises(Refused):
-            begin(**{**entrant, "user": mate})
-        uploads[1].release()
-        begin(**entrant)
-
-    def test_another_team_is_not_concerned(self, entrant, begin, make):
-        for _ in range(3):
-            begin(**entrant)
-        user = make.user()
-        begin(user=user, team=make.team(entrant["phase"].challenge, user), phase=entrant["phase"])
-
-    def test_an_account_has_a_limit_over_all_its_challenges(self, entrant, begin, make, settings):
-        settings.ACCOUNT_MAX_UPLOADS = 2
-        phase = make.phase()
-        elsewhere = {"user": entrant["user"], "team": make.team(phase.challenge, entrant["user"]), "phase": phase}
-        begin(**entrant)
-        begin(**elsewhere)
-        with pytest.raises(Refused, match="Your account"):
-            begin(**elsewhere)

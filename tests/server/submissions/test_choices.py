@@ -1,4 +1,4 @@
-"""Notes and finals: what a team may say about its submissions, and until when."""
+"""Notes and final submissions: what a team can change, and until when."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,7 +24,7 @@ def code_of(service: Any, **arguments: Any) -> str:
 
 
 def test_note_is_kept_as_one_tidy_line(scored):
-    set_note(submission=scored, by=scored.user, note=" two\nlines\u202e ")
+    set_note(submission=scored, by=scored.user, note=" two\nlines\u202e\u2800\ufe0f ")
     scored.refresh_from_db()
     assert scored.note == "two lines"
 

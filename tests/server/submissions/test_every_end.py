@@ -1,4 +1,4 @@
-"""However a submission ends: whose fault it is, a code, a sentence, what to do, and the quota, on page and API."""
+"""Every end of a submission has a fault, a code, a sentence with advice, and its effect on quota, on page and API."""
 
 import logging
 from collections.abc import Callable
@@ -13,9 +13,10 @@ from django.test import Client
 from evaluator import scoring
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, InvalidTruth, Problem
 from evaluator.report import Report, SplitReport
-from server.pages.defects import ADVICE
+from evaluator.request import ScoringRequest
+from server.submissions.defect_advice import ADVICE
 from server.submissions.models import FINISHED, Failure, Fault, QuotaEntry, Status, Submission
-from server.submissions.services import lifecycle, quota, sweeping
+from server.submissions.services import leases, lifecycle, quota, sweeping
 from tests.server.page import Page
 from worker import tasks
 from worker.limits import OutOfTime
@@ -25,13 +26,13 @@ WHOSE = {
     Fault.ORGANIZER: "The organizers of the challenge have to fix it.",
     Fault.PLATFORM: "The problem is on our side",
 }
-# Words that tell somebody to do something
+# Words that tell the reader what to do
 DEEDS = ("Submit ", "Send ", "Write ", "Fix ", "Mend ", "send it again", "Keep ", "tell us")
 
 
 @dataclass(frozen=True)
 class End:
-    """What brings it about, and what is to be said about it."""
+    """One way a submission can end, and what is expected of it."""
 
     brought_about: Callable[[Submission, pytest.MonkeyPatch], None]
     status: Status
@@ -42,10 +43,10 @@ class End:
 
 
 def worker(outcome: BaseException | Report) -> Callable[[Submission, pytest.MonkeyPatch], None]:
-    """The worker scores it as often as it is queued, each time with this outcome."""
+    """Score a submission as often as it is queued, each time with this outcome."""
 
     def work(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-        def score(*arguments: Any, **options: Any) -> Report:
+        def score(request: ScoringRequest) -> Report:
             if isinstance(outcome, BaseException):
                 raise outcome
             return outcome
@@ -61,13 +62,13 @@ def worker(outcome: BaseException | Report) -> Callable[[Submission, pytest.Monk
 
 
 def dies_again_and_again(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    while lifecycle.claim(submission.pk):
+    while leases.claim(Submission, submission.pk):
         Submission.objects.update(lease_until=datetime.now(UTC) - timedelta(seconds=1))
-        sweeping.end_overdue_leases()
+        sweeping.end_expired_leases()
 
 
 def dies_once(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    Submission.objects.update(attempts=2)  # with other accidents before
+    Submission.objects.update(attempts=2)  # after other accidents
     dies_again_and_again(submission, monkeypatch)
 
 
@@ -77,7 +78,7 @@ def cancelled(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cancelled_while_it_runs(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    lifecycle.claim(submission.pk)
+    leases.claim(Submission, submission.pk)
     cancelled(submission, monkeypatch)
 
 

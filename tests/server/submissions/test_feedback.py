@@ -1,4 +1,4 @@
-"""What a person may read of a scored submission, by split, by digit and by class."""
+"""What a person may see of a scored submission: splits, digits and classes."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 from server.submissions.feedback import (
     current_evaluation,
     intervals_in,
+    score_access,
     scores_in,
-    sight,
     with_scores,
 )
 from server.submissions.models import Submission
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1))
 
 
 def scores_seen(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any]:
-    return scores_in(submission, sight(submission.phase, viewer=viewer, now=now))
+    return scores_in(submission, score_access(submission.phase, viewer=viewer, now=now))
 
 
 def intervals_seen(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any]:
-    return intervals_in(submission, sight(submission.phase, viewer=viewer, now=now))
+    return intervals_in(submission, score_access(submission.phase, viewer=viewer, now=now))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Taking files in: what is refused, with which code, and that a refusal leaves nothing behind."""
+"""Submitting files: what is refused with which code, and that a refusal leaves nothing behind."""
 
 import errno
 import os
@@ -35,7 +35,7 @@ def upload(content: bytes = TEXT, name: str = "mine.csv") -> ContentFile:
 
 @pytest.fixture
 def entrant(make: Any) -> dict[str, Any]:
-    """A member with team and open phase: the arguments of an upload that is taken."""
+    """Return a member with team and open phase, the arguments of an accepted upload."""
     user, phase = make.user(), make.phase()
     return {"user": user, "team": make.team(phase.challenge, user), "phase": phase}
 
@@ -119,7 +119,7 @@ def test_phase_without_truth_is_not_open(entrant):
 
 
 def test_dates_are_read_fresh_after_a_long_upload(entrant):
-    entrant["phase"].closes_at = NOW - HOUR  # changed by an organizer; the view still holds the old object
+    entrant["phase"].closes_at = NOW - HOUR  # an organizer changed it; the view still has the old object
     entrant["phase"].save()
     entrant["phase"].closes_at = None
     assert refusal(**entrant).code == "phase_closed"
@@ -238,7 +238,7 @@ def test_upload_whose_commit_is_not_answered_keeps_its_file(entrant, monkeypatch
 
 @pytest.mark.django_db(transaction=True)
 def test_upload_whose_message_is_interrupted_keeps_its_file(entrant, monkeypatch):
-    def interrupted(submission_id: UUID) -> None:
+    def interrupted(kind: Any, key: UUID) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(queue, "enqueue", interrupted)
@@ -249,7 +249,7 @@ def test_upload_whose_message_is_interrupted_keeps_its_file(entrant, monkeypatch
 
 @pytest.mark.django_db(transaction=True)
 def test_upload_whose_message_fails_is_taken(entrant, monkeypatch, caplog):
-    def broken(submission_id: UUID) -> None:
+    def broken(kind: Any, key: UUID) -> None:
         raise RuntimeError("nobody foresaw this")
 
     monkeypatch.setattr(queue, "enqueue", broken)
@@ -283,6 +283,7 @@ def test_full_disk_under_the_database_is_no_space(entrant, monkeypatch):
     [
         ("../../etc/passwd", "passwd"),
         ("a\u202egpj.csv", "agpj.csv"),  # right-to-left override
+        ("a\ufe0f\u3164\U0001d159.csv", "a.csv"),  # a variation selector, a filler, a note without a head
         ("tab\there\x00.csv", "tabhere.csv"),
         ("", "unnamed"),
         ("x" * 300 + ".csv", "x" * 251 + ".csv"),
@@ -290,4 +291,4 @@ def test_full_disk_under_the_database_is_no_space(entrant, monkeypatch):
     ],
 )
 def test_shown_name_is_tidy(given, shown):
-    assert intake.tidy_name(given) == shown
+    assert intake.visible_name(given) == shown

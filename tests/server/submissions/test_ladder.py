@@ -1,4 +1,4 @@
-"""The Ladder: a new public score is shown only where it clearly beats the team's best, everywhere and until the end."""
+"""The Ladder: a new public score is shown only if it clearly beats the team's best, until the phase is over."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -9,10 +9,10 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from server.challenges import revealed
+from server.challenges import feedback_leakage
 from server.challenges.models import Phase
 from server.leaderboards.queries import board, standing
-from server.submissions.feedback import intervals_in, scores_in, sight
+from server.submissions.feedback import intervals_in, score_access, scores_in
 from server.submissions.models import Submission
 from server.submissions.reports import visible_report
 from server.submissions.services import ladder
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.phase(feedback="ladder", closes_at=NOW + timedelta(days
 
 @pytest.fixture
 def send(phase: Any, team: Any, replicated: Any) -> Send:
-    """`send(values)`: scored with these replicates, compared as the second task does."""
+    """`send(values)`: create a submission with these replicates, and let the ladder decide."""
 
     def send(values: list[float], **fields: Any) -> Submission:
         submission: Submission = replicated(phase, values, **{"team": team, **fields})
@@ -47,7 +47,7 @@ def viewer(team: Any) -> Any:
 
 def shown(submission: Submission, viewer: Any, now: datetime = NOW) -> float | None:
     fresh = Submission.objects.get(pk=submission.pk)
-    return scores_in(fresh, sight(fresh.phase, viewer=viewer, now=now)).get("public", {}).get("mAP")
+    return scores_in(fresh, score_access(fresh.phase, viewer=viewer, now=now)).get("public", {}).get("mAP")
 
 
 def test_the_first_score_of_a_team_is_shown(send: Send, viewer: Any) -> None:
@@ -63,7 +63,7 @@ def test_an_improvement_within_the_standard_error_shows_the_best_again(send: Sen
     send(FIRST)
     best, unclear = send(HIGHER), send(NO_CLEARER)
     assert shown(unclear, viewer) == shown(best, viewer) == pytest.approx(0.6)
-    seen = sight(unclear.phase, viewer=viewer, now=NOW)
+    seen = score_access(unclear.phase, viewer=viewer, now=NOW)
     assert intervals_in(unclear, seen) == intervals_in(best, seen)
 
 
@@ -136,7 +136,7 @@ def test_what_is_not_shown_is_on_no_page_no_board_and_in_no_file(
     told += [api.get(f"submissions/{unclear.pk}{part}", user=viewer).content for part in ("", "/report")]
     assert not [text for text in told if b"0.62" in text or b"0.621" in text]
     assert len([text for text in told if b"0.6" in text]) == len(told)
-    assert "is shown in its place" in Page(client.get(f"/submissions/{unclear.pk}/")).words
+    assert "your team's best is shown instead" in Page(client.get(f"/submissions/{unclear.pk}/")).words
     assert api.get(f"submissions/{unclear.pk}", user=viewer).json()["scores_of"] == str(best.pk)
 
 
@@ -154,7 +154,7 @@ def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(phase: Any, viewe
 def test_the_margin_is_a_parameter_of_the_phase(
     margin: float, is_shown: bool, send: Send, phase: Any, viewer: Any
 ) -> None:
-    """Better by 0.025, and the differences have a standard error of about 0.018: between one and two."""
+    """It is better by 0.025, and the standard error of the differences is about 0.018: between one and two."""
     phase.ladder_standard_errors = margin
     send([0.5, 0.5, 0.5])
     assert (shown(send([0.505, 0.53, 0.54]), viewer) == pytest.approx(0.525)) == is_shown
@@ -162,7 +162,7 @@ def test_the_margin_is_a_parameter_of_the_phase(
 
 def test_a_new_phase_has_two_standard_errors(phase: Any) -> None:
     assert phase.ladder_standard_errors == 2
-    assert "more than 2 standard errors of the difference" in revealed.shown(phase)
+    assert "more than 2 standard errors of the difference" in feedback_leakage.feedback_text(phase)
 
 
 @pytest.mark.parametrize("margin", [0, -1, 11])
@@ -178,22 +178,22 @@ def test_a_file_that_is_not_shown_says_by_how_much_it_would_have_to_be_better(se
     assert "by more than 1.5 standard errors of the difference" in standing(unclear, now=NOW).why_not
 
 
-def test_the_data_page_says_what_the_ladder_presumes(phase: Any, client: Client) -> None:
+def test_the_data_page_says_that_the_ladder_needs_controlled_registration(phase: Any, client: Client) -> None:
     words = Page(client.get(f"/challenges/{phase.challenge.slug}/data")).words
-    assert "presumes that registration is controlled: every new account sees the exact score of its first file" in words
+    assert "only works if registration is controlled, because every new account sees the exact score" in words
 
 
 def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase: Any, client: Client) -> None:
     words = Page(client.get(f"/challenges/{phase.challenge.slug}/data")).words
-    assert "only where it beats your team's best" in words
+    assert "only if it beats your team's best" in words
     assert "the quota is the real limit" in words
 
 
-IMAGES, PROBES = 400, 200  # public images, and as many private ones; of each a label, 0 or 1
+IMAGES, PROBES = 400, 200  # public images, and as many private ones, each with a label 0 or 1
 
 
 class Told:
-    """What a team is told of its files' public scores, exact or by the ladder."""
+    """The public scores that a team sees of its files, exact or through the ladder."""
 
     def __init__(self, rng: np.random.Generator, *, by_ladder: bool) -> None:
         self.truth, self.by_ladder = rng.integers(0, 2, 2 * IMAGES), by_ladder
@@ -208,13 +208,13 @@ class Told:
         return self.best[0]
 
     def luck(self, answers: Any) -> float:
-        """How much better they are on the images that were probed."""
+        """Return how much higher the accuracy is on the probed images than on others."""
         right = answers == self.truth
         return float(right[:IMAGES].mean() - right[IMAGES:].mean())
 
 
 def climbing(rng: np.random.Generator, told: Told) -> Any:
-    """Change a few answers; keep them where the score rose."""
+    """Change a few answers, and keep them if the score rises."""
     best = rng.integers(0, 2, 2 * IMAGES)
     score = told.of(best)
     for _ in range(PROBES):
@@ -225,7 +225,7 @@ def climbing(rng: np.random.Generator, told: Told) -> Any:
 
 
 def boosting(rng: np.random.Generator, told: Told) -> Any:
-    """Let those guesses vote that were told to be better than chance."""
+    """Let the guesses vote whose scores are better than chance."""
     guesses = rng.integers(0, 2, (PROBES, 2 * IMAGES))
     return guesses[[told.of(guess) > 0.5 for guess in guesses]].mean(axis=0).round()
 

@@ -1,4 +1,4 @@
-"""What the Ladder hides changes nothing that is served: two hidden scores, one answer, whoever asks, on every route."""
+"""A score that the Ladder hides changes no response, for any reader and on any route."""
 
 import re
 import struct
@@ -13,7 +13,7 @@ from server.submissions.services import ladder
 from tests.server.documented import Api
 
 NOW = datetime.now(UTC)
-# Tokens, the number of a request, ids of elements, and what follows the clock
+# Tokens, request ids, element ids and times
 VARYING = re.compile(
     rb'csrfmiddlewaretoken" value="\w+"|X-CSRFToken[^}]*|\b[0-9a-f]{12}\b|\be[0-9a-f]{8}\b'
     rb'|"at":"[^"]*"|<time.*?</time>|\d+ s(econds)? ago|just now'
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, feedback="ladder", close
 
 @pytest.fixture
 def entries(phase: Any, make: Any, replicated: Any) -> list[Submission]:
-    """A rival's, the team's best, and one that is hidden."""
+    """Create a rival's submission, the team's best, and a hidden one."""
     rival, team = make.team(phase.challenge, name="Rivals"), make.team(phase.challenge, name="Owls")
     found = [
         replicated(phase, [0.6, 0.66, 0.72], team=rival),
@@ -84,7 +84,7 @@ def test_whatever_is_hidden_the_answers_are_the_same(
 
 
 def test_organizers_see_the_difference(entries: list[Submission], make: Any, client: Client, api: Api) -> None:
-    """So the test above can tell."""
+    """This shows that the test above can fail."""
     organizer = make.user(is_staff=True)
     before = served(client, api, organizer, entries)
     rescored(entries[2], [0.1, 0.2, 0.3])

@@ -1,4 +1,4 @@
-"""What trial and error gains through the Ladder: climbs on 2,000 binary labels with 500 probes, from seeds.
+"""How much trial and error gains through the Ladder: seeded climbs on 2,000 binary labels with 500 probes.
 
 A climb flips some answers, keeps them where a better score is shown and takes them back where it is not. With memory it
 tries no label twice. The gain is what the accuracy on the probed labels rises by; on other labels it does not rise.
@@ -26,7 +26,7 @@ STEPS = (7, 8, 14)
 
 
 def weights_of(seed: int) -> NDArray[np.float64]:
-    """How often each image is in each replicate, shape (labels, replicates)."""
+    """Return how often each image is in each replicate, shape (labels, replicates)."""
     rng = np.random.default_rng([seed, 1])
     drawn = [np.bincount(rng.integers(0, LABELS, LABELS), minlength=LABELS) for _ in range(REPLICATES)]
     return np.array(drawn, np.float64).T
@@ -36,7 +36,7 @@ WEIGHTS = [weights_of(seed) for seed in range(SEEDS)]
 
 
 def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -> float:
-    """What one climb gains; `standard_errors` None: every score is shown as it is."""
+    """Return the gain of one climb. `standard_errors` None: every score is shown exactly."""
     rng = np.random.default_rng(seed)
     right = rng.random(LABELS) < 0.5
     at_first = right.mean()
@@ -53,7 +53,7 @@ def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -
 
 
 def is_shown(change: NDArray[np.int_], weights: NDArray[np.float64], standard_errors: float | None) -> bool:
-    """Whether a better score is shown; a difference of replicates is that of the flipped answers alone."""
+    """Tell whether a better score is shown. Only flipped answers contribute to differences of replicates."""
     better = change.sum() / LABELS
     if better <= 0 or standard_errors is None:
         return bool(better > 0)
@@ -87,5 +87,5 @@ def test_at_two_standard_errors_a_climb_gains_less_than_half_of_what_it_gains_at
 
 
 def test_the_quota_stays_the_real_limit() -> None:
-    """Something is gained even so: a climb of many answers at once."""
+    """Even then a climb that changes many answers at once gains something."""
     assert mean_gain(8, 2) > 0.02

@@ -1,6 +1,7 @@
-"""Claim, beat, record, reject, fail, release, cancel: each once, and nothing by a holder whose lease is gone."""
+"""Claim, prolong, record, reject, fail, release, cancel: each works once, and never after the lease is lost."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -8,7 +9,7 @@ import pytest
 
 from server.errors import Refused
 from server.submissions.models import Evaluation, Failure, QuotaEntry, Score, Status, Submission
-from server.submissions.services import lifecycle, quota
+from server.submissions.services import leases, lifecycle, quota
 
 FINDINGS = {"errors": [{"code": "not_finite", "line": 3}], "total": 1, "counts": {"not_finite": 1}, "notices": []}
 PARTICULARS = {"headline": "mAP", "classes": [{"label": "/m/0jbk", "ap": 0.5}]}
@@ -27,7 +28,7 @@ REPORT = {
 
 @pytest.fixture
 def queued(make: Any) -> Submission:
-    """Queued and charged, as an upload leaves it."""
+    """Create a queued submission whose quota is charged, as an upload leaves it."""
     submission = make.submission(make.phase())
     quota.charge(submission, now=submission.received_at)
     return submission
@@ -35,14 +36,14 @@ def queued(make: Any) -> Submission:
 
 @pytest.fixture
 def running(queued: Submission) -> Submission:
-    claimed = lifecycle.claim(queued.pk)
+    claimed = leases.claim(Submission, queued.pk)
     assert claimed is not None
     return claimed
 
 
 @pytest.fixture
 def stale(running: Submission) -> Submission:
-    """What a worker still holds after its lease ran out and another worker has it now."""
+    """Return the submission as held by a worker whose lease another worker has now."""
     Submission.objects.filter(pk=running.pk).update(lease_token=uuid4())
     return running
 
@@ -69,29 +70,29 @@ def balance(submission: Submission) -> int:
 
 
 def test_claim_of_a_queued_submission_is_leased_to_the_claimant(queued, settings):
-    claimed = lifecycle.claim(queued.pk)
+    claimed = leases.claim(Submission, queued.pk)
     assert (claimed.status, claimed.attempts) == (Status.RUNNING, 1)
     assert claimed.lease_until - claimed.started_at == timedelta(seconds=settings.LEASE_SECONDS)
 
 
 def test_claim_of_a_running_submission_is_none(running):
-    assert lifecycle.claim(running.pk) is None
+    assert leases.claim(Submission, running.pk) is None
     assert now_of(running).attempts == 1
 
 
 def test_claim_of_an_unknown_submission_is_none(db):
-    assert lifecycle.claim(uuid4()) is None
+    assert leases.claim(Submission, uuid4()) is None
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
 def test_claim_of_a_finished_submission_is_none(running, end):
     end(running)
-    assert lifecycle.claim(running.pk) is None
+    assert leases.claim(Submission, running.pk) is None
 
 
 def test_beat_prolongs_the_lease_and_tells_the_stage(running):
     Submission.objects.filter(pk=running.pk).update(lease_until=running.started_at)
-    assert lifecycle.beat(running, stage="matching", progress=0.25)
+    assert lifecycle.report_progress(running, stage="matching", progress=0.25)
     row = now_of(running)
     assert (row.stage, row.progress) == ("matching", 0.25)
     assert row.lease_until > running.lease_until
@@ -99,13 +100,13 @@ def test_beat_prolongs_the_lease_and_tells_the_stage(running):
 
 @pytest.mark.parametrize(("told", "kept"), [(-0.1, 0.0), (1.0000001, 1.0)])
 def test_beat_keeps_progress_a_fraction(running, told, kept):
-    lifecycle.beat(running, stage="scoring", progress=told)
+    lifecycle.report_progress(running, stage="scoring", progress=told)
     assert now_of(running).progress == kept
 
 
 def test_beat_of_a_lost_lease_is_false_and_prolongs_nothing(stale):
     before = now_of(stale).lease_until
-    assert not lifecycle.beat(stale, stage="matching", progress=0.5)
+    assert not lifecycle.report_progress(stale, stage="matching", progress=0.5)
     assert now_of(stale).lease_until == before
 
 
@@ -146,7 +147,7 @@ def test_scored_submission_keeps_its_charge(running):
     assert balance(running) == 1
 
 
-@pytest.mark.parametrize("end", [record, reject, fail, lifecycle.release])
+@pytest.mark.parametrize("end", [record, reject, fail, leases.release])
 def test_holder_of_a_lost_lease_writes_nothing(stale, end):
     assert end(stale) is False
     assert now_of(stale).status == Status.RUNNING
@@ -154,7 +155,7 @@ def test_holder_of_a_lost_lease_writes_nothing(stale, end):
     assert balance(stale) == 1
 
 
-@pytest.mark.parametrize("again", [record, reject, fail, lifecycle.release])
+@pytest.mark.parametrize("again", [record, reject, fail, leases.release])
 @pytest.mark.parametrize("end", [record, reject, fail])
 def test_what_ended_does_not_end_twice(running, end, again):
     end(running)
@@ -222,7 +223,7 @@ def test_released_submission_is_queued_and_its_attempt_does_not_count(
     running, inline_queue, django_capture_on_commit_callbacks
 ):
     with django_capture_on_commit_callbacks(execute=True):
-        assert lifecycle.release(running)
+        assert leases.release(running)
     row = now_of(running)
     assert (row.status, row.attempts, inline_queue.sent) == (Status.QUEUED, 0, [running.pk])
 
@@ -237,10 +238,24 @@ def test_cancelled_while_running_stays_charged(make, running):
     assert balance(running) == 1
 
 
+@pytest.mark.parametrize("put_back", [leases.release_as_large, leases.release, partial(fail, final=False)])
+def test_cancelled_in_the_queue_after_scoring_has_begun_stays_charged(make, running, put_back):
+    assert put_back(running)
+    assert now_of(running).status == Status.QUEUED
+    lifecycle.cancel(submission=running, by=make.user())
+    assert balance(running) == 1
+
+
+def test_cancelled_while_its_file_cannot_be_read_costs_nothing(make, running):
+    assert lifecycle.postpone(running, pause=timedelta(seconds=30))
+    lifecycle.cancel(submission=running, by=make.user())
+    assert balance(running) == 0
+
+
 def test_worker_of_a_cancelled_submission_records_nothing(make, running):
     lifecycle.cancel(submission=now_of(running), by=make.user())
     assert not record(running)
-    assert not lifecycle.beat(running, stage="scoring", progress=0.9)
+    assert not lifecycle.report_progress(running, stage="scoring", progress=0.9)
 
 
 def test_cancelling_twice_is_cancelling_once(make, queued):
@@ -260,6 +275,6 @@ def test_what_ended_is_not_cancellable(make, running, end):
 
 def test_baseline_that_is_rejected_gives_nothing_back(make):
     submission = make.submission(make.phase())
-    claimed = lifecycle.claim(submission.pk)
+    claimed = leases.claim(Submission, submission.pk)
     assert reject(claimed)
     assert not QuotaEntry.objects.exists()

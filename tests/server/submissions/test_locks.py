@@ -1,4 +1,4 @@
-"""Who waits for whom: locks in one order, and a decision about a row that nobody else can move."""
+"""Locks are taken in one order, and a cancelled row cannot change meanwhile."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from server.submissions.models import QuotaEntry, Status, Submission
-from server.submissions.services import lifecycle, quota
+from server.submissions.services import leases, lifecycle, quota
 from tests.server.documented import Api
 
 LOCK = "/* locked */"
@@ -16,14 +16,14 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture(autouse=True)
 def written_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite has no locks of rows; it writes them as comments here."""
+    """Write row locks as SQL comments, because SQLite has none."""
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_no_key_update", True)
     monkeypatch.setattr(connection.ops, "for_update_sql", lambda **about: LOCK)
 
 
 class Order:
-    """The tables whose rows were locked, in the order of locking."""
+    """Records the tables whose rows were locked, in order."""
 
     def __init__(self) -> None:
         self.tables: list[str] = []
@@ -37,7 +37,7 @@ class Order:
 @pytest.mark.parametrize("change", [{"note": "n"}, {"final": True}, {"note": "n", "final": True}])
 def test_a_change_waits_for_its_team_before_the_log(api: Api, make: Any, change: dict[str, Any]) -> None:
     submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
-    api.get("challenges", user=submission.user)  # with a token, whose making is in the log too
+    api.get("challenges", user=submission.user)  # with a token, whose creation is logged too
     with connection.execute_wrapper(order := Order()):
         answer = api.patch(f"submissions/{submission.pk}", change, user=submission.user)
     assert answer.status_code == 200
@@ -45,7 +45,7 @@ def test_a_change_waits_for_its_team_before_the_log(api: Api, make: Any, change:
 
 
 class Sweeper:
-    """Puts a running submission back to the queue at the worst moment that the lock of its row leaves."""
+    """Queues a running submission again at the worst moment that its row lock allows."""
 
     is_done = False
 
@@ -61,15 +61,15 @@ class Sweeper:
     def requeue(self) -> None:
         self.is_done = True
         running = Submission.objects.filter(status=Status.RUNNING)
-        running.update(status=Status.QUEUED, **lifecycle.IDLE)
+        running.update(status=Status.QUEUED, stage="", **leases.NO_LEASE)
 
 
 def test_cancelling_meets_the_sweeper_and_is_done(make: Any) -> None:
     submission = make.submission(make.phase())
     quota.charge(submission, now=NOW)
-    running = lifecycle.claim(submission.pk)
+    running = leases.claim(Submission, submission.pk)
     assert running is not None
     with connection.execute_wrapper(sweeper := Sweeper()):
         cancelled = lifecycle.cancel(submission=running, by=submission.user)
     assert (sweeper.is_done, cancelled.status) == (True, Status.CANCELLED)
-    assert sum(QuotaEntry.objects.values_list("amount", flat=True)) == 0
+    assert sum(QuotaEntry.objects.values_list("amount", flat=True)) == 1  # a scoring had begun

@@ -1,4 +1,4 @@
-"""No interval leaves the server with its exact ends but to organizers: on no page, in no file, by no answer."""
+"""Only organizers see exact ends of intervals; no page, file or response shows them to others."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from django.test import Client
 
 from server.challenges.models import Phase
 from server.leaderboards.queries import board
-from server.submissions.feedback import sight
+from server.submissions.feedback import score_access
 from server.submissions.models import Submission
 from tests.server.conftest import explain
 from tests.server.documented import Api
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + timedelt
 
 @pytest.fixture
 def entries(phase: Phase, team: Any, make: Any, replicated: Any) -> list[Submission]:
-    """Two of the team and one of another."""
+    """Create two submissions of the team and one of another team."""
     report = {"splits": {"public": {"classes": [{"label": "/m/1", "name": "Cat", "ap": 0.5, "truths": 1.0}]}}}
     own = [replicated(phase, values, team=team, private=PRIVATE, report=report) for values in (DRAWN, OTHER)]
     for one in own:
@@ -39,7 +39,7 @@ def entries(phase: Phase, team: Any, make: Any, replicated: Any) -> list[Submiss
 
 
 def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -> Iterator[tuple[str, bytes]]:
-    """Every address that shows anything of a score, with what it answers."""
+    """Return the response of every route that shows scores."""
     client.force_login(user)
     a, b = (one.pk for one in entries[:2])
     pages = ["", "submissions", "data", "submit", f"compare?a={a}&b={b}"]
@@ -93,12 +93,12 @@ def test_organizers_are_told_exact_ends(entries: list[Submission], make: Any, cl
 def test_the_band_of_a_board_is_drawn_from_what_is_published(
     entries: list[Submission], phase: Phase, client: Client
 ) -> None:
-    """Two intervals that are published alike are drawn alike."""
+    """Two intervals with equal published ends are drawn in the same way."""
     before = client.get("/challenges/c/leaderboard").content
     for one in entries:
         for score in one.evaluations.get().scores.all():
-            low, high = sight(phase, viewer=AnonymousUser(), now=NOW).interval(score.low, score.high) or (0, 0)
-            score.low, score.high = low + 0.0001, high - 0.0001  # exact ends in the same steps
+            low, high = score_access(phase, viewer=AnonymousUser(), now=NOW).interval(score.low, score.high) or (0, 0)
+            score.low, score.high = low + 0.0001, high - 0.0001  # exact ends that round to the same steps
             score.save()
     bands = re.compile(rb'<svg class="interval".*?</svg>', re.DOTALL)
     assert bands.findall(before) == bands.findall(client.get("/challenges/c/leaderboard").content) != []

@@ -1,4 +1,4 @@
-"""Files that no row knows are moved aside, listed, put back when a row knows them, and deleted after their time."""
+"""Files without a row are quarantined, listed, restored when a row refers to them, and deleted after some days."""
 
 import os
 import time
@@ -28,7 +28,7 @@ def aged(path: Path, *, hours: float) -> Path:
 
 @pytest.fixture
 def truths(db: None, own_folders: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """An empty folder of truths; that of the tests holds what rolled back tests left."""
+    """Use an empty folder of truths, because that of the tests contains leftovers of rolled back tests."""
     storage = FileSystemStorage(tmp_path / "truths")
     monkeypatch.setattr(quarantine, "truth_storage", lambda: storage)
     (tmp_path / "truths").mkdir()
@@ -37,7 +37,7 @@ def truths(db: None, own_folders: None, monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.fixture
 def upload(truths: Path) -> Storing:
-    """`upload("stray", hours=2)`: a stored file without a row."""
+    """`upload("stray", hours=2)`: store a file without a row."""
 
     def store(name: str = "stray", *, hours: float = 25) -> Path:
         path = Path(default_storage.path(default_storage.save(f"submissions/{name}", ContentFile(b"content"))))
@@ -47,7 +47,7 @@ def upload(truths: Path) -> Storing:
 
 
 def aside(path: Path) -> Path:
-    """Where an upload lies when it was moved."""
+    """Return the path of an upload in quarantine."""
     return path.parent.parent / "quarantine" / "submissions" / path.name
 
 
@@ -66,13 +66,13 @@ def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(upload, monkey
 
 def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(upload, monkeypatch):
     path = upload()
-    known = quarantine.Shelf.known
+    known = quarantine.StoredFolder.known
 
-    def refused_now(shelf: quarantine.Shelf, names: list[str]) -> set[str]:
+    def refused_now(folder: quarantine.StoredFolder, names: list[str]) -> set[str]:
         path.unlink(missing_ok=True)
-        return known(shelf, names)
+        return known(folder, names)
 
-    monkeypatch.setattr(quarantine.Shelf, "known", refused_now)
+    monkeypatch.setattr(quarantine.StoredFolder, "known", refused_now)
     assert sweep().quarantined == 0
 
 
@@ -112,7 +112,7 @@ def test_draws_go_with_their_truth(truths, make, known, hours, moved):
 
 
 def test_older_rows_beside_newer_files_lose_nothing(truths, make):
-    """As after a restore: the sweeper runs before somebody notices, then the newer rows come back."""
+    """After a restored backup the sweeper runs before anyone notices; then the newer rows come back."""
     phase = make.phase()
     newer = [make.submission(phase) for _ in range(5)]
     paths = [aged(Path(one.file.path), hours=25) for one in newer]
@@ -145,7 +145,7 @@ def test_file_of_a_row_is_never_deleted_from_quarantine(upload, make):
     path = upload()
     sweep()
     make.submission(make.phase(), file=f"submissions/{path.name}")
-    path.write_bytes(b"another of the same name")  # so that it cannot go back
+    path.write_bytes(b"another of the same name")  # so that it cannot be restored
     aged(aside(path), hours=100 * DAY_HOURS)
     sweep()
     assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"another of the same name")

@@ -1,4 +1,4 @@
-"""The queue is a name and an id, and may be down."""
+"""A message is a task name and an id, and the broker may be down."""
 
 from uuid import UUID
 
@@ -8,6 +8,7 @@ from kombu.exceptions import ContentDisallowed, OperationalError
 from kombu.serialization import dumps, loads, prepare_accept_content
 
 from server.submissions import queue
+from server.submissions.models import Rerun, Submission
 from worker import tasks
 
 SUBMISSION = UUID(int=7)
@@ -21,8 +22,8 @@ def test_name_on_the_queue_is_a_task_of_the_worker(name, task):
 def test_message_is_the_id_and_a_rerun_has_the_lower_priority(monkeypatch):
     sent = []
     monkeypatch.setattr(current_app, "send_task", lambda name, **options: sent.append((name, options)))
-    queue.enqueue(SUBMISSION)
-    queue.enqueue_rerun(7)
+    queue.enqueue(Submission, SUBMISSION)
+    queue.enqueue(Rerun, 7)
     assert sent == [
         ("worker.evaluate", {"args": [str(SUBMISSION)], "priority": 0, "retry": False}),
         ("worker.rerun", {"args": [7], "priority": 9, "retry": False}),
@@ -42,11 +43,11 @@ def test_broker_that_is_down_is_logged_and_not_raised(monkeypatch, caplog):
         raise OperationalError("connection refused")
 
     monkeypatch.setattr(current_app, "send_task", refuse)
-    queue.enqueue(SUBMISSION)
+    queue.enqueue(Submission, SUBMISSION)
     assert [line.levelname for line in caplog.records] == ["WARNING"]
 
 
 @pytest.mark.parametrize("url", ["unix:///nowhere/redis.sock", ""])
 def test_broker_that_is_down_has_no_count(settings, url):
     settings.REDIS_URL = url
-    assert queue.waiting() is None
+    assert queue.waiting(Submission) is None

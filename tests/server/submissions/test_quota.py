@@ -1,4 +1,4 @@
-"""The ledger, counted: what is left, until when, and why not."""
+"""Quota is counted from the ledger: what is left, until when, and why not."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.phase(
 
 @pytest.fixture
 def spend(make: Any, phase: Any, team: Any) -> Any:
-    """`spend("++-")` submits twice and gives the second back; `at` is when."""
+    """`spend("++-")`: submit twice and give the second quota back, at the time `at`."""
 
     def write(deeds: str, at: datetime = NOON, back_at: datetime | None = None) -> None:
         last = None
@@ -43,7 +43,7 @@ def state(phase: Any, team: Any, now: datetime = NOON) -> quota.Quota:
         ("", 0, 2, 3, 5),
         ("+", 1, 1, 2, 4),
         ("++", 2, 0, 1, 3),
-        ("+-", 0, 2, 2, 5),  # given back: the attempt stays counted
+        ("+-", 0, 2, 2, 5),  # given back, but the attempt stays counted
         ("+-+-+-", 0, 2, 0, 5),
         ("+-++", 2, 0, 0, 3),
         ("+--", 0, 2, 2, 5),  # given back once only

@@ -1,4 +1,4 @@
-"""What a person may read of why a score is what it is: whose, on which split, to which digit."""
+"""What a person may read of a report: whose, on which split, with how many digits."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from server.submissions.models import Rerun, Submission
-from server.submissions.reports import State, state_of, visible_report
+from server.submissions.reports import ExplanationState, explanation_state, visible_report
 from server.submissions.services import reruns
 from tests.server.conftest import explain
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1), feedback_class
 
 @pytest.fixture
 def explained(scored: Any) -> Any:
-    """`explained(phase)`: scored and explained on every split."""
+    """`explained(phase)`: create a submission that is scored and explained on every split."""
 
     def score(phase: Any) -> Submission:
         submission = scored(phase, 0.5, private=0.4, report=REPORT)
@@ -109,28 +109,28 @@ class TestHowFarItIs:
     def submission(self, phase: Any, scored: Any, inline_queue: Any) -> Any:
         return scored(phase, 0.5)
 
-    def state(self, submission: Submission) -> State:
-        return state_of(submission, submission.evaluations.get())
+    def state(self, submission: Submission) -> ExplanationState:
+        return explanation_state(submission, submission.evaluations.get())
 
     @pytest.mark.parametrize("purpose", Rerun.Purpose.values)
     def test_it_is_pending_from_the_intervals_on(self, submission: Any, purpose: Any) -> None:
-        reruns.ask([submission], truth=submission.phase.truth, purpose=purpose)
-        assert self.state(submission) is State.PENDING
+        reruns.request([submission], truth=submission.phase.truth, purpose=purpose)
+        assert self.state(submission) is ExplanationState.PENDING
 
     def test_what_was_given_up_is_not_waited_for(self, submission: Any) -> None:
-        reruns.ask([submission], truth=submission.phase.truth, purpose=Rerun.Purpose.EXPLANATION)
+        reruns.request([submission], truth=submission.phase.truth, purpose=Rerun.Purpose.EXPLANATION)
         Rerun.objects.update(failure="too large")
-        assert self.state(submission) is State.GIVEN_UP
+        assert self.state(submission) is ExplanationState.GIVEN_UP
 
     def test_without_intervals_there_is_none(self, submission: Any) -> None:
-        reruns.ask([submission], truth=submission.phase.truth)
+        reruns.request([submission], truth=submission.phase.truth)
         Rerun.objects.update(failure="too large")
-        assert self.state(submission) is State.NONE
+        assert self.state(submission) is ExplanationState.NONE
 
     def test_a_service_that_explains_nothing_lets_nobody_wait(self, submission: Any, settings: Any) -> None:
         settings.EXPLANATION_MAX_BYTES = 0
-        reruns.ask([submission], truth=submission.phase.truth)
-        assert self.state(submission) is State.NONE
+        reruns.request([submission], truth=submission.phase.truth)
+        assert self.state(submission) is ExplanationState.NONE
 
     def test_a_track_without_explanations_has_none(self, make: Any, scored: Any) -> None:
-        assert self.state(scored(make.phase(track="objectnet"), 0.5)) is State.NONE
+        assert self.state(scored(make.phase(track="objectnet"), 0.5)) is ExplanationState.NONE

@@ -1,4 +1,4 @@
-"""Intervals follow a score as losslessly as it came, never change it, and never keep it waiting."""
+"""Intervals follow a score reliably, never change it, and never delay it."""
 
 from array import array
 from copy import deepcopy
@@ -11,9 +11,9 @@ import pytest
 from server.challenges.models import Phase
 from server.submissions import queue
 from server.submissions.models import Evaluation, Explanation, Replicates, Rerun, Score, Submission
-from server.submissions.services import lifecycle, reruns
-from server.submissions.services.evaluations import Unrepeatable
-from server.submissions.services.sweeping import Swept, sweep
+from server.submissions.services import leases, lifecycle, reruns
+from server.submissions.services.evaluations import NotReproducible
+from server.submissions.services.sweeping import SweepResult, sweep
 
 LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
 VECTORS = {"public": array("d", [0.5, 0.75]).tobytes()}
@@ -26,8 +26,8 @@ def report(value: float | None = 0.625, ends: list[float] | None = None) -> dict
 
 @pytest.fixture
 def scored(make: Any, inline_queue: Any) -> Submission:
-    """Just recorded: its intervals are still to come."""
-    claimed = lifecycle.claim(make.submission(make.phase()).pk)
+    """Return a submission whose score is recorded and whose intervals are pending."""
+    claimed = leases.claim(Submission, make.submission(make.phase()).pk)
     assert claimed is not None
     lifecycle.record(claimed, truth=claimed.phase.truth, report=report(), cpu_seconds=1.0)
     return Submission.objects.get(pk=claimed.pk)
@@ -40,14 +40,14 @@ def waiting(scored: Submission) -> Rerun:
 
 @pytest.fixture
 def claimed(waiting: Rerun) -> Rerun:
-    found = reruns.claim(waiting.pk)
+    found = leases.claim(Rerun, waiting.pk)
     assert found is not None
     return found
 
 
 @pytest.fixture(autouse=True)
 def lost_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "waiting", lambda priority: 0)
+    monkeypatch.setattr(queue, "waiting", lambda kind: 0)
 
 
 def record(rerun: Rerun, **changes: Any) -> bool:
@@ -60,14 +60,14 @@ def stage(rerun: Rerun) -> str:
 
 
 def test_recording_a_score_sends_for_its_intervals(make, inline_queue, django_capture_on_commit_callbacks):
-    claimed = lifecycle.claim(make.submission(make.phase()).pk)
+    claimed = leases.claim(Submission, make.submission(make.phase()).pk)
     with django_capture_on_commit_callbacks(execute=True):
         lifecycle.record(claimed, truth=claimed.phase.truth, report=report(), cpu_seconds=1.0)
     assert inline_queue.sent_later == [claimed.reruns.get().pk]
 
 
 def test_second_claim_is_none(claimed):
-    assert reruns.claim(claimed.pk) is None
+    assert leases.claim(Rerun, claimed.pk) is None
 
 
 def test_record_gives_the_scores_their_ends_and_the_replicates_a_row(claimed):
@@ -86,7 +86,7 @@ def test_an_explanation_comes_after_the_intervals_and_the_submission_does_not_wa
 
 def test_without_intervals_an_explanation_follows_the_score(make, inline_queue, settings):
     settings.INTERVAL_REPLICATES = 0
-    claimed = lifecycle.claim(make.submission(make.phase()).pk)
+    claimed = leases.claim(Submission, make.submission(make.phase()).pk)
     lifecycle.record(claimed, truth=claimed.phase.truth, report=report(), cpu_seconds=1.0)
     assert (Rerun.objects.get().purpose, Submission.objects.get().stage) == ("explanation", "")
 
@@ -113,10 +113,10 @@ class TestExplanation:
     @pytest.fixture
     def explaining(self, claimed):
         record(claimed)
-        return reruns.claim(Rerun.objects.get().pk)
+        return leases.claim(Rerun, Rerun.objects.get().pk)
 
     def record(self, rerun, **changes):
-        return reruns.record_why(rerun, report=report(**changes), contents={"public": b"1", "all": b"2"})
+        return reruns.record_explanation(rerun, report=report(**changes), contents={"public": b"1", "all": b"2"})
 
     def test_it_is_kept_beside_its_evaluation_and_done(self, explaining):
         assert self.record(explaining)
@@ -125,12 +125,12 @@ class TestExplanation:
 
     def test_a_second_one_replaces_it(self, explaining, inline_queue):
         self.record(explaining)
-        reruns.ask([explaining.submission], truth=explaining.truth, purpose=Rerun.Purpose.EXPLANATION)
-        assert self.record(reruns.claim(Rerun.objects.get().pk))
+        reruns.request([explaining.submission], truth=explaining.truth, purpose=Rerun.Purpose.EXPLANATION)
+        assert self.record(leases.claim(Rerun, Rerun.objects.get().pk))
         assert Explanation.objects.count() == 2
 
     def test_other_scores_than_those_to_explain_are_refused(self, explaining):
-        with pytest.raises(Unrepeatable):
+        with pytest.raises(NotReproducible):
             self.record(explaining, value=0.5)
         assert not Explanation.objects.exists()
 
@@ -146,7 +146,7 @@ class TestExplanation:
 
 
 def test_other_scores_the_second_time_are_refused_and_nothing_is_written(claimed):
-    with pytest.raises(Unrepeatable):
+    with pytest.raises(NotReproducible):
         record(claimed, value=0.6250000000000001)
     assert set(Score.objects.values_list("value", "low")) == {(0.625, None)}
     assert Rerun.objects.get().lease_token == claimed.lease_token
@@ -161,8 +161,8 @@ def test_undefined_score_is_the_same_undefined_score(claimed):
     "end",
     [
         record,
-        reruns.beat,
-        reruns.release,
+        leases.prolong,
+        leases.release,
         lambda rerun: reruns.fail(rerun, sentence="late", final=True),
     ],
 )
@@ -179,44 +179,44 @@ def test_nothing_is_written_for_a_submission_that_is_gone(claimed):
 
 
 def test_release_does_not_count_the_attempt(claimed):
-    assert reruns.release(claimed)
-    waiting = Rerun.objects.waiting().get()
+    assert leases.release(claimed)
+    waiting = Rerun.objects.queued().get()
     assert waiting.attempts == 0
 
 
 def test_fault_of_ours_is_tried_again_then_given_up_with_an_alarm_and_the_score_stays(waiting, settings, caplog):
     for _ in range(settings.EVALUATION_ATTEMPTS):
-        claimed = reruns.claim(waiting.pk)
+        claimed = leases.claim(Rerun, waiting.pk)
         reruns.fail(claimed, sentence="ZeroDivisionError", final=False)
     given_up = Rerun.objects.get()
-    assert (given_up.failure, reruns.claim(given_up.pk), stage(waiting)) == ("ZeroDivisionError", None, "")
+    assert (given_up.failure, leases.claim(Rerun, given_up.pk), stage(waiting)) == ("ZeroDivisionError", None, "")
     assert Submission.objects.get().status == "scored"
     assert [line.levelname for line in caplog.records if "alarm" in line.message] == ["ERROR"]
 
 
 def test_what_was_given_up_can_be_asked_for_again(claimed, scored):
     reruns.fail(claimed, sentence="broken", final=True)
-    reruns.ask([scored], truth=claimed.truth)
-    assert Rerun.objects.waiting().get().attempts == 0
+    reruns.request([scored], truth=claimed.truth)
+    assert Rerun.objects.queued().get().attempts == 0
 
 
 def test_overdue_lease_is_swept_and_the_late_result_refused(claimed):
     Rerun.objects.update(lease_until=LONG_AGO)
-    assert sweep() == Swept(requeued=1)
+    assert sweep() == SweepResult(requeued=1)
     assert not record(claimed)
-    assert reruns.claim(claimed.pk).attempts == 2
+    assert leases.claim(Rerun, claimed.pk).attempts == 2
 
 
 def test_file_whose_rerun_cost_a_worker_its_life_is_not_small_any_more(claimed):
     Submission.objects.update(small=True)
     Rerun.objects.update(lease_until=LONG_AGO)
-    assert sweep() == Swept(requeued=1)
+    assert sweep() == SweepResult(requeued=1)
     assert not Submission.objects.get().small
 
 
 def test_worker_that_always_dies_of_it_is_spared_after_three_times(claimed, settings):
     Rerun.objects.update(lease_until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
-    assert sweep() == Swept(failed=1)
+    assert sweep() == SweepResult(failed=1)
     assert (Rerun.objects.get().failure, stage(claimed)) == ("its worker stopped 3 times", "")
 
 
@@ -227,5 +227,5 @@ def test_lost_message_is_sent_again_once(waiting, inline_queue):
 
 def test_message_that_waits_is_not_sent_again(waiting, monkeypatch):
     Rerun.objects.update(enqueued_at=LONG_AGO)
-    monkeypatch.setattr(queue, "waiting", lambda priority: {0: 0, 9: 1}[priority])
+    monkeypatch.setattr(queue, "waiting", lambda kind: {Submission: 0, Rerun: 1}[kind])
     assert sweep().resent == 0

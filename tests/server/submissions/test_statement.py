@@ -1,4 +1,4 @@
-"""The ledger as a statement for the team: the same lines on the page and over the API, and they add up."""
+"""The statement of a team's ledger has the same lines on the page and in the API, and they add up."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from server.submissions.services import lifecycle, quota
+from server.submissions.models import Submission
+from server.submissions.services import leases, lifecycle, quota
 from tests.server.page import Page
 
 STATEMENT = "challenges/c/phases/main/quota/statement"
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, slug="main", quota_per_d
 
 @pytest.fixture
 def member(make: Any, phase: Any, inline_queue: Any) -> Any:
-    """Whose team sent three files: one stands, one was cancelled, one rejected."""
+    """Create a member whose team submitted three files: one counts, one was cancelled, one rejected."""
     member = make.user()
     team = make.team(phase.challenge, member)
     for name in ("stands.csv", "cancelled.csv", "rejected.csv"):
@@ -26,7 +27,7 @@ def member(make: Any, phase: Any, inline_queue: Any) -> Any:
         if name == "cancelled.csv":
             lifecycle.cancel(submission=submission, by=member)
         if name == "rejected.csv":
-            claimed = lifecycle.claim(submission.pk)
+            claimed = leases.claim(Submission, submission.pk)
             assert claimed is not None
             lifecycle.reject(claimed, findings={"errors": [], "total": 1})
     return member

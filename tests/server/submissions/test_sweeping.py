@@ -1,4 +1,4 @@
-"""What crashes leave behind is picked up, and nothing that is alive is touched."""
+"""The sweeper cleans up after crashes and leaves everything in use alone."""
 
 import os
 import time
@@ -13,17 +13,18 @@ from django.core.management import call_command
 from server.submissions import queue
 from server.submissions.models import Status, Submission
 from server.submissions.services import lifecycle, quota, sweeping
-from server.submissions.services.sweeping import Swept, sweep
+from server.submissions.services.sweeping import SweepResult, sweep
 
 LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
 
 
 @pytest.fixture
 def leased(make: Any) -> Any:
-    """`leased(attempts=1, until=…)`: a running row, charged."""
+    """`leased(attempts=1, until=…)`: create a running submission whose quota is charged."""
 
     def build(*, until: datetime, attempts: int = 1, losses: int = 0) -> Submission:
         leased = {"lease_token": uuid4(), "lease_until": until, "attempts": attempts, "losses": losses}
+        leased["started_at"] = until - timedelta(hours=1)
         submission = make.submission(make.phase(), status=Status.RUNNING, **leased)
         quota.charge(submission, now=submission.received_at)
         return submission
@@ -33,8 +34,8 @@ def leased(make: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: Any) -> Any:
-    """A broker that has lost everything; `.sent` is what is sent to it."""
-    monkeypatch.setattr(queue, "waiting", lambda priority: 0)
+    """Replace the broker by one that lost all messages; `.sent` collects new ones."""
+    monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     return inline_queue
 
 
@@ -43,7 +44,7 @@ def status(submission: Submission) -> str:
 
 
 def test_nothing_to_do_is_nothing_done(db, own_folders):
-    assert sweep() == Swept()
+    assert sweep() == SweepResult()
 
 
 def test_overdue_lease_goes_back_to_the_queue(leased, broker, django_capture_on_commit_callbacks):
@@ -55,14 +56,14 @@ def test_overdue_lease_goes_back_to_the_queue(leased, broker, django_capture_on_
 
 def test_lease_that_still_runs_is_left_alone(leased):
     submission = leased(until=datetime.now(UTC) + timedelta(minutes=1))
-    assert sweep() == Swept()
+    assert sweep() == SweepResult()
     assert status(submission) == Status.RUNNING
 
 
 def test_lease_that_is_prolonged_meanwhile_is_left_alone(leased):
     submission = leased(until=LONG_AGO)
-    assert lifecycle.beat(submission, stage="scoring", progress=0.5)
-    assert not sweeping.end_lease(submission)
+    assert lifecycle.report_progress(submission, stage="scoring", progress=0.5)
+    assert not sweeping.end_submission(submission)
 
 
 def test_third_overdue_lease_is_failed(leased, settings):
@@ -94,8 +95,9 @@ def test_file_that_cost_a_worker_its_life_is_not_small_any_more(leased):
     assert (submission.status, submission.small) == (Status.QUEUED, False)
 
 
-def test_file_that_cost_two_workers_their_lives_is_tried_once_more_and_cancelling_it_gives_nothing_back(make, leased):
-    submission = leased(until=LONG_AGO, attempts=2, losses=1)
+@pytest.mark.parametrize("losses", [0, 1])
+def test_file_that_cost_a_worker_its_life_is_tried_again_and_cancelling_it_gives_nothing_back(make, leased, losses):
+    submission = leased(until=LONG_AGO, attempts=2, losses=losses)
     sweep()
     assert lifecycle.cancel(submission=submission, by=make.user()).status == Status.CANCELLED
     assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == 1
@@ -128,17 +130,17 @@ def test_queued_just_now_is_not_sent_again(make):
     ("waiting", "resent"),
     [
         (0, 3),  # all messages were lost
-        (2, 1),  # one was lost: as many are sent as are missing, the oldest first
+        (2, 1),  # one was lost: as many are sent as are missing, oldest first
         (3, 0),  # a long queue, nothing lost
         (9, 0),
-        (None, 0),  # a broker that is down: later
+        (None, 0),  # the broker is down: send later
     ],
 )
 def test_as_many_are_sent_again_as_messages_are_missing(make, monkeypatch, waiting, resent):
     phase = make.phase()
     for _ in range(3):
         make.submission(phase, enqueued_at=LONG_AGO)
-    monkeypatch.setattr(queue, "waiting", lambda priority: waiting)
+    monkeypatch.setattr(queue, "waiting", lambda kind: waiting)
     assert sweep().resent == resent
 
 
@@ -194,4 +196,4 @@ def test_command_says_what_it_did(make, capsys):
 
 def test_missing_folder_of_arriving_files_stops_no_sweep(db, own_folders, settings):
     settings.FILE_UPLOAD_TEMP_DIR.rmdir()
-    assert sweep() == Swept()
+    assert sweep() == SweepResult()

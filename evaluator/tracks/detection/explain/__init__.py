@@ -1,1 +1,1 @@
-"""Explanations of a detection score: error kinds, slices, ablation, and the fate of every box."""
+"""Explanations of a detection score: kinds of errors, slices, ablation, and a row for each detection."""

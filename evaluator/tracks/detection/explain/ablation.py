@@ -1,64 +1,75 @@
-"""The score without each of the three things that make Open Images' metric its own (the V4 paper's Fig. 28)."""
+"""The score without each of the three rules that are special to the metric of Open Images (the V4 paper's Fig. 28)."""
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from evaluator.files.submission import Table
-from evaluator.metrics.average_precision import average_precisions, mean_defined
 from evaluator.report import ClassRow, finite
-from evaluator.tracks.detection.candidates import predicted, sound
-from evaluator.tracks.detection.matches import Matches
-from evaluator.tracks.detection.scorer import CORNERS, match, within_cap
-from evaluator.tracks.detection.summary import objects
-from evaluator.tracks.detection.variants import as_annotated
-from evaluator.tracks.interface import contains
-from evaluator.truth import Truth
+from evaluator.tracks.detection.candidates import Detections
+from evaluator.tracks.detection.matches import Matches, confidences_of_groups
+from evaluator.tracks.detection.scorer import match, within_cap
+from evaluator.tracks.detection.summary import WeightedSplit
+from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 
 
-def ablation(truth: Truth, table: Table, parameters: Mapping[str, Any]) -> dict[str, list[ClassRow]]:
+def ablation(
+    truth: DetectionTruth, valid: Detections, matches: Matches, parameters: DetectionParameters
+) -> dict[str, list[ClassRow]]:
     """Return for each split the mAP with and without labels that are not exhaustive, hierarchy, and group-of boxes.
 
-    Without the first, every detection of a class that nobody verified in its image is a false positive; without the
-    second, boxes and labels count for the class that was annotated; with weight 0, group-of boxes ask for nothing.
-    Each of the three is switched alone and with the others; the row of a scoring's own settings is its score.
+    Without the first, a detection of a class that nobody verified in its image is a false positive. Without the second,
+    boxes and labels count for the annotated class only. With a group-of weight of 0, group-of boxes are no positives.
+    There is a row for each combination of the three; the row with the settings of the scoring has its score.
 
-    A truth that was compiled without its hierarchy has only the rows without.
+    A truth that was compiled without its hierarchy has only the rows without it.
+
+    Parameters
+    ----------
+    truth : DetectionTruth
+    valid : Detections
+        All valid detections of the submission.
+    matches : Matches
+        The result of matching them.
+    parameters : DetectionParameters
     """
-    found = predicted(truth, table, table.numbers(*CORNERS), parameters)
-    found = found[sound(found) & (found.labels >= 0)]
     rows: dict[str, list[ClassRow]] = {name: [] for name in truth.splits}
-    for hierarchy in (True, False) if truth.parameters["expand_hierarchy"] else (False,):
-        variant = truth if hierarchy else as_annotated(truth)
-        matches = match(variant, within_cap(variant, found), {**parameters, "group_of_weight": 1.0})
+    for hierarchy in (True, False) if truth.has_copies else (False,):
+        if hierarchy != truth.has_copies:
+            truth = truth.without_copies()
+            matches = match(truth, within_cap(truth, valid), parameters)
+        known = _with_all_groups(truth, matches[matches.detections.labels >= 0])
         for name in truth.splits:
-            rows[name].extend(_weighed(variant, matches, name, hierarchy=hierarchy))
+            rows[name].extend(_by_weight(truth, known, name, hierarchy=hierarchy))
     return rows
 
 
-def _weighed(truth: Truth, matches: Matches, split: str, *, hierarchy: bool) -> list[ClassRow]:
-    entries = matches[~matches.absorbed].entries(truth, 1.0)
-    labels = len(truth.texts["labels"])
+def _with_all_groups(truth: DetectionTruth, matches: Matches) -> Matches:
+    """Return the matches with all groups that would be found if their weight were not 0."""
+    absorbed = matches.absorbed
+    groups, confidences = matches.groups[absorbed], matches.detections.confidences[absorbed]
+    return replace(matches, group_confidences=confidences_of_groups(groups, confidences, len(truth.group_keys), 1.0))
+
+
+def _by_weight(truth: DetectionTruth, matches: Matches, split: str, *, hierarchy: bool) -> list[ClassRow]:
+    """Return the rows of a split for one value of ``hierarchy``."""
+    matches = matches[~matches.absorbed]
+    detections = len(matches.detections)
+    entries = replace(matches, verified=np.ones(detections, bool)).entries(truth, 1.0)
+    is_group = np.arange(len(entries.images)) >= detections
+    is_verified = is_group.copy()
+    is_verified[:detections] = matches.verified
     in_split = truth.splits[split][entries.images]
-    is_verified = contains(truth.arrays["verified"], entries.images * labels + entries.labels)
-    is_group = np.arange(len(in_split)) >= np.count_nonzero(~matches.absorbed)
     rows: list[ClassRow] = []
     for verified_only in (True, False):
         for weight in (1, 0):
             chosen = in_split & (is_verified | (not verified_only)) & (~is_group | (weight == 1))
-            values = average_precisions(
-                entries.labels[chosen],
-                entries.confidences[chosen],
-                entries.weights[chosen],
-                objects(truth, split, weight),
-            )
+            variant = WeightedSplit.of(*truth.counts(split), weight, entries[chosen].average_precisions)
             rows.append(
                 {
                     "non_exhaustive_labels": verified_only,
                     "hierarchy": hierarchy,
                     "group_of_weight": weight,
-                    "mAP": finite(mean_defined(values)),
+                    "mAP": finite(float(variant.metrics()["mAP"])),
                 }
             )
     return rows

@@ -1,4 +1,4 @@
-"""Why detections failed: each false positive and each missed object of a submission gets one kind of error."""
+"""The kind of error of each false positive and of each object that a submission missed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,139 +7,168 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
-from evaluator.metrics.errors import CLASS, GROUP_OF, LOCALIZATION, MISSED, RIGHT, Evidence, detection_kinds
-from evaluator.metrics.matching import best_objects, takers
-from evaluator.tracks.detection.matches import NOT_REACHED, Detections, Matches
-from evaluator.tracks.detection.variants import is_row
-from evaluator.tracks.interface import contains
-from evaluator.truth import Truth
+from evaluator.metrics.errors import CLASS, GROUP_OF, LOCALIZATION, MISSED, NO_ERROR, CurveErrors, detection_kinds
+from evaluator.metrics.matching import best_objects, contains, winning_claims
+from evaluator.tracks.detection.candidates import Detections
+from evaluator.tracks.detection.matches import Matches
+from evaluator.tracks.detection.truth import DetectionTruth
 
 Codes = NDArray[np.int64]
+Overlaps = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
-    """What is said of N detections, B ordinary and G group-of boxes.
+class Errors:
+    """The errors of N detections, and why B ordinary and G group-of boxes were missed.
 
     Attributes
     ----------
     kinds : int64 array of shape (N,)
-        Kind of error of each false positive, ``RIGHT`` for all others.
+        Kind of error of each false positive, ``NO_ERROR`` for every other detection.
     objects : int64 array of shape (N,)
-        The ordinary box that a false positive failed to hit, -1 where none.
+        Index of the ordinary box that a false positive failed to hit, -1 if there is none.
     overlaps : float64 array of shape (N,)
-        How much it overlaps that box; of an error with a group-of box the share that lies in it.
-    mended : int64 array of shape (N,)
-        Class in which it would hit that box if its one error were mended, -1 where the box is taken or would be.
-    box_kinds, group_kinds : int64 arrays of shape (B,) and (G,)
-        Kind of error by which a box was missed, ``RIGHT`` where it was found.
+        IoU with that box; for an error of kind ``GROUP_OF`` the largest IoA with a group-of box.
+    fixed_classes : int64 array of shape (N,)
+        Class in which a false positive would hit that box if its error were fixed; -1 if it would not, because another
+        detection hits the box or would hit it first.
+    object_kinds, group_kinds : int64 arrays of shape (B,) and (G,)
+        Kind of error because of which a box was missed, ``NO_ERROR`` for a box that was found.
     """
 
     kinds: Codes
     objects: Codes
-    overlaps: NDArray[np.float64]
-    mended: Codes
-    box_kinds: Codes
+    overlaps: Overlaps
+    fixed_classes: Codes
+    object_kinds: Codes
     group_kinds: Codes
 
-    def evidence(
-        self, truth: Truth, matches: Matches, in_split: NDArray[np.bool_], truths: NDArray[np.float64], weight: float
-    ) -> Evidence:
-        """Return what a split's errors are weighed by; the detections and groups of the images in it."""
-        entries = matches[~matches.absorbed].entries(truth, weight)
-        groups = len(entries.images) - np.count_nonzero(~matches.absorbed)
+    def curve_errors(
+        self,
+        truth: DetectionTruth,
+        matches: Matches,
+        in_split: NDArray[np.bool_],
+        positives: NDArray[np.float64],
+        group_weight: float,
+    ) -> CurveErrors:
+        """Return the entries and the missed objects of a split, with their kinds of errors."""
+        entries = matches[matches.scored].entries(truth, group_weight)
         chosen = in_split[entries.images]
-        nothing = np.full(groups, RIGHT)
-        labels = max(len(truth.texts["labels"]), 1)
-        keys = np.concatenate([truth.arrays["box_keys"], truth.arrays["group_keys"]])
-        lost_kinds = np.concatenate([self.box_kinds, self.group_kinds])
-        weights = np.repeat([1.0, weight], [len(self.box_kinds), len(self.group_kinds)])
-        lost = in_split[keys // labels] & ((lost_kinds == MISSED) | (lost_kinds == GROUP_OF))
-        return Evidence(
-            curves=entries.labels[chosen],
+        of_groups = np.full(len(entries.images) - np.count_nonzero(matches.scored), NO_ERROR)
+        images, labels = truth.images_and_labels(np.concatenate([truth.object_keys, truth.group_keys]))
+        kinds = np.concatenate([self.object_kinds, self.group_kinds])
+        weights = np.repeat([1.0, group_weight], [len(self.object_kinds), len(self.group_kinds)])
+        lost = in_split[images] & ((kinds == MISSED) | (kinds == GROUP_OF))
+        return CurveErrors(
+            curves=entries.classes[chosen],
             confidences=entries.confidences[chosen],
             weights=entries.weights[chosen],
-            kinds=np.concatenate([self.kinds[~matches.absorbed], nothing])[chosen],
-            mended=np.concatenate([self.mended[~matches.absorbed], nothing])[chosen],
-            lost=(keys % labels)[lost],
-            lost_kinds=lost_kinds[lost],
-            lost_weights=weights[lost],
-            truths=truths,
+            kinds=np.concatenate([self.kinds[matches.scored], of_groups])[chosen],
+            fixed_curves=np.concatenate([self.fixed_classes[matches.scored], of_groups])[chosen],
+            missed_curves=labels[lost],
+            missed_kinds=kinds[lost],
+            missed_weights=weights[lost],
+            positives=positives,
         )
 
 
-def judged(truth: Truth, matches: Matches, threshold: float, weight: float) -> Verdicts:
-    """Find out what each false positive came nearest to, and what each missed box was missed by.
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The boxes that N false positives overlap most.
 
-    Another class means a box as it was annotated, of a class that is no descendant of the detection's own: a copy
-    of such a box counts for the detection's class itself.
+    Attributes
+    ----------
+    objects : int64 array of shape (N,)
+        Index of the ordinary box, -1 if there is none.
+    overlaps : float64 array of shape (N,)
+        IoU with it.
     """
-    labels = max(len(truth.texts["labels"]), 1)
-    false = np.flatnonzero(~matches.hits & ~matches.absorbed)
-    found = matches.found[false]
-    keys = found.images * labels + found.labels
-    own, own_overlap = _nearest(found, keys, truth.arrays["boxes"], truth.arrays["box_keys"])
-    other, other_overlap = _nearest_of_another_class(truth, found, labels)
-    _, share = best_objects(
+
+    objects: Codes
+    overlaps: Overlaps
+
+
+def errors_of(truth: DetectionTruth, matches: Matches, threshold: float, group_weight: float) -> Errors:
+    """Return the errors of the detections.
+
+    A box of another class is one of boxes.csv whose class is no descendant of the detection's own class: copies of the
+    boxes of descendants are boxes of the detection's own class.
+    """
+    false = np.flatnonzero(matches.scored & ~matches.hits)
+    detections = matches.detections[false]
+    keys = detections.keys(truth)
+    own, other = _nearest(truth, detections, keys), _nearest_of_another_class(truth, detections)
+    _, shares = best_objects(
         keys,
-        truth.arrays["group_keys"],
-        lambda ours, theirs: intersection_over_area(found.boxes[ours], truth.arrays["group_boxes"][theirs]),
+        truth.group_keys,
+        lambda ours, theirs: intersection_over_area(detections.boxes[ours], truth.group_boxes[theirs]),
     )
-    kinds = detection_kinds(own_overlap, other_overlap, share, threshold)
-    elsewhere = (kinds == CLASS) | ((kinds != LOCALIZATION) & (other_overlap > own_overlap))
-    objects, overlaps = np.where(elsewhere, other, own), np.where(elsewhere, other_overlap, own_overlap)
-    overlaps[kinds == GROUP_OF], objects[kinds == GROUP_OF] = share[kinds == GROUP_OF], -1
+    kinds = detection_kinds(own.overlaps, other.overlaps, shares, threshold)
+    is_other = (kinds == CLASS) | ((kinds != LOCALIZATION) & (other.overlaps > own.overlaps))
+    objects = np.where(is_other, other.objects, own.objects)
+    overlaps = np.where(is_other, other.overlaps, own.overlaps)
+    overlaps[kinds == GROUP_OF], objects[kinds == GROUP_OF] = shares[kinds == GROUP_OF], -1
     objects[overlaps == 0] = -1
 
-    free = np.ones(len(truth.arrays["boxes"]), bool)
-    free[matches.objects[matches.hits]] = False
-    mendable = ((kinds == CLASS) | (kinds == LOCALIZATION)) & np.append(free, False)[objects]
-    winners = takers(np.where(mendable, objects, -1), found.confidences, overlaps, found.corners)
-    box_kinds = np.where(free, MISSED, RIGHT)
-    box_kinds[objects[winners]] = kinds[winners]
-    box_labels = truth.arrays["box_keys"] % labels
-    group_kinds = np.where((matches.reached > NOT_REACHED) | (weight == 0), RIGHT, GROUP_OF)
+    is_free = np.ones(len(truth.boxes), bool)
+    is_free[matches.objects[matches.hits]] = False
+    fixable = ((kinds == CLASS) | (kinds == LOCALIZATION)) & np.append(is_free, False)[objects]
+    targets = np.where(fixable, objects, -1)
+    would_hit = winning_claims(targets, detections.confidences, overlaps, detections.coordinates)
+    object_kinds = np.where(is_free, MISSED, NO_ERROR)
+    object_kinds[objects[would_hit]] = kinds[would_hit]
+    box_labels = np.append(truth.images_and_labels(truth.object_keys)[1], -1)
 
-    def spread(values: NDArray[Any], fill: int) -> NDArray[Any]:
-        whole = np.full(len(matches.found), fill, values.dtype)
-        whole[false] = values
-        return whole
+    def for_all(values: NDArray[Any], fill: int) -> NDArray[Any]:
+        """Return values for all detections, given those of the false positives."""
+        spread = np.full(len(matches.detections), fill, values.dtype)
+        spread[false] = values
+        return spread
 
-    return Verdicts(
-        kinds=spread(kinds, RIGHT),
-        objects=spread(objects, -1),
-        overlaps=spread(overlaps, 0),
-        mended=spread(np.where(winners, np.append(box_labels, -1)[objects], -1), -1),
-        box_kinds=box_kinds,
-        group_kinds=group_kinds,
+    return Errors(
+        kinds=for_all(kinds, NO_ERROR),
+        objects=for_all(objects, -1),
+        overlaps=for_all(overlaps, 0),
+        fixed_classes=for_all(np.where(would_hit, box_labels[objects], -1), -1),
+        object_kinds=object_kinds,
+        group_kinds=np.where(matches.found_groups | (group_weight == 0), NO_ERROR, GROUP_OF),
     )
 
 
-def _nearest(
-    found: Detections, keys: Codes, boxes: NDArray[np.float64], box_keys: Codes
-) -> tuple[Codes, NDArray[np.float64]]:
-    return best_objects(keys, box_keys, lambda ours, theirs: intersection_over_union(found.boxes[ours], boxes[theirs]))
+def _nearest(truth: DetectionTruth, detections: Detections, keys: Codes) -> Nearest:
+    """Return the box of its own class that each detection overlaps most."""
+    return Nearest(
+        *best_objects(
+            keys,
+            truth.object_keys,
+            lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
+        )
+    )
 
 
-def _nearest_of_another_class(truth: Truth, found: Detections, labels: int) -> tuple[Codes, NDArray[np.float64]]:
-    """Return the box of another class that each detection overlaps most, -1 where there is none, and how much."""
-    rows = np.flatnonzero(is_row(truth, "box"))
-    images, classes = np.divmod(truth.arrays["box_keys"][rows], labels)
-    boxes, kin = truth.arrays["boxes"][rows], _kin(truth, labels)
+def _nearest_of_another_class(truth: DetectionTruth, detections: Detections) -> Nearest:
+    """Return the box of another class that each detection overlaps most."""
+    annotated = np.flatnonzero(truth.object_is_annotated)
+    images, classes = truth.images_and_labels(truth.object_keys[annotated])
+    boxes, own_classes = truth.boxes[annotated], _classes_and_ancestors(truth)
 
-    def overlap(ours: Codes, theirs: Codes) -> NDArray[np.float64]:
-        related = contains(kin, classes[theirs] * labels + found.labels[ours])
-        return np.where(related, 0.0, intersection_over_union(found.boxes[ours], boxes[theirs]))
+    def overlap(ours: Codes, theirs: Codes) -> Overlaps:
+        is_own = contains(own_classes, classes[theirs] * len(truth.labels) + detections.labels[ours])
+        return np.where(is_own, 0.0, intersection_over_union(detections.boxes[ours], boxes[theirs]))
 
-    best, most = best_objects(found.images, images, overlap)
-    return np.where(most > 0, np.append(rows, -1)[best], -1), most
+    best, overlaps = best_objects(detections.images, images, overlap)
+    return Nearest(np.where(overlaps > 0, np.append(annotated, -1)[best], -1), overlaps)
 
 
-def _kin(truth: Truth, labels: int) -> Codes:
-    """Return the sorted pairs (class, itself or an ancestor that its boxes are copied to) as class × labels + other."""
-    alone = np.arange(labels) * (labels + 1)
-    if not truth.parameters["expand_hierarchy"]:
-        return alone
-    ends = truth.arrays["ancestor_ends"]
-    below = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-    return np.unique(np.concatenate([alone, below * labels + truth.arrays["ancestors"]]))
+def _classes_and_ancestors(truth: DetectionTruth) -> Codes:
+    """Return which classes the boxes of a class count for: sorted pairs (class, it or an ancestor).
+
+    A pair is encoded as class × number of labels + other.
+    """
+    labels = len(truth.labels)
+    itself = np.arange(labels) * (labels + 1)
+    if not truth.has_copies:
+        return itself
+    ends = truth.ancestor_ends
+    descendants = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    return np.unique(np.concatenate([itself, descendants * labels + truth.ancestors]))

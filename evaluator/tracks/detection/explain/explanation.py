@@ -1,6 +1,5 @@
-"""A detection score explained: errors by kind, slices, the ablation, and what became of every box."""
+"""The explanation of a detection score: errors by kind, slices, the ablation, and a row for each detection."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -8,114 +7,128 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.files.submission import Table
-from evaluator.metrics.errors import CLASS, DETECTION_KINDS, RIGHT
+from evaluator.files.submission import SubmissionTable
+from evaluator.metrics.errors import CLASS, DETECTION_KINDS, NO_ERROR
 from evaluator.report import ClassRow, MatchTable, SplitReport
-from evaluator.tracks.detection.candidates import predicted, verified
+from evaluator.request import Progress
+from evaluator.tracks.detection.candidates import Detections, are_valid
 from evaluator.tracks.detection.explain.ablation import ablation
-from evaluator.tracks.detection.explain.errors import Verdicts, judged
+from evaluator.tracks.detection.explain.errors import Errors, errors_of
 from evaluator.tracks.detection.explain.match_rows import COLUMNS, match_rows
 from evaluator.tracks.detection.explain.slices import slices
-from evaluator.tracks.detection.matches import Detections, Matches
-from evaluator.tracks.detection.scorer import CORNERS, matched
-from evaluator.tracks.detection.summary import objects
+from evaluator.tracks.detection.matches import Matches
+from evaluator.tracks.detection.scorer import detections_of, matched, outcome_of
+from evaluator.tracks.detection.summary import weighted
 from evaluator.tracks.detection.tables import with_rates
+from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Outcome
 from evaluator.tracks.shared.report_tables import by_class, by_kind, error_sums, with_columns
-from evaluator.truth import Truth
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """What was predicted of a truth, what it met there, and why it failed."""
+class Explained:
+    """A scored submission and its errors.
 
-    truth: Truth
-    everything: Detections
+    Attributes
+    ----------
+    truth : DetectionTruth
+        The part that the protocol uses.
+    known : Detections
+        All detections of known labels.
+    matches : Matches
+        The result of matching those whose label is verified in their image.
+    errors : Errors
+        Of the same detections.
+    group_weight : float
+    """
+
+    truth: DetectionTruth
+    known: Detections
     matches: Matches
-    verdicts: Verdicts
-    weight: float
+    errors: Errors
+    group_weight: float
 
 
-def explained(truth: Truth, table: Table, parameters: Mapping[str, Any], outcome: Outcome) -> Outcome:
-    """Return the outcome with tables that explain it, and with what became of every box.
+def explain(
+    truth: DetectionTruth, table: SubmissionTable, parameters: DetectionParameters, progress: Progress
+) -> Outcome:
+    """Evaluate, and return the outcome with tables that explain it and with a row for each detection.
 
     Class rows get precision, recall, F1 and support, how many detections were ignored, found a group or were absorbed,
-    what was missed, and false positives by kind (``fp_…``). The tables: ``averages``, ``errors`` and their
-    ``error_sums``, ``class_errors`` (which class was taken for which), ``slices``, and by the official protocol
-    ``ablation``.
+    how many objects were missed, and false positives by kind (``fp_…``). The tables: ``averages``, ``errors`` and their
+    ``error_sums``, ``class_errors`` (which class was predicted for objects of which class), ``slices``, and with the
+    official protocol ``ablation``.
     """
-    everything = predicted(truth, table, table.numbers(*CORNERS), parameters)
-    everything = everything[everything.labels >= 0]
-    weight = parameters["group_of_weight"]
-    variants = ablation(truth, table, parameters) if parameters["protocol"] == "tfod" else {}
-    counted, matches = matched(truth, table, parameters)
-    matches = matches[verified(counted, matches.found)]
-    verdicts = judged(counted, matches, parameters["iou_threshold"], weight)
-    found = Evaluated(counted, everything, matches, verdicts, weight)
+    known = detections_of(truth, table, parameters)
+    counted, matches = matched(truth, known, parameters, progress)
+    outcome = outcome_of(counted, matches, parameters, progress)
+    known = known[known.labels >= 0]
+    by_split = ablation(truth, known[are_valid(known)], matches, parameters) if parameters.protocol == "tfod" else {}
+    matches = matches[matches.verified]
+    errors = errors_of(counted, matches, parameters.iou_threshold, parameters.group_of_weight)
+    found = Explained(counted, known, matches, errors, parameters.group_of_weight)
     splits = {name: _explained(found, report, name) for name, report in outcome.splits.items()}
-    for name, rows in variants.items():
+    for name, rows in by_split.items():
         splits[name] = replace(splits[name], tables={**splits[name].tables, "ablation": rows})
-    return replace(
-        outcome,
-        splits=splits,
-        matches=MatchTable(COLUMNS, partial(match_rows, counted, everything, matches, verdicts)),
-    )
+    rows_of_matches = partial(match_rows, counted, known, matches, errors)
+    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, rows_of_matches))
 
 
-def _explained(found: Evaluated, report: SplitReport, split: str) -> SplitReport:
-    truth, matches, verdicts = found.truth, found.matches, found.verdicts
-    in_split, labels = truth.splits[split], truth.texts["labels"]
-    evidence = verdicts.evidence(truth, matches, in_split, objects(truth, split, found.weight), found.weight)
-    report = with_rates(truth, matches, report, in_split, found.weight)
-    columns = {**_became(found, in_split), **by_class(evidence, DETECTION_KINDS)}
+def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport:
+    """Return the report of a split with its explanation."""
+    truth, matches, errors = found.truth, found.matches, found.errors
+    in_split, positives = truth.splits[split], weighted(*truth.counts(split), found.group_weight)
+    curve_errors = errors.curve_errors(truth, matches, in_split, positives, found.group_weight)
+    report = with_rates(truth, matches, report, in_split, found.group_weight)
+    columns = {**_by_outcome(found, in_split), **by_class(curve_errors, DETECTION_KINDS)}
     tables = {
         **report.tables,
-        "errors": by_kind(evidence, DETECTION_KINDS, "mAP"),
-        "error_sums": error_sums(evidence, DETECTION_KINDS, "mAP"),
+        "errors": by_kind(curve_errors, DETECTION_KINDS, "mAP"),
+        "error_sums": error_sums(curve_errors, DETECTION_KINDS, "mAP"),
         "class_errors": _class_errors(found, in_split),
-        "slices": slices(truth, matches, verdicts, in_split),
+        "slices": slices(truth, matches, errors, in_split),
     }
-    return replace(report, classes=with_columns(report.classes, labels, columns), tables=tables)
+    return replace(report, classes=with_columns(report.classes, truth.labels, columns), tables=tables)
 
 
-def _became(found: Evaluated, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Return how many detections of each class were ignored, found a group or were absorbed, and what was missed.
+def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Return how many detections of each class were ignored, found a group or were absorbed, and the missed objects.
 
-    No detection is in two of these. What was missed is what there was to find less the true positives, so a group
-    counts by its weight in all three.
+    No detection is in two of these columns. The missed objects are the positives less the true positives, so a group
+    counts as its weight in all three.
     """
-    arrays, labels = found.truth.arrays, len(found.truth.texts["labels"])
-    ignored = np.ones(len(found.everything), bool)
-    ignored[found.matches.found.places] = False
-    ignored &= in_split[found.everything.images]
-    inside = in_split[found.matches.found.images]
-    group_found = found.matches.group_found
+    truth, matches, labels = found.truth, found.matches, len(found.truth.labels)
+    ignored = np.ones(len(found.known), bool)
+    ignored[matches.detections.indices] = False
+    ignored &= in_split[found.known.images]
+    is_inside, finds_group = in_split[matches.detections.images], matches.finds_group
     missed = [
-        arrays["box_keys"][found.verdicts.box_kinds != RIGHT],
-        arrays["group_keys"][found.verdicts.group_kinds != RIGHT],
+        truth.object_keys[found.errors.object_kinds != NO_ERROR],
+        truth.group_keys[found.errors.group_kinds != NO_ERROR],
     ]
-    images, classes = np.divmod(np.concatenate(missed), max(labels, 1))
-    weights = np.repeat([1.0, found.weight], list(map(len, missed)))
+    images, classes = truth.images_and_labels(np.concatenate(missed))
+    weights = np.repeat([1.0, found.group_weight], list(map(len, missed)))
 
-    def number_of(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-        return np.bincount(found.matches.found.labels[chosen & inside], minlength=labels)
+    def count(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.bincount(matches.detections.labels[chosen & is_inside], minlength=labels)
 
     return {
-        "ignored": np.bincount(found.everything.labels[ignored], minlength=labels),
-        "group_found": number_of(group_found),
-        "absorbed": number_of(found.matches.absorbed & ~group_found),
+        "ignored": np.bincount(found.known.labels[ignored], minlength=labels),
+        "group_found": count(finds_group),
+        "absorbed": count(matches.absorbed & ~finds_group),
         "missed": np.bincount(classes, weights * in_split[images], labels),
     }
 
 
-def _class_errors(found: Evaluated, in_split: NDArray[np.bool_]) -> list[ClassRow]:
-    """Return which class was taken for which, and how often; the most frequent first."""
-    wrong = (found.verdicts.kinds == CLASS) & in_split[found.matches.found.images]
-    names, labels = found.truth.texts["labels"], max(len(found.truth.texts["labels"]), 1)
-    there = found.truth.arrays["box_keys"][found.verdicts.objects[wrong]] % labels
-    pairs, counts = np.unique(there * labels + found.matches.found.labels[wrong], return_counts=True)
+def _class_errors(found: Explained, in_split: NDArray[np.bool_]) -> list[ClassRow]:
+    """Return how often each class was predicted for objects of each other class, the most frequent pair first."""
+    truth, detections = found.truth, found.matches.detections
+    wrong = (found.errors.kinds == CLASS) & in_split[detections.images]
+    labels = max(len(truth.labels), 1)
+    actual = truth.images_and_labels(truth.object_keys)[1][found.errors.objects[wrong]]
+    pairs, counts = np.unique(actual * labels + detections.labels[wrong], return_counts=True)
     order = np.argsort(-counts, kind="stable")
     return [
-        {"truth": names[pair // labels], "prediction": names[pair % labels], "count": count}
+        {"truth": truth.labels[pair // labels], "prediction": truth.labels[pair % labels], "count": count}
         for pair, count in zip(pairs[order].tolist(), counts[order].tolist(), strict=True)
     ]

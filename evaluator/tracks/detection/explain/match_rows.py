@@ -1,102 +1,126 @@
-"""Every detection and every missed box of the truth on a line of its own: what became of it, and why."""
+"""A row for each detection and each missed box, with its outcome and the reason."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.errors import DETECTION_KINDS, RIGHT
-from evaluator.tracks.detection.candidates import sound
-from evaluator.tracks.detection.explain.errors import Verdicts
-from evaluator.tracks.detection.matches import Detections, Matches
-from evaluator.tracks.interface import contains
-from evaluator.truth import USAGES, Truth
+from evaluator.metrics.errors import DETECTION_KINDS, GROUP_OF, NO_ERROR
+from evaluator.tracks.detection.candidates import Detections, are_valid, are_verified
+from evaluator.tracks.detection.explain.errors import Errors
+from evaluator.tracks.detection.matches import Matches
+from evaluator.tracks.detection.truth import DetectionTruth
+from evaluator.truth import USAGES
 
 COLUMNS = (
     *("Usage", "ImageID", "LabelName", "Score", "XMin", "XMax", "YMin", "YMax"),
     *("Outcome", "Reason", "TruthLine", "TruthLabel", "Overlap"),
 )
-OUTCOMES = ("ignored", "true_positive", "group_found", "absorbed", "false_positive")
-IGNORED, HIT, GROUP_FOUND, ABSORBED, FALSE = range(5)
+OUTCOMES = ("ignored", "true_positive", "group_found", "absorbed", "false_positive", "missed")
+IGNORED, HIT, FINDS_GROUP, ABSORBED, FALSE, MISSED = range(6)
 REASONS = (*DETECTION_KINDS, "no_area_or_confidence", "unverified_class", "over_the_cap", "")
-UNSOUND, UNVERIFIED, CAPPED = range(len(DETECTION_KINDS), len(DETECTION_KINDS) + 3)
-FIRST_LINE = 2  # of boxes.csv below its header
+INVALID, UNVERIFIED, OVER_THE_CAP = range(len(DETECTION_KINDS), len(DETECTION_KINDS) + 3)
+FIRST_LINE = 2  # The line of boxes.csv with the first row.
 
 Codes = NDArray[np.int64]
+Row = tuple[Any, ...]
 
 
-def match_rows(truth: Truth, everything: Detections, matches: Matches, verdicts: Verdicts) -> Iterator[tuple[Any, ...]]:
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The outcomes of N detections or boxes.
+
+    Attributes
+    ----------
+    outcomes, reasons : int64 arrays of shape (N,)
+        Indices into :data:`OUTCOMES` and :data:`REASONS`.
+    rows : int64 array of shape (N,)
+        Row of boxes.csv that each was compared with, -1 if there is none.
+    overlaps : float64 array of shape (N,)
+        IoU with that box; for a group-of box the IoA.
+    """
+
+    outcomes: Codes
+    reasons: Codes
+    rows: Codes
+    overlaps: NDArray[np.float64]
+
+
+def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, errors: Errors) -> Iterator[Row]:
     """Yield a row of :data:`COLUMNS` for each detection, then one for each missed box.
 
-    ``true_positive`` and ``group_found`` rows, the latter by the weight of a group, are the true positives of the
-    score; a group is found by the surest detection in it, and the others are ``absorbed``. ``TruthLine`` is the line
-    of boxes.csv that a detection hit, fell into or failed to hit; ``Overlap`` is the IoU with it, of a group-of box
-    the share of the detection inside.
+    The ``true_positive`` rows, and the ``group_found`` rows by the weight of a group, are the true positives of the
+    score. The most confident detection in a group finds it, and the others are ``absorbed``. ``TruthLine`` is the line
+    of boxes.csv that a detection hit, lies in or failed to hit. ``Overlap`` is the IoU with that box; for a group-of
+    box it is the share of the detection inside.
+
+    Parameters
+    ----------
+    truth : DetectionTruth
+    known : Detections
+        All detections of known labels.
+    matches : Matches
+        Of those whose label is verified in their image.
+    errors : Errors
     """
-    outcomes, reasons = _outcomes(truth, everything, matches, verdicts)
-    lines, overlaps = np.full(len(everything), -1), np.zeros(len(everything))
-    lines[matches.found.places], overlaps[matches.found.places] = _met(truth, matches, verdicts)
-    yield from _rows(truth, everything, outcomes=outcomes, reasons=reasons, rows=lines, overlaps=overlaps)
-    for kind, kinds in (("box", verdicts.box_kinds), ("group", verdicts.group_kinds)):
-        missed = np.flatnonzero(kinds != RIGHT)
-        boxes = truth.arrays["boxes" if kind == "box" else "group_boxes"][missed]
-        images, labels = np.divmod(truth.arrays[f"{kind}_keys"][missed], len(truth.texts["labels"]))
-        objects = Detections(images, labels, np.full(len(missed), np.nan), boxes, missed, missed)
-        rows = truth.arrays[f"{kind}_rows"][missed]
-        yield from _rows(truth, objects, outcomes=None, reasons=kinds[missed], rows=rows, overlaps=np.zeros(len(rows)))
-
-
-def _outcomes(truth: Truth, everything: Detections, matches: Matches, verdicts: Verdicts) -> tuple[Codes, Codes]:
-    """Return what became of each detection, and why, as codes of shape (N,)."""
-    places = matches.found.places
-    outcomes = np.full(len(everything), IGNORED)
-    known = [matches.hits, matches.group_found, matches.absorbed]
-    outcomes[places] = np.select(known, [HIT, GROUP_FOUND, ABSORBED], FALSE)
-    verified = contains(truth.arrays["verified"], everything.keys(truth))
-    reasons = np.select([~sound(everything), ~verified], [UNSOUND, UNVERIFIED], CAPPED)
-    reasons[places] = verdicts.kinds  # RIGHT is the last of the reasons, which is none
-    return outcomes, reasons
-
-
-def _met(truth: Truth, matches: Matches, verdicts: Verdicts) -> tuple[Codes, NDArray[np.float64]]:
-    """Return the row of boxes.csv that each detection has to do with, -1 where none, and the overlap."""
-    in_group = matches.absorbed | (verdicts.kinds == DETECTION_KINDS.index("group_of"))
-    objects = np.where(matches.hits, matches.objects, verdicts.objects)
-    rows = np.where(
-        in_group,
-        np.append(truth.arrays["group_rows"], -1)[matches.groups],
-        np.append(truth.arrays["box_rows"], -1)[objects],
+    yield from _rows(truth, known, _outcomes(truth, known, matches, errors))
+    boxes = (
+        (truth.object_keys, truth.boxes, truth.object_rows, errors.object_kinds),
+        (truth.group_keys, truth.group_boxes, truth.group_rows, errors.group_kinds),
     )
-    return rows, np.select([matches.hits, matches.absorbed], [matches.overlaps, matches.shares], verdicts.overlaps)
+    for keys, coordinates, rows, kinds in boxes:
+        missed = np.flatnonzero(kinds != NO_ERROR)
+        no_confidences, no_overlaps = np.full(len(missed), np.nan), np.zeros(len(missed))
+        images, labels = truth.images_and_labels(keys[missed])
+        objects = Detections(images, labels, no_confidences, coordinates[missed], missed, missed)
+        outcomes = np.full(len(missed), MISSED)
+        yield from _rows(truth, objects, Outcomes(outcomes, kinds[missed], rows[missed].astype(np.int64), no_overlaps))
 
 
-def _rows(
-    truth: Truth,
-    found: Detections,
-    *,
-    outcomes: Codes | None,
-    reasons: Codes,
-    rows: Codes,
-    overlaps: NDArray[np.float64],
-) -> Iterator[tuple[Any, ...]]:
-    images, labels = list(truth.texts["images"]), list(truth.texts["labels"])
+def _outcomes(truth: DetectionTruth, known: Detections, matches: Matches, errors: Errors) -> Outcomes:
+    """Return the outcomes of all detections of known labels."""
+    indices, count = matches.detections.indices, len(known)
+    conditions = [matches.hits, matches.finds_group, matches.absorbed]
+    outcomes = np.full(count, IGNORED)
+    outcomes[indices] = np.select(conditions, [HIT, FINDS_GROUP, ABSORBED], FALSE)
+    ignored_because = [~are_valid(known), ~are_verified(truth, known)]
+    reasons = np.select(ignored_because, [INVALID, UNVERIFIED], OVER_THE_CAP)
+    reasons[indices] = errors.kinds  # NO_ERROR is -1, and the last reason is empty.
+    rows, overlaps = np.full(count, -1), np.zeros(count)
+    rows[indices], overlaps[indices] = _compared(truth, matches, errors)
+    return Outcomes(outcomes, reasons, rows, overlaps)
+
+
+def _compared(truth: DetectionTruth, matches: Matches, errors: Errors) -> tuple[Codes, NDArray[np.float64]]:
+    """Return the row of boxes.csv that each matched detection was compared with, -1 if none, and the overlap."""
+    with_group = matches.absorbed | (errors.kinds == GROUP_OF)
+    objects = np.where(matches.hits, matches.objects, errors.objects)
+    rows = np.where(
+        with_group, np.append(truth.group_rows, -1)[matches.groups], np.append(truth.object_rows, -1)[objects]
+    )
+    return rows, np.select([matches.hits, matches.absorbed], [matches.overlaps, matches.shares], errors.overlaps)
+
+
+def _rows(truth: DetectionTruth, detections: Detections, outcomes: Outcomes) -> Iterator[Row]:
+    """Yield the rows of some detections or missed boxes."""
+    images, labels = list(truth.images), list(truth.labels)
     usages = {code: usage for usage, code in USAGES.items()}
     columns = zip(
-        truth.arrays["usage"][found.images].tolist(),
-        found.images.tolist(),
-        found.labels.tolist(),
-        found.confidences.tolist(),
-        found.boxes.tolist(),
-        outcomes.tolist() if outcomes is not None else [-1] * len(found),
-        reasons.tolist(),
-        rows.tolist(),
-        np.append(truth.arrays["row_labels"], -1)[rows].tolist(),
-        overlaps.tolist(),
+        truth.usage[detections.images].tolist(),
+        detections.images.tolist(),
+        detections.labels.tolist(),
+        detections.confidences.tolist(),
+        detections.boxes.tolist(),
+        outcomes.outcomes.tolist(),
+        outcomes.reasons.tolist(),
+        outcomes.rows.tolist(),
+        np.append(truth.row_labels, -1)[outcomes.rows].tolist(),
+        outcomes.overlaps.tolist(),
         strict=True,
     )
-    for usage, image, label, score, box, outcome, reason, row, row_label, overlap in columns:
-        told = (row + FIRST_LINE, labels[row_label], overlap or "") if row >= 0 else ("", "", "")
-        outcome_word = OUTCOMES[outcome] if outcome >= 0 else "missed"
-        shown = score if outcome >= 0 else ""
-        yield (usages[usage], images[image], labels[label], shown, *box, outcome_word, REASONS[reason], *told)
+    for usage, image, label, confidence, box, outcome, reason, row, row_label, overlap in columns:
+        compared = (row + FIRST_LINE, labels[row_label], overlap or "") if row >= 0 else ("", "", "")
+        shown = "" if outcome == MISSED else confidence
+        yield (usages[usage], images[image], labels[label], shown, *box, OUTCOMES[outcome], REASONS[reason], *compared)

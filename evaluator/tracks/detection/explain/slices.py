@@ -1,4 +1,4 @@
-"""How well small and large, whole and hidden objects are found."""
+"""Recall and average precision of some of the objects: by size, and by attribute."""
 
 from collections.abc import Iterator
 
@@ -9,19 +9,20 @@ from evaluator.metrics.average_precision import average_precisions, mean_defined
 from evaluator.metrics.boxes import areas
 from evaluator.metrics.errors import CLASS, LOCALIZATION, MISSED
 from evaluator.report import ClassRow, finite
-from evaluator.tracks.detection.explain.errors import Verdicts
+from evaluator.tracks.detection.explain.errors import Errors
 from evaluator.tracks.detection.matches import Matches
-from evaluator.truth import Truth
+from evaluator.tracks.detection.truth import DetectionTruth
 
 SIZES = ("small", "medium", "large")
-BOUNDS = (32**2 / (640 * 480), 96**2 / (640 * 480))  # COCO's pixels in an image of COCO's usual size
+# The bounds of COCO, which are in pixels, for an image of COCO's usual size.
+BOUNDS = (32**2 / (640 * 480), 96**2 / (640 * 480))
 ANSWERS = {1: "yes", 0: "no", -1: "unknown"}
 
 Mask = NDArray[np.bool_]
 
 
 def sizes(boxes: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the place of each box in :data:`SIZES`, shape (N,), by its share of the image's area.
+    """Return the index of the size of each box in :data:`SIZES`, shape (N,), by its share of the image's area.
 
     >>> sizes(np.array([[0.0, 0.05, 0.0, 0.05], [0.0, 0.1, 0.0, 0.1], [0.0, 1.0, 0.0, 1.0]]))
     array([0, 1, 2])
@@ -29,35 +30,37 @@ def sizes(boxes: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.digitize(areas(boxes), BOUNDS)
 
 
-def slices(truth: Truth, matches: Matches, verdicts: Verdicts, in_split: Mask) -> list[ClassRow]:
-    """Return the ordinary objects of a split by size and by what the truth says of them: how many, how many found.
+def slices(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Mask) -> list[ClassRow]:
+    """Return how many ordinary objects of each size and with each attribute a split has, and how many are found.
 
-    A false positive has a size and no other attribute. So the mAP of a size counts its own false positives, as COCO's
-    does, and of other slices there is none. Group-of boxes are in no slice.
+    A false positive has a size and no other attribute. So the mAP of a size counts the false positives of that size, as
+    in COCO, and other slices have no mAP. Group-of boxes are in no slice.
     """
-    inside = in_split[truth.arrays["box_keys"] // max(len(truth.texts["labels"]), 1)]
-    of_boxes, of_detections = sizes(truth.arrays["boxes"]), sizes(matches.found.boxes)
+    is_inside = in_split[truth.images_and_labels(truth.object_keys)[0]]
+    object_sizes, detection_sizes = sizes(truth.boxes), sizes(matches.detections.boxes)
     rows = []
-    for place, size in enumerate(SIZES):
-        false = (verdicts.kinds >= 0) & (of_detections == place) & in_split[matches.found.images]
-        chosen = inside & (of_boxes == place)
+    for code, size in enumerate(SIZES):
+        false = (errors.kinds >= 0) & (detection_sizes == code) & in_split[matches.detections.images]
+        chosen = is_inside & (object_sizes == code)
         more: ClassRow = {"false_positives": int(false.sum()), "mAP": _mean_ap(truth, matches, chosen, false)}
-        rows.append(_row("size", size, chosen, verdicts) | more)
-    nothing: ClassRow = {"false_positives": None, "mAP": None}
-    for name, answer, chosen in _attributes(truth):
-        rows.append(_row(name, answer, inside & chosen, verdicts) | nothing)
+        rows.append(_row("size", size, chosen, errors) | more)
+    undefined: ClassRow = {"false_positives": None, "mAP": None}
+    for name, answer, has_it in _attributes(truth):
+        rows.append(_row(name, answer, is_inside & has_it, errors) | undefined)
     return rows
 
 
-def _attributes(truth: Truth) -> Iterator[tuple[str, str, Mask]]:
-    said = truth.arrays["attributes"][truth.arrays["box_rows"]]
-    for column, name in enumerate(truth.texts["attributes"]):
+def _attributes(truth: DetectionTruth) -> Iterator[tuple[str, str, Mask]]:
+    """Yield each attribute and each of its values, and which ordinary objects have it."""
+    values = truth.attributes[truth.object_rows]
+    for column, name in enumerate(truth.attribute_names):
         for code, answer in ANSWERS.items():
-            yield name, answer, said[:, column] == code
+            yield name, answer, values[:, column] == code
 
 
-def _row(name: str, value: str, chosen: Mask, verdicts: Verdicts) -> ClassRow:
-    kinds = verdicts.box_kinds[chosen]
+def _row(name: str, value: str, chosen: Mask, errors: Errors) -> ClassRow:
+    """Return the counts of some ordinary objects."""
+    kinds = errors.object_kinds[chosen]
     found = int(np.count_nonzero(kinds < 0))
     return {
         "slice": name,
@@ -71,14 +74,14 @@ def _row(name: str, value: str, chosen: Mask, verdicts: Verdicts) -> ClassRow:
     }
 
 
-def _mean_ap(truth: Truth, matches: Matches, objects: Mask, false: Mask) -> float | None:
-    """Return the mAP of some objects: detections that hit others are left out, and groups."""
+def _mean_ap(truth: DetectionTruth, matches: Matches, objects: Mask, false: Mask) -> float | None:
+    """Return the mAP of some objects, without the detections that hit others, and without groups."""
     counted = (matches.hits & np.append(objects, False)[matches.objects]) | false
-    labels = len(truth.texts["labels"])
+    classes = truth.images_and_labels(truth.object_keys[objects])[1]
     values = average_precisions(
         matches.curves[counted],
-        matches.found.confidences[counted],
+        matches.detections.confidences[counted],
         matches.hits[counted].astype(float),
-        np.bincount(truth.arrays["box_keys"][objects] % max(labels, 1), minlength=labels).astype(float),
+        np.bincount(classes, minlength=len(truth.labels)).astype(float),
     )
     return finite(mean_defined(values))

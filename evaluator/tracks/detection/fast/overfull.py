@@ -1,4 +1,4 @@
-"""The cap on overfull images: those with more predictions than may be scored of one class.
+"""The cap on overfull images: those with more predictions than can be scored of one class.
 
 Which images are overfull, and how many of their predictions remain, does not depend on the ground truth, because time
 and memory would reveal it. The ground truth only decides between predictions of equal confidence.
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.kernels.detection.overfull import overlaps_of
-from evaluator.kernels.detection.state import COLLECTED, MAX_PER_IMAGE_AND_CLASS, DetectionState, DetectionTruth
-from evaluator.metrics.matching import surest
+from evaluator.kernels.detection.state import COLLECTED, MAX_PER_IMAGE_AND_CLASS, DetectionState, KernelTruth
+from evaluator.metrics.matching import most_confident
 
 
 class Collected(NamedTuple):
@@ -47,18 +47,18 @@ def joined(parts: Sequence[Collected]) -> Collected:
     return Collected(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def capped(truth: DetectionTruth, found: Collected) -> Collected:
+def capped(truth: KernelTruth, found: Collected) -> Collected:
     """Return the most confident predictions of each image and label, ordered by image.
 
     All labels that the truth does not know are treated as one label.
     """
-    labels = len(truth.labels.starts)  # one more than there are
+    labels = len(truth.labels.starts)  # One more than the number of labels, because unknown labels are one label.
     keys = found.images.astype(np.int64) * labels + found.labels + 1
 
-    def rivalry(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:
+    def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:
         overlaps, chosen = np.empty(len(rivals)), found.only(rivals)
         overlaps_of(truth, *chosen, overlaps)
         return overlaps, list(chosen.predictions[:, 1:].T)
 
-    kept = surest(MAX_PER_IMAGE_AND_CLASS, keys, found.predictions[:, 0], rivalry)
+    kept = most_confident(MAX_PER_IMAGE_AND_CLASS, keys, found.predictions[:, 0], tie_breaks)
     return found.only(kept[np.argsort(found.images[kept], kind="stable")])

@@ -1,74 +1,65 @@
-"""The reader of one thread of a detection scoring: it calls the kernels and owns the memory that they work on."""
+"""Reading of a submission in one thread: a reader calls the kernels and owns the memory that they work on."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.files.blocks import Declined
 from evaluator.kernels.detection import state as kernels
 from evaluator.kernels.detection.matching import finish_all_images
 from evaluator.kernels.detection.overfull import match_collected
 from evaluator.kernels.detection.rows import merge, read_rows
-from evaluator.kernels.detection.state import DetectionState, DetectionTruth
+from evaluator.kernels.detection.state import DetectionState, KernelTruth
 from evaluator.kernels.detection.strings import read_strings
 from evaluator.kernels.reading import (
     DONE,
     ENTRIES,
     IMAGES,
-    NEGATIVE_CONFIDENCE,
-    NOT_PLAIN,
     PREDICTIONS,
     UNCLAIMED,
     UNKNOWN_IMAGE_HASHES,
     UNKNOWN_IMAGES,
 )
 from evaluator.kernels.text.csv_blocks import Batch
-from evaluator.kernels.text.lookup import index_in
+from evaluator.kernels.text.lookup import TextIndex
 from evaluator.tracks.detection.fast.overfull import capped, collected, joined
-from evaluator.tracks.interface import ReferenceNeeded, listed_labels
+from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.shared.buckets import Segments
-from evaluator.tracks.shared.fast import Bytes, FileHeader
-from evaluator.truth import Truth
+from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
-REASONS = {
-    NOT_PLAIN: "something that is not plain",
-    NEGATIVE_CONFIDENCE: "negative confidences",
-}
 ENTRIES_PER_SEGMENT = 1 << 20
-BYTES_PER_DETECTION = 12  # of the shortest one: "a 0 0 0 0 0 " or "a,b,0,0,0,0,0\n"
-BYTES_PER_LINE = 3  # of the shortest one: "a,\n"
+BYTES_PER_DETECTION = 12  # The shortest detections are "a 0 0 0 0 0 " and "a,b,0,0,0,0,0\n".
+BYTES_PER_LINE = 3  # The shortest line is "a,\n".
 
 
-def truth_of(truth: Truth) -> DetectionTruth:
+def kernel_truth(truth: DetectionTruth) -> KernelTruth:
     """Return the arrays of a truth as the kernels take them."""
-    arrays = truth.arrays
-    closed = np.array([truth.flags["images_listed"], truth.flags["labels_listed"]])
+    closed = np.array([truth.images_listed, truth.labels_listed])
     closed.flags.writeable = False
-    return DetectionTruth(
-        images=index_in(arrays, "images"),
-        labels=index_in(arrays, "labels"),
+    return KernelTruth(
+        images=TextIndex(*truth.image_index),
+        labels=TextIndex(*truth.label_index),
         closed=closed,
-        listed=listed_labels(truth)[0],
-        usage=arrays["usage"],
-        verified_from=arrays["verified_from"],
-        verified=arrays["verified_labels"],
-        boxes_from=arrays["boxes_from"],
-        groups_from=arrays["groups_from"],
-        boxes=arrays["boxes"],
-        groups=arrays["group_boxes"],
+        listed=truth.public_labels[0],
+        usage=truth.usage,
+        verified_from=truth.verified_from,
+        verified=truth.verified_labels,
+        boxes_from=truth.boxes_from,
+        groups_from=truth.groups_from,
+        boxes=truth.boxes,
+        groups=truth.group_boxes,
     )
 
 
 class DetectionReader:
-    """One thread's reader: the state of its kernels, and the segments of entries that are full.
+    """The reader of one thread, with the state of its kernels and the segments of entries that are full.
 
     Parameters
     ----------
-    truth : DetectionTruth
+    truth : KernelTruth
     header : FileHeader
-    parameters : mapping
-        Of the track.
+    parameters : DetectionParameters
     keeps_images : bool
         Whether to keep the image of each entry, for curves and replicates.
     overfull : bool array of shape (images,)
@@ -77,16 +68,16 @@ class DetectionReader:
 
     def __init__(
         self,
-        truth: DetectionTruth,
+        truth: KernelTruth,
         header: FileHeader,
-        parameters: Mapping[str, Any],
+        parameters: DetectionParameters,
         keeps_images: bool,
         overfull: NDArray[np.bool_],
     ) -> None:
         self.truth = truth
         self.header = header
-        self.threshold: float = parameters["iou_threshold"]
-        self.groups_count: bool = parameters["group_of_weight"] == 1
+        self.threshold: float = parameters.iou_threshold
+        self.groups_count: bool = parameters.group_of_weight == 1
         self.cell_of_kind = np.array(header.positions, np.int64)
         self.kind_of_cell = np.argsort(self.cell_of_kind).astype(np.int64)
         self.batch = Batch.empty(texts=2, numbers=5)
@@ -140,7 +131,7 @@ class DetectionReader:
 
         Raises
         ------
-        ReferenceNeeded
+        Declined
         """
         self._make_room(stop // BYTES_PER_DETECTION + 1, lines=stop // BYTES_PER_LINE + 1)
         if self.overfull.any():
@@ -153,14 +144,14 @@ class DetectionReader:
                 data, 0, stop, self.kind_of_cell, self.cell_of_kind, self.batch, self.truth, state, self.threshold
             )
         if status != DONE:
-            raise ReferenceNeeded(REASONS[status])
+            raise Declined(REASONS[status])
         if state.counts[UNKNOWN_IMAGE_HASHES]:
             found = state.unknown_image_hashes[: state.counts[UNKNOWN_IMAGE_HASHES]]
             self.unknown_image_hashes.append(found.copy())
             state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int = 0) -> None:
-        """Begin a new segment if the current one may not have room for so many more entries."""
+        """Begin a new segment if this number of entries may not fit into the current one."""
         used = int(self.state.counts[ENTRIES])
         if used + entries > len(self.state.codes):
             self.filled, self.filled_images = self.entries(), self.entry_images()
@@ -186,7 +177,7 @@ class DetectionReader:
         match_collected(self.truth, self.state, self.threshold, self.header.kaggle, self.groups_count, *left)
 
     def _collect_into(self, more: int) -> None:
-        """Make room to collect so many more predictions, by applying the cap to those that were collected before."""
+        """Make room for this number of collected predictions, by applying the cap to those collected before."""
         if int(self.state.counts[kernels.COLLECTED]) + more <= len(self.state.collected):
             return
         left = capped(self.truth, collected(self.state))

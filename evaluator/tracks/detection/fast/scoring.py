@@ -1,77 +1,105 @@
 """Scoring of detections by kernels, with the same report as the reference implementation to the last bit."""
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
-from evaluator.kernels.detection.state import DetectionTruth
+from evaluator.files.blocks import Declined
+from evaluator.kernels.detection.state import KernelTruth
+from evaluator.metrics.bootstrap import Numbers
 from evaluator.problems import Findings
-from evaluator.report import SplitReport
+from evaluator.report import ReferenceNeeded, SplitReport
+from evaluator.request import ScoringRequest
+from evaluator.tracks.detection.entries import Entries, ScoredDetections
 from evaluator.tracks.detection.fast.overfull import overfull_images
-from evaluator.tracks.detection.fast.reader import DetectionReader, truth_of
-from evaluator.tracks.detection.resampling import Entries
-from evaluator.tracks.detection.summary import objects, summary
-from evaluator.tracks.interface import Outcome, ReferenceNeeded, ScoringRequest
+from evaluator.tracks.detection.fast.reader import DetectionReader, kernel_truth
+from evaluator.tracks.detection.summary import EntryCounts, split_report
+from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
+from evaluator.tracks.interface import Outcome
 from evaluator.tracks.shared.buckets import HALVES, EntryBuckets
 from evaluator.tracks.shared.fast import FileHeader, add_notices, read_all, require_one_row_per_image
-from evaluator.truth import Truth
 
 
-def score(truth: Truth, submission: ScoringRequest, parameters: Mapping[str, Any], findings: Findings) -> Outcome:
-    """Score a submission on every split, matching predictions while the file is read.
+def score(
+    truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
+) -> Outcome | ReferenceNeeded:
+    """Score a submission on every split, or return why that needs the reference implementation."""
+    if parameters.expand_predictions or parameters.group_of_weight not in (0.0, 1.0):
+        return ReferenceNeeded.OTHER_PARAMETERS
+    if parameters.protocol != "tfod":
+        return ReferenceNeeded.OTHER_PROTOCOL
+    try:
+        return outcome_of(truth, request, parameters, findings)
+    except Declined as declined:
+        return declined.reason
+
+
+def outcome_of(
+    truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
+) -> Outcome:
+    """Return the outcome of a submission, whose predictions are matched while the file is read.
 
     Raises
     ------
-    ReferenceNeeded
-        If the submission or the parameters need the reference implementation.
+    Declined
     """
-    weight = parameters["group_of_weight"]
-    if parameters["expand_predictions"] or weight not in (0.0, 1.0):
-        raise ReferenceNeeded("parameters that change single predictions or weights")
-    if parameters["protocol"] != "tfod":
-        raise ReferenceNeeded("another protocol")
-    known = truth_of(truth)
-    readers = read(submission, known, parameters, np.zeros(len(known.usage), bool))
-    too_many = overfull_images([reader.state for reader in readers])
-    if too_many.any():
-        del readers  # frees their memory before the second reading
-        readers = read(submission, known, parameters, too_many)
-    submission.progress("matching", 0.0)
+    weight, progress = parameters.group_of_weight, request.resources.progress
+    readers = read_file(truth, request, parameters)
+    progress("matching", 0.0)
     merge_threads(readers)
-    if parameters["require_all_images"] and not np.any([reader.state.named for reader in readers], axis=0).all():
-        raise ReferenceNeeded("missing images")
-    submission.progress("scoring", 0.0)
-    entries = scored_entries(readers, len(truth.texts["labels"])) if submission.keeps_images else None
-    classes = 2 * len(truth.texts["labels"]) + 1  # with the codes of entries that are not scored
+    if parameters.require_all_images and not np.any([reader.state.named for reader in readers], axis=0).all():
+        raise Declined(ReferenceNeeded.MISSING_IMAGES)
+    progress("scoring", 0.0)
+    entries = scored_entries(readers, len(truth.labels)) if request.report.needs_images else None
+    classes = 2 * len(truth.labels) + 1  # This includes the codes of entries that are not scored.
     buckets = EntryBuckets.of([part for reader in readers for part in reader.entries()], classes)
-    buckets.sort(submission.threads)
+    buckets.sort(request.resources.threads)
     add_notices(truth, readers, findings)
-    splits = {name: split_report(truth, buckets, name, weight) for name in truth.splits}
+    splits = {name: report(truth, buckets, name, weight) for name in truth.splits}
     if entries is None:
         return Outcome(splits)
-    return Outcome(splits, partial(entries.sample, truth, weight), partial(entries.curves, truth, weight))
+    scored = ScoredDetections(truth, entries, weight)
+    return Outcome(splits, scored.statistics, scored.curves)
 
 
-def read(
-    submission: ScoringRequest, truth: DetectionTruth, parameters: Mapping[str, Any], overfull: NDArray[np.bool_]
+def read_file(
+    truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters
+) -> Sequence[DetectionReader]:
+    """Read the file, and read it again if some of its images are overfull.
+
+    Raises
+    ------
+    Declined
+    """
+    arrays = kernel_truth(truth)
+    readers = read_once(request, arrays, parameters, np.zeros(len(truth.usage), bool))
+    overfull = overfull_images([reader.state for reader in readers])
+    if overfull.any():
+        del readers  # This frees their memory before the second reading.
+        readers = read_once(request, arrays, parameters, overfull)
+    return readers
+
+
+def read_once(
+    request: ScoringRequest, truth: KernelTruth, parameters: DetectionParameters, overfull: NDArray[np.bool_]
 ) -> Sequence[DetectionReader]:
     """Read the file with one reader for each thread; predictions of overfull images are collected, not matched.
 
     Raises
     ------
-    ReferenceNeeded
+    Declined
     """
     overfull.flags.writeable = False
 
     def readers(header: FileHeader) -> Sequence[DetectionReader]:
-        threads = range(submission.threads)
-        return [DetectionReader(truth, header, parameters, submission.keeps_images, overfull) for _ in threads]
+        needs_images = request.report.needs_images
+        return [
+            DetectionReader(truth, header, parameters, needs_images, overfull) for _ in range(request.resources.threads)
+        ]
 
-    return read_all(submission, DETECTION, readers)
+    return read_all(request, DETECTION, readers)
 
 
 def scored_entries(readers: Sequence[DetectionReader], labels: int) -> Entries:
@@ -80,7 +108,7 @@ def scored_entries(readers: Sequence[DetectionReader], labels: int) -> Entries:
     confidences, codes = (np.concatenate(parts) for parts in zip(*segments, strict=True))
     images = np.concatenate([part for reader in readers for part in reader.entry_images()])
     entries = Entries(images, codes >> np.uint32(2), confidences, (codes & np.uint32(1) == 0).astype(float))
-    are_scored = entries.labels < labels
+    are_scored = entries.classes < labels
     return entries if are_scored.all() else entries[are_scored]
 
 
@@ -97,11 +125,14 @@ def merge_threads(readers: Sequence[DetectionReader]) -> None:
         first.finish()
 
 
-def split_report(truth: Truth, buckets: EntryBuckets, split: str, weight: float) -> SplitReport:
-    """Return the report of one split: the average precision of each class, and their mean."""
-    positives = objects(truth, split, weight)
-    halves = list(HALVES[split])
-    scored = np.diff(buckets.ends).reshape(-1, 2)[: len(positives), halves].sum(axis=1)
-    false = buckets.false.reshape(-1, 2)[: len(positives), halves].sum(axis=1)
-    values = np.fromiter(buckets.average_precisions(positives, halves), np.float64, len(positives))
-    return summary(truth, split, values, positives, scored=scored, true=(scored - false).astype(float), false=false)
+def report(truth: DetectionTruth, buckets: EntryBuckets, split: str, group_weight: float) -> SplitReport:
+    """Return the report of one split."""
+    halves, classes = list(HALVES[split]), len(truth.labels)
+    scored = np.diff(buckets.ends).reshape(-1, 2)[:classes, halves].sum(axis=1)
+    false = buckets.false.reshape(-1, 2)[:classes, halves].sum(axis=1)
+
+    def areas(positives: Numbers) -> Numbers:
+        return np.fromiter(buckets.average_precisions(positives, halves), np.float64, classes)
+
+    counts = EntryCounts(scored, (scored - false).astype(float), false)
+    return split_report(truth, split, group_weight, areas, counts)

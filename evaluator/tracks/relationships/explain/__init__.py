@@ -1,1 +1,1 @@
-"""Explanations of a relationships score: error kinds and the fate of every pair."""
+"""Explanations of a relationships score: kinds of errors, and what became of each pair."""

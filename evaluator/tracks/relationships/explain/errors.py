@@ -1,111 +1,116 @@
-"""Why pairs failed: each false positive and each missed triplet of a submission gets one kind of error."""
+"""Kinds of errors: why a pair is a false positive, and why a triplet was not found."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.boxes import pair_overlap
-from evaluator.metrics.errors import RELATIONSHIP_KINDS, RIGHT, Evidence, relationship_kinds
-from evaluator.metrics.matching import best_objects, takers
-from evaluator.tracks.relationships.scorer import Pairs
-from evaluator.tracks.relationships.summary import objects
-from evaluator.tracks.relationships.triplets import classes_of
-from evaluator.truth import Truth
+from evaluator.metrics.errors import NO_ERROR, RELATIONSHIP_KINDS, CurveErrors, relationship_kinds
+from evaluator.metrics.matching import best_objects, winning_claims
+from evaluator.tracks.relationships.pairs import PairMatches, triplet_overlap
+from evaluator.tracks.relationships.truth import RelationshipsTruth
 
 Codes = NDArray[np.int64]
 Overlaps = NDArray[np.float64]
-MENDABLE = [RELATIONSHIP_KINDS.index(kind) for kind in ("localization", "relation", "subject", "object")]
+FIXABLE = [RELATIONSHIP_KINDS.index(kind) for kind in ("localization", "relation", "subject", "object")]
 MISSED = RELATIONSHIP_KINDS.index("missed")
-# What a pair shares with the triplets it is compared with, and how its error is told by that.
-SAME = {
-    "exact": (True, True, True),
+# For each kind of error in one part: whether the first label, the second label and the relation are the triplet's.
+ONE_PART_WRONG = {
     "relation": (True, True, False),
     "subject": (False, True, True),
-    "object_": (True, False, True),
+    "object": (True, False, True),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
-    """What is said of N pairs and M triplets.
+class Errors:
+    """The kinds of errors of N pairs and M triplets.
 
     Attributes
     ----------
     kinds : int64 array of shape (N,)
-        Kind of error of each false positive, ``RIGHT`` for hits.
+        Kind of error of each pair, ``NO_ERROR`` for true positives.
     triplets : int64 array of shape (N,)
-        The triplet that a pair hit, or failed to hit; -1 where none.
+        Index of the triplet that a pair hit, or that its kind of error refers to; -1 if there is none.
     overlaps : float64 array of shape (N,)
-        The smaller of the two IoUs with it.
-    mended : int64 array of shape (N,)
-        Relation in which it would hit that triplet if its one error were mended, -1 where that is taken or would be.
+        Overlap with that triplet: the smaller IoU of the two boxes.
+    fixed : int64 array of shape (N,)
+        Code of the relation for which the pair would be a true positive if its one error were fixed, -1 if there is
+        none: another pair hits that triplet, or would.
     missed : int64 array of shape (M,)
-        Kind of error by which a triplet was missed, ``RIGHT`` where it was found.
+        Kind of error because of which each triplet was not found, ``NO_ERROR`` if it was found.
     """
 
     kinds: Codes
     triplets: Codes
     overlaps: Overlaps
-    mended: Codes
+    fixed: Codes
     missed: Codes
 
-    def evidence(self, truth: Truth, pairs: Pairs, in_split: NDArray[np.bool_]) -> Evidence:
-        """Return what a split's errors are weighed by; the last curve is that of unknown relations."""
-        chosen = in_split[pairs.images]
-        lost = in_split[truth.arrays["images"]] & (self.missed == MISSED)
-        return Evidence(
-            curves=pairs.relations[chosen],
-            confidences=pairs.confidences[chosen],
-            weights=(self.kinds[chosen] == RIGHT).astype(float),
+    def curve_errors(self, truth: RelationshipsTruth, matches: PairMatches, split: str) -> CurveErrors:
+        """Return the errors of a split and the curves that they change; the last curve is for unknown relations."""
+        in_split = truth.splits[split]
+        chosen = in_split[matches.pairs.images]
+        lost = in_split[truth.triplet_images] & (self.missed == MISSED)
+        return CurveErrors(
+            curves=matches.pairs.relations[chosen],
+            confidences=matches.pairs.confidences[chosen],
+            weights=matches.hits[chosen].astype(float),
             kinds=self.kinds[chosen],
-            mended=self.mended[chosen],
-            lost=truth.arrays["relations"][lost],
-            lost_kinds=self.missed[lost],
-            lost_weights=np.ones(np.count_nonzero(lost)),
-            truths=np.append(objects(truth, in_split), 0).astype(float),
+            fixed_curves=self.fixed[chosen],
+            missed_curves=truth.triplet_relations[lost],
+            missed_kinds=self.missed[lost],
+            missed_weights=np.ones(np.count_nonzero(lost)),
+            positives=np.append(truth.positives(split), 0).astype(float),
         )
 
 
-def judged(truth: Truth, pairs: Pairs, hits: NDArray[np.bool_], threshold: float) -> Verdicts:
-    """Find out what each false positive came nearest to, and what each missed triplet was missed by."""
-    nearest = {name: _nearest(truth, pairs, same) for name, same in SAME.items()}
-    anything, near = _nearest(truth, pairs, None)
-    kinds = relationship_kinds(near=near, threshold=threshold, **{name: most for name, (_, most) in nearest.items()})
-    kinds[hits] = RIGHT
-    triplets, overlaps = nearest["exact"][0].copy(), nearest["exact"][1].copy()
-    for name, (best, most) in {**nearest, "several": (anything, near), "background": (anything, near)}.items():
-        if name != "exact":
-            mine = kinds == RELATIONSHIP_KINDS.index(name.rstrip("_"))
-            triplets[mine], overlaps[mine] = best[mine], most[mine]
+def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float) -> Errors:
+    """Return the kind of error of each pair, and of each triplet that was not found."""
+    pairs, hits = matches.pairs, matches.hits
+    nearest = {kind: _nearest(truth, matches, same) for kind, same in ONE_PART_WRONG.items()}
+    anything = _nearest(truth, matches, ())
+    kinds = relationship_kinds(
+        exact=matches.overlaps,
+        relation=nearest["relation"][1],
+        subject=nearest["subject"][1],
+        object_=nearest["object"][1],
+        any_triplet=anything[1],
+        threshold=threshold,
+    )
+    kinds[hits] = NO_ERROR
+    triplets, overlaps = matches.triplets.copy(), matches.overlaps.copy()
+    for kind, (best, overlap) in {**nearest, "several": anything, "background": anything}.items():
+        chosen = kinds == RELATIONSHIP_KINDS.index(kind)
+        triplets[chosen], overlaps[chosen] = best[chosen], overlap[chosen]
     triplets[overlaps == 0] = -1
 
-    free = np.ones(len(truth.arrays["triplets"]), bool)
-    free[triplets[hits]] = False
-    mendable = np.isin(kinds, MENDABLE) & np.append(free, False)[triplets]
-    winners = takers(np.where(mendable, triplets, -1), pairs.confidences, overlaps, pairs.corners)
-    missed = np.where(free, MISSED, RIGHT)
-    missed[triplets[winners]] = kinds[winners]
-    mended = np.where(winners, np.append(truth.arrays["relations"], -1)[triplets], -1)
-    return Verdicts(kinds, triplets, overlaps, mended, missed)
+    is_free = np.ones(len(truth.triplets), bool)
+    is_free[triplets[hits]] = False
+    is_fixable = np.isin(kinds, FIXABLE) & np.append(is_free, False)[triplets]
+    fixed = winning_claims(np.where(is_fixable, triplets, -1), pairs.confidences, overlaps, pairs.coordinates)
+    missed = np.where(is_free, MISSED, NO_ERROR)
+    missed[triplets[fixed]] = kinds[fixed]
+    relations = np.where(fixed, np.append(truth.triplet_relations, -1)[triplets], -1)
+    return Errors(kinds, triplets, overlaps, relations, missed)
 
 
-def _nearest(truth: Truth, pairs: Pairs, same: tuple[bool, bool, bool] | None) -> tuple[Codes, Overlaps]:
-    """Return the triplet that each pair overlaps most, -1 where there is none, and how much.
+def _nearest(truth: RelationshipsTruth, matches: PairMatches, same: tuple[bool, ...]) -> tuple[Codes, Overlaps]:
+    """Return the triplet of its image that each pair overlaps most, and the overlap.
 
-    ``same``: in which of class 1, class 2 and relation the triplet must be the same, and in which another; None takes
-    any triplet of the image.
+    Parameters
+    ----------
+    same : three bools, or none
+        Whether the first label, the second label and the relation must be those of the triplet or must differ. Without
+        them, every triplet of the image is compared.
     """
-    ours, theirs = classes_of(truth.texts, pairs.keys), classes_of(truth.texts, truth.arrays["triplets"])
+    pairs = matches.pairs
+    ours, theirs = truth.keys.decode(pairs.keys), truth.keys.decode(truth.triplets)
 
     def overlap(mine: Codes, its: Codes) -> Overlaps:
-        overlaps = np.minimum(
-            pair_overlap(pairs.first[mine], truth.arrays["first"][its]),
-            pair_overlap(pairs.second[mine], truth.arrays["second"][its]),
-        )
-        for place, wanted in enumerate(same or ()):
-            overlaps[(ours[place][mine] == theirs[place][its]) != wanted] = 0.0
+        overlaps = triplet_overlap(truth, pairs, mine, its)
+        for our_codes, their_codes, wanted in zip(ours, theirs, same, strict=False):
+            overlaps[(our_codes[mine] == their_codes[its]) != wanted] = 0.0
         return overlaps
 
-    best, most = best_objects(pairs.images, truth.arrays["images"], overlap)
-    return np.where(most > 0, best, -1), most
+    return best_objects(pairs.images, truth.triplet_images, overlap)

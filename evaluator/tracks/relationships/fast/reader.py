@@ -1,17 +1,15 @@
 """The reader of one thread of a relationships scoring: it calls the kernels and owns the memory that they work on."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.files.blocks import Declined
 from evaluator.kernels.reading import (
     DONE,
     ENTRIES,
     IMAGES,
-    NEGATIVE_CONFIDENCE,
-    NOT_PLAIN,
     PREDICTIONS,
     UNCLAIMED,
     UNKNOWN_IMAGE_HASHES,
@@ -19,44 +17,41 @@ from evaluator.kernels.reading import (
 )
 from evaluator.kernels.relationships import state as kernels
 from evaluator.kernels.relationships.readers import read_rows, read_strings
-from evaluator.kernels.relationships.state import RelationshipState, RelationshipTruth
-from evaluator.kernels.text.lookup import index_in
-from evaluator.tracks.interface import ReferenceNeeded
-from evaluator.tracks.shared.fast import Bytes, FileHeader
-from evaluator.truth import Truth
+from evaluator.kernels.relationships.state import KernelTruth, RelationshipState
+from evaluator.kernels.text.lookup import TextIndex
+from evaluator.tracks.relationships.truth import RelationshipsTruth
+from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
-REASONS = {NOT_PLAIN: "something that is not plain", NEGATIVE_CONFIDENCE: "negative confidences"}
 BYTES_PER_PAIR = 24  # of the shortest one: "0 a 0 0 0 0 b 0 0 0 0 c " or "a,b,c,d,0,0,0,0,0,0,0,0,0\n"
 BYTES_PER_LINE = 3  # of the shortest one: "a,\n"
 
 
-def truth_of(truth: Truth) -> RelationshipTruth:
+def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
     """Return the arrays of a truth as the kernels take them."""
-    arrays = truth.arrays
-    closed = np.array([truth.flags[f"{name}_listed"] for name in ("images", "labels", "relations")])
+    closed = np.array([truth.images_listed, truth.labels_listed, truth.relations_listed])
     closed.flags.writeable = False
-    return RelationshipTruth(
-        images=index_in(arrays, "images"),
-        labels=index_in(arrays, "labels"),
-        relations=index_in(arrays, "relations"),
+    return KernelTruth(
+        images=TextIndex(*truth.image_index),
+        labels=TextIndex(*truth.label_index),
+        relations=TextIndex(*truth.relation_index),
         closed=closed,
-        usage=arrays["usage"],
-        verified_from=arrays["told_from"],
-        verified_labels=arrays["told"],
-        triplets_from=arrays["triplets_from"],
-        triplets=arrays["triplets"],
-        first=arrays["first"],
-        second=arrays["second"],
+        usage=truth.usage,
+        verified_from=truth.image_labels_from,
+        verified_labels=truth.image_labels,
+        triplets_from=truth.triplets_from,
+        triplets=truth.triplets,
+        first=truth.first_boxes,
+        second=truth.second_boxes,
     )
 
 
 class RelationshipReader:
     """One thread's reader, with the state of its kernels."""
 
-    def __init__(self, truth: RelationshipTruth, header: FileHeader, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float) -> None:
         self.truth = truth
         self.header = header
-        self.threshold: float = parameters["iou_threshold"]
+        self.threshold = threshold
         self.kind_of_cell = np.argsort(header.positions).astype(np.int64)
         self.unknown_image_hashes: list[NDArray[np.uint64]] = []
         best_candidates = np.empty((2 * len(truth.triplets), kernels.CANDIDATE_NUMBERS))
@@ -95,7 +90,7 @@ class RelationshipReader:
 
         Raises
         ------
-        ReferenceNeeded
+        Declined
         """
         self._make_room(stop // BYTES_PER_PAIR + 1, lines=stop // BYTES_PER_LINE + 1)
         if self.header.kaggle:
@@ -104,7 +99,7 @@ class RelationshipReader:
             codes, numbers = np.zeros(4, np.int64), np.zeros(9)
             status = read_rows(data, 0, stop, self.kind_of_cell, codes, numbers, self.truth, self.state, self.threshold)
         if status != DONE:
-            raise ReferenceNeeded(REASONS[status])
+            raise Declined(REASONS[status])
         if self.state.counts[UNKNOWN_IMAGE_HASHES]:
             found = self.state.unknown_image_hashes[: self.state.counts[UNKNOWN_IMAGE_HASHES]]
             self.unknown_image_hashes.append(found.copy())

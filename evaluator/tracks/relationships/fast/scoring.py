@@ -1,56 +1,66 @@
 """Scoring of relationships by kernels, with the same report as the reference implementation to the last bit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import RELATIONSHIPS
+from evaluator.files.blocks import Declined
 from evaluator.files.notices import notice_unknown_relations
 from evaluator.kernels.relationships import state as relationships
 from evaluator.kernels.relationships.matching import merge
+from evaluator.metrics.bootstrap import Numbers
 from evaluator.problems import Findings
-from evaluator.report import SplitReport
-from evaluator.tracks.interface import Outcome, ScoringRequest, on_every_split
-from evaluator.tracks.relationships.fast.reader import RelationshipReader, truth_of
-from evaluator.tracks.relationships.resampling import PairEntries
-from evaluator.tracks.relationships.summary import RECALL_AT, objects, summary
+from evaluator.report import ReferenceNeeded
+from evaluator.request import ScoringRequest
+from evaluator.tracks.interface import Outcome
+from evaluator.tracks.relationships.entries import Integers, PairEntries, ScoredPairs, SplitAreas, with_unscored
+from evaluator.tracks.relationships.fast.reader import RelationshipReader, kernel_truth
+from evaluator.tracks.relationships.summary import RECALL_AT, Areas
+from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth
 from evaluator.tracks.shared.buckets import HALVES, EntryBuckets
 from evaluator.tracks.shared.fast import add_notices, read_all, require_one_row_per_image
-from evaluator.truth import PRIVATE, Truth
+from evaluator.truth import PRIVATE
 
 
-def score(truth: Truth, submission: ScoringRequest, parameters: Mapping[str, Any], findings: Findings) -> Outcome:
-    """Score a submission on every split, matching pairs while the file is read.
+def score(
+    truth: RelationshipsTruth, request: ScoringRequest, parameters: RelationshipsParameters, findings: Findings
+) -> Outcome | ReferenceNeeded:
+    """Score a submission on every split, or return why that needs the reference implementation."""
+    try:
+        return scored_pairs(truth, request, parameters, findings).outcome()
+    except Declined as declined:
+        return declined.reason
+
+
+def scored_pairs(
+    truth: RelationshipsTruth, request: ScoringRequest, parameters: RelationshipsParameters, findings: Findings
+) -> ScoredPairs:
+    """Read and match the pairs of a submission; add notices to ``findings``.
 
     Raises
     ------
-    ReferenceNeeded
-        If the submission needs the reference implementation.
+    Declined
     """
-    known = truth_of(truth)
+    arrays = kernel_truth(truth)
     readers: Sequence[RelationshipReader] = read_all(
-        submission,
+        request,
         RELATIONSHIPS,
-        lambda header: [RelationshipReader(known, header, parameters) for _ in range(submission.threads)],
+        lambda header: [
+            RelationshipReader(arrays, header, parameters.iou_threshold) for _ in range(request.resources.threads)
+        ],
     )
-    submission.progress("matching", 0.0)
+    request.resources.progress("matching", 0.0)
     if readers[0].header.kaggle:
         require_one_row_per_image(readers)
     entries = all_entries(readers)
     buckets = RelationshipBuckets.of(truth, entries)
     counts = add_notices(truth, readers, findings)
     notice_unknown_relations(findings, counts[relationships.UNKNOWN_RELATIONS])
-    submission.progress("scoring", 0.0)
-    kinds = len(truth.texts["relations"])
-    return Outcome(
-        on_every_split(truth, lambda split: split_report(truth, buckets, split, parameters["weights"])),
-        lambda places: entries.counted(kinds).sample(truth, buckets.recalled, parameters["weights"], places),
-        lambda split: entries.counted(kinds).curves(truth, split),
-        trials=lambda metric: truth.arrays["images"],
-    )
+    request.resources.progress("scoring", 0.0)
+    return ScoredPairs(truth, entries, buckets.found, buckets.areas, parameters.weights)
 
 
 def all_entries(readers: Sequence[RelationshipReader]) -> PairEntries:
@@ -78,68 +88,59 @@ def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:
     return misses
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RelationshipBuckets:
-    """Everything that the report of a split is computed from.
+    """The entries of a submission in the buckets of all curves.
 
     Attributes
     ----------
-    by_relation : list of EntryBuckets
-        Of triplets and of phrases, a bucket for each relation and half.
-    pooled : list of EntryBuckets
-        Of triplets and of phrases, a bucket for each half.
-    recalled : list of int64 arrays
-        For each limit of recall, the image of every triplet that was found.
+    by_relation, pooled : two EntryBuckets each
+        Of relationships and of phrases: for each curve a bucket of public images and one of private images. After the
+        curves of the report come one for unknown relations and one for pairs that are not scored.
+    found : list of int64 arrays
+        As :attr:`ScoredPairs.found`.
     """
 
     by_relation: list[EntryBuckets]
     pooled: list[EntryBuckets]
-    recalled: list[NDArray[np.int64]]
+    found: list[Integers]
 
     @classmethod
-    def of(cls, truth: Truth, entries: PairEntries) -> "RelationshipBuckets":
+    def of(cls, truth: RelationshipsTruth, entries: PairEntries) -> "RelationshipBuckets":
         """Put entries, ordered by confidence, into the buckets of all curves."""
-        private = (truth.arrays["usage"][entries.images] == PRIVATE) * np.uint32(2)
+        private = (truth.usage[entries.images] == PRIVATE) * np.uint32(2)
 
-        def buckets(classes: NDArray[np.uint32], missing: NDArray[np.bool_], count: int) -> EntryBuckets:
-            return EntryBuckets.of([(entries.confidences, classes * np.uint32(4) + private + missing)], count)
+        def buckets(curves: Integers, missing: NDArray[np.bool_], count: int) -> EntryBuckets:
+            codes = curves.astype(np.uint32) * np.uint32(4) + private + missing
+            return EntryBuckets.of([(entries.confidences, codes)], count)
 
-        images, kinds = len(truth.texts["images"]), len(truth.texts["relations"])
-        not_scored = entries.relations > kinds  # such entries have the last class of each kind of curve
-        images_or_last = np.where(not_scored, images, entries.images).astype(np.uint32)
-        by_image = buckets(images_or_last, entries.misses[0], images + 1)
+        images, relations = len(truth.images), len(truth.relations)
+        pooled = entries.pooled(relations)
+        by_image = buckets(np.where(pooled > 0, images, entries.images), entries.misses[0], images + 1)
         return cls(
-            [buckets(entries.relations.astype(np.uint32), missing, kinds + 2) for missing in entries.misses],
-            [buckets(not_scored.astype(np.uint32), missing, 2) for missing in entries.misses],
+            [buckets(entries.relations, missing, relations + 2) for missing in entries.misses],
+            [buckets(pooled, missing, 3) for missing in entries.misses],
             [found[found < images] for found in images_of_hits(by_image)],
         )
 
+    def areas(self, split: str) -> SplitAreas:
+        """Return the functions that compute the areas under the curves of a split."""
+
+        def areas(buckets: EntryBuckets) -> Areas:
+            def of_positives(positives: Numbers) -> Numbers:
+                return np.fromiter(buckets.average_precisions(with_unscored(positives), HALVES[split]), float)[:-2]
+
+            return of_positives
+
+        return [areas(buckets) for buckets in self.by_relation], [areas(buckets) for buckets in self.pooled]
+
 
 def images_of_hits(by_image: EntryBuckets) -> list[NDArray[np.int64]]:
-    """Return, for each limit of recall, the image of every hit among the most confident entries of that image.
+    """Return for each limit of recall the image of every hit that is among so many most confident entries of its image.
 
-    Of entries with equal confidence, false positives come first.
+    Of entries with equal confidence, false positives are counted first.
     """
     hits = np.flatnonzero(by_image.keys & np.uint64(1) == 0)
     after = np.searchsorted(by_image.ends, hits, side="right")
     from_top = by_image.ends[after] - hits
     return [(after[from_top <= limit] - 1) // 2 for limit in RECALL_AT]
-
-
-def split_report(
-    truth: Truth, buckets: RelationshipBuckets, split: str, weights: tuple[float, float, float]
-) -> SplitReport:
-    """Return the report of one split: AP of each relation, their means, recall, and the weighted score."""
-    in_split, halves = truth.splits[split], HALVES[split]
-    positives = objects(truth, in_split)
-    total = int(positives.sum())
-    # Entries that are not scored get a positive as well, so that computing their curve takes as long; it is dropped.
-    relations, pooled = np.r_[positives, 0.0, 1.0], np.array([total, 1.0])
-    return summary(
-        truth,
-        positives,
-        [np.fromiter(kind.average_precisions(relations, halves), float)[:-2] for kind in buckets.by_relation],
-        pooled=[np.fromiter(kind.average_precisions(pooled, halves), float)[0] for kind in buckets.pooled],
-        recalls=[np.count_nonzero(in_split[hits]) / total if total else float("nan") for hits in buckets.recalled],
-        weights=weights,
-    )

@@ -1,20 +1,20 @@
-"""`manage.py createsuperuser`: Django's, with a line in the audit log."""
+"""`manage.py createsuperuser`: Django's command, with an entry in the audit log."""
 
 from typing import Any
 
 from django.contrib.auth.management.commands import createsuperuser
 from django.core.exceptions import ValidationError
 
-from server.accounts.acting import ActingCommand
 from server.accounts.adapter import AccountAdapter
+from server.accounts.audited_command import AuditedCommand
 from server.accounts.models import User
-from server.accounts.services import vouch_for
+from server.accounts.services import confirm_own_address
 from server.audit.services import record
 
 
-class Command(ActingCommand, createsuperuser.Command):
+class Command(AuditedCommand, createsuperuser.Command):
     def _validate_username(self, username: str, *more: Any) -> str | None:
-        """Return why a name cannot be taken; the rules are those of sign-up."""
+        """Return why a name is not allowed; the rules are those of sign-up."""
         fault: str | None = super()._validate_username(username, *more)  # type: ignore[misc]
         if fault is None:
             try:
@@ -24,11 +24,11 @@ class Command(ActingCommand, createsuperuser.Command):
         return fault
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Log it afterwards: a transaction around the questions would keep everybody else from writing."""
+        """Log the new account afterwards. A transaction around the prompts would block all other writers."""
         newest = User.objects.order_by("pk").last()
         super().handle(*args, **options)
         user = User.objects.filter(pk__gt=newest.pk if newest else 0).order_by("pk").last()
-        if user is None:  # without a terminal, Django creates nobody and only says so
+        if user is None:  # without a terminal Django creates nobody and prints a message
             return
-        vouch_for(user)
+        confirm_own_address(user)
         record(actor=None, action="account.created", subject=f"user {user.pk}", detail={"superuser": True})

@@ -1,4 +1,4 @@
-"""`manage.py token USERNAME`: print a fresh API token, and nothing else."""
+"""`manage.py token USERNAME`: print a new API token, and nothing else."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from server.accounts.acting import ActingCommand
+from server.accounts.audited_command import AuditedCommand
 from server.accounts.models import ApiToken, User
 from server.accounts.services import issue_token
 from server.errors import Refused
 
 
-class Command(ActingCommand):
+class Command(AuditedCommand):
     help = "Issue an API token for a person and print it. It is shown once and cannot be read again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py verify_audit`: checks the audit log; its exit code says what was found, see server/audit/README.md."""
+"""`manage.py verify_audit`: check the audit log. server/audit/README.md explains the exit codes."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -6,23 +6,23 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from server.accounts.acting import ActingCommand
-from server.audit.verifying import Comparison, acknowledge, faults, faults_of_database
-from server.audit.witness import own_logs
+from server.accounts.audited_command import AuditedCommand
+from server.audit.external_records import own_logs
+from server.audit.verification import Comparison, acknowledge, faults, faults_of_database
 
-TAMPERED, WENT_BACK, UNSURE = 1, 2, 3
+TAMPERED, ENTRIES_MISSING, UNSURE = 1, 2, 3
 
-NOTHING_WENT_BACK = (
-    "--restored was given, but no known entry is gone: the backup is as new as the log, or it is not in effect. SQLite "
-    "prefers a podium.sqlite3-wal that was left beside the restored file; deploy/README says how to restore."
+NOTHING_MISSING = (
+    "--restored was given, but no known entry is missing: the backup is as new as the log, or it is not in use. SQLite "
+    "prefers a podium.sqlite3-wal that was left beside the restored file; deploy/README explains how to restore."
 )
 
 
-class Command(ActingCommand):
+class Command(AuditedCommand):
     help = (
-        "Check that no entry of the audit log was changed, moved, removed or cut off: by its hashes, and by what is "
-        f"known of it outside the database. Exit {TAMPERED} where it was changed, {WENT_BACK} where it is sound but "
-        f"older than what is known, as after a restored backup, {UNSURE} where not everything could be compared."
+        "Check that no entry of the audit log was changed, moved or removed, by its hashes and by records outside the "
+        f"database. Exit {TAMPERED} if it was changed, {ENTRIES_MISSING} if it is sound but later entries are missing, "
+        f"as after a restored backup, {UNSURE} if not everything could be compared."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -38,28 +38,27 @@ class Command(ActingCommand):
         if found := [*faults(), *compared.forged]:
             raise CommandError("\n".join(found), returncode=TAMPERED)
         if compared.lost and not restored:
-            raise CommandError(went_back(compared.lost), returncode=WENT_BACK)
+            raise CommandError(missing_text(compared.lost), returncode=ENTRIES_MISSING)
         if compared.lost:
             entry = acknowledge(compared.lost)
             self.stdout.write(f"entry {entry.number} records that a backup was restored")
         self.report(compared)
-        unsure = [*compared.unreadable, *([NOTHING_WENT_BACK] if restored and not compared.lost else [])]
+        unsure = [*compared.unreadable, *([NOTHING_MISSING] if restored and not compared.lost else [])]
         if unsure:
             raise CommandError("\n".join(unsure), returncode=UNSURE)
 
     def report(self, compared: Comparison) -> None:
-        heard = compared.count - len(compared.unheard)
-        self.stdout.write(f"{compared.count} entries, all in place; {heard} of them also in the logs")
-        if compared.unheard and heard:
+        logged = compared.count - len(compared.unlogged)
+        self.stdout.write(f"{compared.count} entries, all in place; {logged} of them also in the log files")
+        if compared.unlogged and logged:
             self.stdout.write(
-                f"{len(compared.unheard)} entries are in no log, {compared.unheard[0]} the first of them: these logs "
-                "were rotated away, or are those of another machine. Name them to compare with them, too."
+                f"{len(compared.unlogged)} entries are in no log file, the first of them is {compared.unlogged[0]}. "
+                "Their log files were rotated away or are on another machine. Name these files to compare with them."
             )
 
 
-def went_back(lost: list[int]) -> str:
+def missing_text(lost: list[int]) -> str:
     return (
-        f"Every entry is sound, but the log went back: entries {lost[0]} to {lost[-1]} that were written are gone. A "
-        "backup was restored, or the end of the log was deleted. If you restored a backup, record that: "
-        "manage.py verify_audit --restored"
+        f"Every entry is sound, but entries {lost[0]} to {lost[-1]} are missing. A backup was restored, or the end "
+        "of the log was deleted. If you restored a backup, record that with: manage.py verify_audit --restored"
     )

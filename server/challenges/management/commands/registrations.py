@@ -1,18 +1,18 @@
-"""`manage.py registrations SLUG`: list who waits to join a challenge; approve or decline them."""
+"""`manage.py registrations SLUG`: list requests to join a challenge, approve or decline them."""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from server.accounts.acting import ActingCommand
+from server.accounts.audited_command import AuditedCommand
 from server.challenges import approval
 from server.challenges.models import Challenge, JoinRequest
 from server.errors import Refused
 
 
-class Command(ActingCommand):
-    help = "List the requests to join a challenge whose organizers approve its members; approve or decline some."
+class Command(AuditedCommand):
+    help = "List requests to join a challenge whose organizers approve members; approve or decline some of them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")

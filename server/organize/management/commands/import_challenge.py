@@ -1,4 +1,4 @@
-"""`manage.py import_challenge PATH`: a bundle, folder or zip, becomes a challenge, or changes the one of its slug."""
+"""`manage.py import_challenge PATH`: create or change a challenge from a bundle, a folder or zip."""
 
 import os
 from argparse import ArgumentParser
@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 
 from evaluator.problems import Problem
-from server.accounts.acting import ActingCommand
+from server.accounts.audited_command import AuditedCommand
 from server.accounts.models import User
 from server.challenges.models import Challenge
 from server.errors import Refused
@@ -20,32 +20,32 @@ from server.organize.services.importing import import_bundle
 from server.organize.services.opaque_ids import write_opaque_ids
 
 BUNDLE_AT_FAULT, TRUTH_AT_FAULT, BASELINE_REFUSED = 1, 3, 4
-UNFINISHED = (
-    "Everything said above was done and the challenge stands; this baseline and those after it are missing. "
+INCOMPLETE = (
+    "The challenge was imported, with the changes listed above. This baseline and those after it are missing. "
     "Import the same bundle again to submit them."
 )
 
 
-class Command(ActingCommand):
+class Command(AuditedCommand):
     help = (
         "Import a challenge from a bundle. Every mistake is listed as file:line: code message and nothing is imported; "
-        f"exit {BUNDLE_AT_FAULT} for mistakes of the bundle, {TRUTH_AT_FAULT} where only its truth is at fault, "
-        f"{BASELINE_REFUSED} where the challenge was imported and a baseline could not be submitted."
+        f"exit {BUNDLE_AT_FAULT} for mistakes of the bundle, {TRUTH_AT_FAULT} if only its ground truth is faulty, "
+        f"{BASELINE_REFUSED} if the challenge was imported but a baseline could not be submitted."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="folder or zip file with challenge.yaml")
         parser.add_argument("--strict", action="store_true", help="treat every warning as a mistake")
         parser.add_argument(
-            "--reveal", action="store_true", help="allow it to end or remove a phase, or to show more of its scores"
+            "--reveal", action="store_true", help="allow ending or removing a phase, and showing more of its scores"
         )
-        parser.add_argument("--force", action="store_true", help="allow it to undo edits made on the server")
+        parser.add_argument("--force", action="store_true", help="allow undoing edits made on the server")
         parser.add_argument(
             "--opaque-ids",
             action="store_true",
-            help="first give captions of retrieval phases new ids, in the bundle's folder, with their mapping",
+            help="first give captions of retrieval phases new ids, and write them and their mapping into the bundle",
         )
-        parser.add_argument("--organizer", metavar="USERNAME", help="who organizes the challenge from now on")
+        parser.add_argument("--organizer", metavar="USERNAME", help="user who becomes an organizer of the challenge")
 
     def handle(self, *, path: Path, organizer: str | None, **options: Any) -> None:
         by = User.objects.filter(username__iexact=organizer).first() if organizer else None
@@ -61,28 +61,28 @@ class Command(ActingCommand):
             code = TRUTH_AT_FAULT if error.is_truth_fault else BUNDLE_AT_FAULT
             raise CommandError(f"{error}; nothing was imported.", returncode=code) from error
         except Refused as error:
-            raise CommandError(f"{error.detail}\n{UNFINISHED}", returncode=BASELINE_REFUSED) from error
+            raise CommandError(f"{error.detail}\n{INCOMPLETE}", returncode=BASELINE_REFUSED) from error
         address = settings.RUNNING.get("url", settings.PODIUM_URL)
         self.stdout.write(f"{address}{reverse('challenge', args=[challenge.slug])}")
 
     def imported(
         self, path: Path, by: User | None, *, strict: bool, reveal: bool, force: bool, opaque_ids: bool, **options: Any
     ) -> Challenge:
-        """Import the bundle, with new caption ids if they are wanted."""
+        """Import the bundle, with new caption ids if requested."""
         if opaque_ids:
-            if os.path.isfile(path):  # False also where the path is too long, which the import reports
-                raise CommandError("--opaque-ids writes into the bundle: unpack the zip and import its folder.")
+            if os.path.isfile(path):  # os.path returns False for a path that is too long, which the import reports
+                raise CommandError("--opaque-ids writes into the bundle. Unpack the zip and import its folder.")
             for sentence in write_opaque_ids(path):
                 self.stdout.write(sentence)
         consent = Consent(reveal=reveal, force=force)
-        return import_bundle(path=path, by=by, say=self.stdout.write, warn=self.warn, strict=strict, consent=consent)
+        return import_bundle(path=path, by=by, report=self.stdout.write, warn=self.warn, strict=strict, consent=consent)
 
     def warn(self, warning: Problem) -> None:
         self.stderr.write(line(warning, "warning: "))
 
 
 def line(problem: Problem, kind: str = "") -> str:
-    """One mistake or warning as compilers write it."""
+    """Return a mistake or warning in the format of compilers."""
     place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
     column = f"{problem.column}: " if problem.column else ""
     return f"{place}: {kind}{problem.code} {column}{problem.message}"

@@ -1,4 +1,4 @@
-"""A challenge as a folder or zip: read whole, every mistake listed with file and line, nothing written."""
+"""Reads a bundle, a challenge as folder or zip. Every mistake is listed with file and line; nothing is written."""
 
 from server.organize.services.bundles.declared import Baseline, Bundle, BundlePhase
 from server.organize.services.bundles.mistakes import SHEET, InvalidBundle

@@ -1,4 +1,4 @@
-"""Copies a bundle's folder before it is read, so that nothing outside it can be read through a link."""
+"""Copies a bundle's folder before it is read, so that links cannot lead outside."""
 
 import os
 import stat
@@ -11,8 +11,8 @@ from server.organize.services.bundles.mistakes import Mistakes
 
 LINK = "is a link; replace it by the file or folder itself"
 SPECIAL = "is neither a file nor a folder; remove it"
-MOST_ENTRIES = 10_000
-MOST_NAME_BYTES = 200
+MAX_ENTRIES = 10_000
+MAX_NAME_BYTES = 200
 CHUNK_BYTES = 2**20
 UNKNOWN = 0
 
@@ -20,49 +20,51 @@ Entries = tuple[Path, list[str], list[str], int]
 
 
 def is_clutter(name: str) -> bool:
-    """Tell whether a file was left by some other program and is no part of the challenge."""
+    """Tell whether a file was left by another program and is not part of the challenge."""
     parts = PurePosixPath(name).parts
     return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
 
 
 def is_short(name: str) -> bool:
-    """Tell whether a path is valid UTF-8 and no longer than any system takes."""
+    """Tell whether a path is valid UTF-8 and short enough for all file systems."""
     try:
-        return len(name.encode()) <= MOST_NAME_BYTES
+        return len(name.encode()) <= MAX_NAME_BYTES
     except UnicodeEncodeError:
         return False
 
 
 def copy_folder(source: Path, target: Path, mistakes: Mistakes) -> None:
-    """Copy the ordinary files of a folder, within the limits of a zip; anything else in it is a mistake.
+    """Copy the regular files of a folder, within the limits of a zip. Anything else in it is a mistake.
 
-    The folder itself may be reached by a link. Inside it no link is followed, not even one that replaces a file or a
-    folder meanwhile: every name is opened relative to its open folder.
+    The path of the folder itself may contain links. Inside it no link is followed, not even one that replaces a file or
+    folder meanwhile, because every name is opened relative to its open folder.
     """
-    source, target = source.resolve(), target.resolve()  # the copies may lie inside the source
+    source, target = source.resolve(), target.resolve()  # the target may be inside the source
     unreadable: list[OSError] = []
     left = -1 if _is_too_large(source, target, unreadable) else settings.DECOMPRESSED_MAX_BYTES
     for inside, folders, files, descriptor in () if unreadable or left < 0 else _walk(source, target, unreadable):
-        folders[:] = [name for name in folders if _is_sound(name, descriptor, inside, mistakes)]
+        folders[:] = [name for name in folders if _is_allowed(name, descriptor, inside, mistakes)]
         for name in folders:
             (target / inside / name).mkdir()
-        for name in (name for name in files if _is_sound(name, descriptor, inside, mistakes)):
+        for name in (name for name in files if _is_allowed(name, descriptor, inside, mistakes)):
             left -= _copy_file(name, descriptor, inside, target, most=left, mistakes=mistakes)
-        if left < 0:  # files grew meanwhile, or one has no end
+        if left < 0:  # files have grown meanwhile, or one is endless
             break
     if left < 0:
-        limits = f"{settings.DECOMPRESSED_MAX_BYTES} bytes, {MOST_ENTRIES} files and folders"
-        mistakes.add("too_large", f"holds more than allowed ({limits})", file=source.name or str(source))
+        limits = f"{settings.DECOMPRESSED_MAX_BYTES} bytes, {MAX_ENTRIES} files and folders"
+        mistakes.add("too_large", f"contains more than allowed ({limits})", file=source.name or str(source))
     for error in unreadable:
-        name = Path(error.filename).name if isinstance(error.filename, str) else source.name  # else it is a descriptor
+        name = (
+            Path(error.filename).name if isinstance(error.filename, str) else source.name
+        )  # otherwise it is a file descriptor
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=name or str(source))
 
 
 def _walk(source: Path, target: Path, unreadable: list[OSError]) -> Iterator[Entries]:
-    """Yield each folder's path inside the source, its folders, its files and its descriptor; note what fails."""
+    """Yield each folder's path inside the source, its folders, its files and its descriptor. Collect errors."""
     try:
         yield from _walk_readable(source, target, unreadable)
-    except OSError as error:  # a folder could be opened and not listed, which ends the walk
+    except OSError as error:  # a folder that can be opened but not listed ends the walk
         unreadable.append(error)
 
 
@@ -73,11 +75,11 @@ def _walk_readable(source: Path, target: Path, unreadable: list[OSError]) -> Ite
 
 
 def _is_too_large(source: Path, target: Path, unreadable: list[OSError]) -> bool:
-    """Compare the declared sizes with the limits before anything is copied. It ends soon in a folder of any size."""
+    """Compare file sizes with the limits before anything is copied. It stops early in a huge folder."""
     entries = size = 0
     for _, folders, files, descriptor in _walk(source, target, unreadable):
         entries += len(folders) + len(files)
-        if entries > MOST_ENTRIES:
+        if entries > MAX_ENTRIES:
             return True
         size += sum(_size(name, descriptor) for name in files)
         if size > settings.DECOMPRESSED_MAX_BYTES:
@@ -88,19 +90,19 @@ def _is_too_large(source: Path, target: Path, unreadable: list[OSError]) -> bool
 def _size(name: str, folder: int) -> int:
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except OSError:  # noted when it is copied
+    except OSError:  # reported when it is copied
         return 0
     return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
 
-def _is_sound(name: str, folder: int, inside: Path, mistakes: Mistakes) -> bool:
-    """Note what is neither a file nor a folder, and a name that cannot be kept."""
-    place, kind = (inside / name).as_posix(), _kind(name, folder)
-    if not is_short(place):
-        shown = place.encode(errors="backslashreplace").decode()
-        mistakes.add("unsafe_path", "is not a short path in UTF-8; rename it", file=shown[:MOST_NAME_BYTES])
+def _is_allowed(name: str, folder: int, inside: Path, mistakes: Mistakes) -> bool:
+    """Return False, and report a mistake, for links, special files and names that cannot be kept."""
+    path, kind = (inside / name).as_posix(), _kind(name, folder)
+    if not is_short(path):
+        shown = path.encode(errors="backslashreplace").decode()
+        mistakes.add("unsafe_path", "is not a short path in UTF-8; rename it", file=shown[:MAX_NAME_BYTES])
     elif kind not in (stat.S_IFREG, stat.S_IFDIR, UNKNOWN):
-        mistakes.add("unsafe_path", LINK if kind == stat.S_IFLNK else SPECIAL, file=place)
+        mistakes.add("unsafe_path", LINK if kind == stat.S_IFLNK else SPECIAL, file=path)
     else:
         return True
     return False
@@ -109,34 +111,34 @@ def _is_sound(name: str, folder: int, inside: Path, mistakes: Mistakes) -> bool:
 def _kind(name: str, folder: int) -> int:
     try:
         return stat.S_IFMT(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-    except OSError:  # noted when it is opened
+    except OSError:  # reported when it is opened
         return UNKNOWN
 
 
 def _copy_file(name: str, folder: int, inside: Path, target: Path, *, most: int, mistakes: Mistakes) -> int:
-    """Copy one file and return its size; reading ends soon after `most` bytes."""
-    place, size = (inside / name).as_posix(), 0
-    try:  # without blocking, in case it is a pipe
+    """Copy one file and return its size. Reading stops soon after `most` bytes."""
+    path, size = (inside / name).as_posix(), 0
+    try:  # O_NONBLOCK, in case it is a pipe
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError as error:
-        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=place)
+        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=path)
         return 0
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            mistakes.add("unsafe_path", SPECIAL, file=place)
+            mistakes.add("unsafe_path", SPECIAL, file=path)
             return 0
         with (target / inside / name).open("xb") as copy:
-            while size <= most and (chunk := _read(descriptor, place, mistakes)):
+            while size <= most and (chunk := _read(descriptor, path, mistakes)):
                 size += copy.write(chunk)
     finally:
         os.close(descriptor)
     return size
 
 
-def _read(descriptor: int, place: str, mistakes: Mistakes) -> bytes:
-    """Return the next bytes of a file; none, and a mistake, where reading fails."""
+def _read(descriptor: int, path: str, mistakes: Mistakes) -> bytes:
+    """Return the next bytes of a file. If reading fails, report a mistake and return none."""
     try:
         return os.read(descriptor, CHUNK_BYTES)
     except OSError as error:
-        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=place)
+        mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=path)
         return b""

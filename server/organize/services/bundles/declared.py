@@ -1,4 +1,4 @@
-"""What a bundle declares, checked and complete; the names are those of the rows it becomes."""
+"""The checked content of a bundle. Its fields have the names of the columns that an import writes."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,7 +10,7 @@ from evaluator.catalog import TRACKS, Track
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A submission of nobody's, shown on the board without a rank."""
+    """A submission of the organizers, shown on the leaderboard without a rank."""
 
     name: str
     file: Path
@@ -19,9 +19,9 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class BundlePhase:
-    """One phase; `line` is where it stands in challenge.yaml, for what is found out later.
+    """One phase. `line` is its line of challenge.yaml, for mistakes that are found later.
 
-    `split_seeded`: whether the sheet has a seed. `salt`: content of `salt.txt`; `salts.salted` fills it in.
+    `split_seeded`: whether challenge.yaml has a seed. `salt`: content of `salt.txt`, which `salts.salted` sets.
     """
 
     slug: str
@@ -58,7 +58,7 @@ class BundlePhase:
 
     @property
     def usage(self) -> Path | None:
-        """The usage file beside the truth folder; one inside it is a truth file like the others."""
+        """The usage file beside the truth folder. One inside the folder is a truth file like the others."""
         beside = (self.folder / "usage.csv", self.folder / "usage.csv.gz")
         return next((path for path in beside if path.is_file()), None)
 
@@ -70,7 +70,7 @@ class BundlePhase:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A whole challenge; `opens_at` is None where it opens with its import."""
+    """A challenge with its phases. `opens_at` is None if it opens with its import."""
 
     slug: str
     title: str

@@ -1,4 +1,4 @@
-"""Mistakes and warnings of a bundle: the same kind of problem that files of submissions and truths have."""
+"""Collects mistakes and warnings of a bundle, in the same form as problems of submissions and truths."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ SHEET = "challenge.yaml"
 
 
 class InvalidBundle(Exception):
-    """The bundle is at fault; its organizer can fix it. Everything that was found is listed, nothing was written."""
+    """The bundle has mistakes that its organizer can fix. All of them are listed, and nothing was written."""
 
     def __init__(self, problems: Iterable[Problem], warnings: Iterable[Problem] = ()) -> None:
         self.problems = list(problems)
@@ -18,30 +18,30 @@ class InvalidBundle(Exception):
 
     @property
     def is_truth_fault(self) -> bool:
-        """Whether the challenge itself is well described and only its truth is not."""
+        """Whether all mistakes are in the ground truth, and none in the other files."""
         return all(problem.code.startswith("truth_") for problem in self.problems)
 
 
-def unheard(said: object) -> None:
-    """Drop what is reported."""
+def ignore(message: object) -> None:
+    """Drop a message."""
 
 
 class Mistakes:
-    """Collects everything that is wrong with a bundle, and the warnings; `strict` makes every warning a mistake."""
+    """The mistakes and warnings that were found so far. With `strict` every warning is a mistake."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self._problems: list[Problem] = []
         self._warnings = self._problems if strict else []
 
     def add(self, code: str, message: str, *, file: str = SHEET, line: int | None = None) -> None:
-        """Note a mistake: nothing will be imported."""
+        """Add a mistake. With mistakes nothing is imported."""
         self.extend([Problem(code, message, line=line, file=file)])
 
     def extend(self, problems: Iterable[Problem]) -> None:
         self._problems += problems
 
     def warn(self, code: str, message: str, *, file: str = SHEET, line: int | None = None) -> None:
-        """Note what can be imported but was probably not intended."""
+        """Add a warning about something that can be imported but was probably not intended."""
         self.extend_warnings([Problem(code, message, line=line, file=file)])
 
     def extend_warnings(self, problems: Iterable[Problem]) -> None:
@@ -49,17 +49,17 @@ class Mistakes:
 
     @property
     def warnings(self) -> list[Problem]:
-        """The warnings, the sheet's first, in the order of its lines; none where they are mistakes."""
-        return [] if self._warnings is self._problems else sorted(self._warnings, key=_place)
+        """The warnings, those of challenge.yaml first, by line. Empty with `strict`, where they are mistakes."""
+        return [] if self._warnings is self._problems else sorted(self._warnings, key=_position)
 
     def error(self) -> InvalidBundle:
-        """Return what was found, the sheet first, in the order of its lines."""
-        return InvalidBundle(sorted(self._problems, key=_place), self.warnings)
+        """Return an exception with everything that was found, challenge.yaml first, by line."""
+        return InvalidBundle(sorted(self._problems, key=_position), self.warnings)
 
     def stop_if_any(self) -> None:
         if self._problems:
             raise self.error()
 
 
-def _place(problem: Problem) -> tuple[bool, str, int]:
+def _position(problem: Problem) -> tuple[bool, str, int]:
     return problem.file != SHEET, problem.file or "", problem.line or 0

@@ -1,4 +1,4 @@
-"""The phases of a sheet: track, parameters, split, quota, feedback, baselines, and the files they need."""
+"""Reads the phases in challenge.yaml: track, parameters, split, quota, feedback, baselines, and their files."""
 
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -7,12 +7,13 @@ from django.conf import settings
 
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidParameters
-from server.challenges.models import LADDER_MOST
-from server.challenges.terms import WHOLE, feedback_faults
+from server.challenges.models import LADDER_MAX
+from server.challenges.validation import INTEGER_RANGES, check_feedback
 from server.organize.services.bundles.declared import Baseline, BundlePhase
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.bundles.section import Section
 from server.organize.services.bundles.values import (
+    integer,
     moment,
     number,
     one_of,
@@ -22,11 +23,10 @@ from server.organize.services.bundles.values import (
     switch,
     team_name,
     text,
-    whole,
 )
 
 FEEDBACK = {"feedback": "scores", "feedback_decimals": "decimals", "feedback_classes": "classes"}
-SEED = 2**32 - 1
+SEED_MAX = 2**32 - 1
 ATTEMPTS_PER_DAY = 20
 
 
@@ -40,7 +40,7 @@ def read_phases(challenge: Section, folder: Path, mistakes: Mistakes) -> tuple[B
         with section:
             phases.append(_read_phase(section, folder, mistakes))
         if phases[-1].slug and phases[-1].slug in {phase.slug for phase in phases[:-1]}:
-            section.wrong("slug", "duplicate_phase", f"{phases[-1].slug} names an earlier phase already")
+            section.wrong("slug", "duplicate_phase", f"{phases[-1].slug} is the slug of an earlier phase")
     return tuple(phases)
 
 
@@ -57,7 +57,7 @@ def _read_phase(section: Section, folder: Path, mistakes: Mistakes) -> BundlePha
         parameters=_read_parameters(section, track),
         opens_at=section.take("opens_at", moment, None),
         closes_at=section.take("closes_at", moment, None),
-        finals=section.take("finals", whole(*WHOLE["finals"]), 2),
+        finals=section.take("finals", integer(*INTEGER_RANGES["finals"]), 2),
         baselines=_read_baselines(section, home, phase=name),
         folder=home,
         line=section.line(),
@@ -70,7 +70,7 @@ def _read_phase(section: Section, folder: Path, mistakes: Mistakes) -> BundlePha
 
 
 def _read_parameters(phase: Section, track: str) -> dict[str, Any]:
-    """Return all parameters of the track, the given ones parsed by it."""
+    """Return all parameters of the track, with the given values parsed by the track."""
     with phase.section("parameters") as section:
         taken = {name: section.take(name, parameter, None) for name in section.names()}
         given = {name: value for name, value in taken.items() if value is not None}
@@ -79,38 +79,38 @@ def _read_parameters(phase: Section, track: str) -> dict[str, Any]:
 
 
 def _resolved(section: Section, track: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Complete what is given, together: one may be possible with another only. Wrong ones are told and left out."""
+    """Return all parameters, checked together. Report and leave out the invalid ones."""
     try:
         return TRACKS[track].resolve(given)
     except InvalidParameters as error:
-        said = str(error)
-        name = max((name for name in given if said.startswith((f"{name}:", f"{name}="))), key=len)
-        section.wrong(name, "bad_parameter", said.removeprefix(f"{name}: "))
+        message = str(error)
+        name = max((name for name in given if message.startswith((f"{name}:", f"{name}="))), key=len)
+        section.wrong(name, "bad_parameter", message.removeprefix(f"{name}: "))
         return _resolved(section, track, {other: value for other, value in given.items() if other != name})
 
 
 def _read_split(phase: Section, home: Path) -> dict[str, Any]:
-    usages = [path for path in (home / "usage.csv", home / "truth" / "usage.csv") if _stands(path)]
+    usages = [path for path in (home / "usage.csv", home / "truth" / "usage.csv") if _exists(path)]
     if len(usages) > 1:
-        phase.wrong("slug", "two_usages", "usage.csv stands beside and inside the truth folder; keep one")
+        phase.wrong("slug", "two_usages", "usage.csv exists beside and inside the truth folder; keep one")
     if usages and phase.has("split"):
         phase.wrong("split", "split_and_usage", "usage.csv splits the images already; remove one of the two")
     with phase.section("split") as section:
         return {
             "public_share": section.take("public", share, 1.0),
-            "split_seed": section.take("seed", whole(0, SEED), 0),
+            "split_seed": section.take("seed", integer(0, SEED_MAX), 0),
             "split_seeded": section.has("seed"),
         }
 
 
 def _read_quota(phase: Section) -> dict[str, Any]:
     with phase.section("quota") as section:
-        per_day = section.take("per_day", whole(*WHOLE["quota_per_day"]), 5)
+        per_day = section.take("per_day", integer(*INTEGER_RANGES["quota_per_day"]), 5)
         return {
             "quota_per_day": per_day,
-            "quota_total": section.take("total", whole(*WHOLE["quota_total"]), None),
+            "quota_total": section.take("total", integer(*INTEGER_RANGES["quota_total"]), None),
             "attempts_per_day": section.take(
-                "attempts_per_day", whole(*WHOLE["attempts_per_day"]), max(per_day, ATTEMPTS_PER_DAY)
+                "attempts_per_day", integer(*INTEGER_RANGES["attempts_per_day"]), max(per_day, ATTEMPTS_PER_DAY)
             ),
         }
 
@@ -118,11 +118,11 @@ def _read_quota(phase: Section) -> dict[str, Any]:
 def _read_feedback(phase: Section, track: str) -> dict[str, Any]:
     with phase.section("feedback") as section:
         scores = section.take("scores", one_of("exact", "rounded", "ladder"), "exact")
-        decimals = section.take("decimals", whole(*WHOLE["feedback_decimals"]), None)
+        decimals = section.take("decimals", integer(*INTEGER_RANGES["feedback_decimals"]), None)
         classes = section.take("classes", switch, False)
-        given = (decimals or 0) if section.has("decimals") else None  # a wrong one is noted already
-        for fault in feedback_faults(track=track, feedback=scores, decimals=given, classes=classes):
-            section.wrong(FEEDBACK[fault.field], fault.code, fault.message)
+        given = (decimals or 0) if section.has("decimals") else None  # an invalid one is reported already
+        for violation in check_feedback(track=track, feedback=scores, decimals=given, classes=classes):
+            section.wrong(FEEDBACK[violation.field], violation.code, violation.message)
         return {
             "feedback": scores,
             "feedback_decimals": decimals,
@@ -132,11 +132,11 @@ def _read_feedback(phase: Section, track: str) -> dict[str, Any]:
 
 
 def _read_ladder(phase: Section, scores: str) -> float | None:
-    """Return by how many standard errors a score must improve to be shown; None where it is left to the server."""
+    """Return by how many standard errors a score must improve to be shown; None for the default."""
     if phase.has("ladder") and scores != "ladder":
-        phase.wrong("ladder", "bad_value", "goes with `feedback: {scores: ladder}` only; remove it")
+        phase.wrong("ladder", "bad_value", "is only allowed with `feedback: {scores: ladder}`; remove it")
     with phase.section("ladder") as section:
-        return section.take("standard_errors", number(above=0, most=LADDER_MOST), None)
+        return section.take("standard_errors", number(above=0, most=LADDER_MAX), None)
 
 
 def _read_baselines(parent: Section, home: Path, *, phase: str) -> tuple[Baseline, ...]:
@@ -146,19 +146,19 @@ def _read_baselines(parent: Section, home: Path, *, phase: str) -> tuple[Baselin
             name, file = section.need("name", team_name, ""), section.need("file", text(200), "")
         path = PurePosixPath(file)
         if file and (path.is_absolute() or ".." in path.parts):
-            section.wrong("file", "unsafe_path", f"{file} leaves the phase's folder")
+            section.wrong("file", "unsafe_path", f"{file} is outside the phase's folder")
         elif file and phase and not (home / path).is_file():
             section.wrong("file", "missing_file", f"there is no phases/{phase}/{file}")
         elif file and phase:
             _check_size(section, home / path)
         if name and name.casefold() in {baseline.name.casefold() for baseline in baselines}:
-            section.wrong("name", "duplicate_baseline", f"{name} names an earlier baseline already")
+            section.wrong("name", "duplicate_baseline", f"{name} is the name of an earlier baseline")
         baselines.append(Baseline(name=name, file=home / path, line=section.line("name")))
     return tuple(baselines)
 
 
 def _check_size(baseline: Section, file: Path) -> None:
-    """Note a file that nobody could submit; it is found here because the challenge would stand without it later."""
+    """Report a file that is too large to be submitted, before the challenge is imported without it."""
     size, allowed = file.stat().st_size, settings.UPLOAD_MAX_BYTES
     if size > allowed:
         message = f"has {size:,} bytes; {allowed:,} are allowed. Compress it with gzip"
@@ -166,12 +166,12 @@ def _check_size(baseline: Section, file: Path) -> None:
 
 
 def _check_truth(track: str, home: Path, folder: Path, mistakes: Mistakes) -> None:
-    """Note the files that the track needs and the truth folder lacks; their content is the evaluator's to check."""
-    for file in TRACKS[track].missing(lambda name: _stands(home / "truth" / name)):
-        place = (home / "truth" / file.name).relative_to(folder).as_posix()
-        mistakes.add("truth_missing_file", f"is missing, and {track} needs it: {file.meaning}", file=place)
+    """Report files that the track needs and the truth folder lacks. The evaluator checks their content."""
+    for file in TRACKS[track].missing(lambda name: _exists(home / "truth" / name)):
+        path = (home / "truth" / file.name).relative_to(folder).as_posix()
+        mistakes.add("truth_missing_file", f"is missing, and {track} needs it: {file.meaning}", file=path)
 
 
-def _stands(path: Path) -> bool:
-    """Tell whether a file is there, as it is or gzipped, or a folder."""
+def _exists(path: Path) -> bool:
+    """Tell whether a file or folder exists, or the gzipped file."""
     return path.exists() or path.with_name(f"{path.name}.gz").is_file()

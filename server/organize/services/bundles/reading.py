@@ -1,16 +1,16 @@
-"""challenge.yaml and the texts beside it -> a Bundle, or everything that is wrong with them."""
+"""Reads challenge.yaml and the Markdown texts beside it into a Bundle, or lists all mistakes in them."""
 
 from pathlib import Path
 
 import yaml
 
-from server.challenges.terms import WHOLE
-from server.organize.services.bundles.dates import check_dates
+from server.challenges.validation import INTEGER_RANGES
+from server.organize.services.bundles.dates import report_dates
 from server.organize.services.bundles.declared import Bundle
 from server.organize.services.bundles.mistakes import SHEET, Mistakes
 from server.organize.services.bundles.phases import read_phases
 from server.organize.services.bundles.section import Section
-from server.organize.services.bundles.values import domains, moment, one_of, slug, text, whole
+from server.organize.services.bundles.values import domains, integer, moment, one_of, slug, text
 
 SHEET_MAX_BYTES = 256 * 2**10
 TEXT_MAX_BYTES = 2**20
@@ -18,10 +18,10 @@ PAGES = ("description", "rules", "data")
 
 
 def read(folder: Path, mistakes: Mistakes | None = None) -> Bundle:
-    """Read an unpacked bundle; warnings are noted in `mistakes`.
+    """Read an unpacked bundle. Warnings are added to `mistakes`.
 
-    Raises InvalidBundle with every mistake of the sheet and of the files that it names. The evaluator checks what is
-    inside the truth, when the truth is prepared.
+    Raises InvalidBundle with every mistake of challenge.yaml and of the files that it names. The evaluator checks the
+    content of the truth when it is prepared.
     """
     mistakes = mistakes or Mistakes()
     sheet = _compose(folder, mistakes)
@@ -33,7 +33,7 @@ def read(folder: Path, mistakes: Mistakes | None = None) -> Bundle:
 
 
 def _compose(folder: Path, mistakes: Mistakes) -> yaml.Node:
-    """Parse the sheet into nodes that know their lines; no tag of it makes an object."""
+    """Parse challenge.yaml into nodes with line numbers. YAML tags never create objects."""
     if not (folder / SHEET).is_file():
         mistakes.add("missing_file", f"there is no {SHEET}: put it at the top of the bundle")
     content = _read_text(folder / SHEET, SHEET_MAX_BYTES, mistakes)
@@ -74,9 +74,9 @@ def _read_challenge(section: Section, pages: dict[str, str], folder: Path, mista
         section.wrong("closes_at", "bad_dates", "is not after opens_at")
     phases = read_phases(section, folder, mistakes)
     for phase in phases:
-        check_dates(phase, opens_at=opens_at, closes_at=closes_at, mistakes=mistakes)
+        report_dates(phase, opens_at=opens_at, closes_at=closes_at, mistakes=mistakes)
     with section.section("teams") as teams:
-        team_max_size = teams.take("max_size", whole(*WHOLE["team_max_size"]), 5)
+        team_max_size = teams.take("max_size", integer(*INTEGER_RANGES["team_max_size"]), 5)
         merge_until = teams.take("merge_until", moment, None)
     return Bundle(
         slug=section.need("slug", slug, ""),

@@ -1,4 +1,4 @@
-"""A bundle's files in a temporary folder: copied from a folder or unpacked from a zip, neither of which is trusted."""
+"""Copies or unpacks a bundle to a temporary folder. Neither folders nor zips are trusted."""
 
 import stat
 import zlib
@@ -11,19 +11,19 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from django.conf import settings
 
 from server.errors import full_disk
-from server.organize.services.bundles.copying import CHUNK_BYTES, MOST_ENTRIES, copy_folder, is_clutter, is_short
+from server.organize.services.bundles.copying import CHUNK_BYTES, MAX_ENTRIES, copy_folder, is_clutter, is_short
 from server.organize.services.bundles.mistakes import Mistakes
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Path]:
-    """Yield a folder that holds nothing but ordinary files of the bundle; it is removed afterwards.
+    """Yield a temporary folder with the regular files of the bundle, which is removed afterwards.
 
-    Raises InvalidBundle where there is anything else in it.
+    Raises InvalidBundle if the bundle contains anything else.
     """
     with TemporaryDirectory(prefix="bundle-", dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         mistakes, top = Mistakes(), Path(folder)
-        with _noted(mistakes, path.name):
+        with _reported(mistakes, path.name):
             if path.is_dir():
                 copy_folder(path, top, mistakes)
             else:
@@ -33,8 +33,8 @@ def opened(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _noted(mistakes: Mistakes, file: str) -> Iterator[None]:
-    """Note what cannot be read. A disk that is full is not the fault of what is read, and stays an error."""
+def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
+    """Report what cannot be read. A full disk is not the fault of the bundle, so it stays an exception."""
     try:
         yield
     except OSError as error:
@@ -44,7 +44,7 @@ def _noted(mistakes: Mistakes, file: str) -> Iterator[None]:
 
 
 def _unpack(path: Path, folder: Path, mistakes: Mistakes) -> Path:
-    """Extract a zip and return the folder that holds its files, which may be a single one at the top."""
+    """Extract a zip and return the folder of its files, which may be a single folder at its top."""
     if not path.is_file():
         mistakes.add("missing_file", "no such file or folder", file=path.name)
     mistakes.stop_if_any()
@@ -63,22 +63,22 @@ def _unpack(path: Path, folder: Path, mistakes: Mistakes) -> Path:
 
 
 def _checked(archive: ZipFile, file: str, mistakes: Mistakes) -> dict[str, ZipInfo]:
-    """Return the files to extract by name; note everything that must not be there."""
+    """Return the files to extract by name. Report everything that is not allowed."""
     entries = [entry for entry in archive.infolist() if not entry.is_dir() and not is_clutter(entry.filename)]
     files: dict[str, ZipInfo] = {}
-    for entry in entries[:MOST_ENTRIES]:
+    for entry in entries[:MAX_ENTRIES]:
         name = PurePosixPath(entry.filename).as_posix()
         if fault := _fault(entry):
             mistakes.add(*fault, file=file)
         if name in files:
-            mistakes.add("bad_zip", f"{name!r} is in it twice", file=file)
+            mistakes.add("bad_zip", f"{name!r} occurs twice", file=file)
         files[name] = entry
     for name in files.keys() & {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}:
         mistakes.add("bad_zip", f"{name!r} is both a file and a folder", file=file)
     size, packed = sum(entry.file_size for entry in entries), sum(entry.compress_size for entry in entries)
     allowed = min(settings.DECOMPRESSED_MAX_BYTES, max(packed, CHUNK_BYTES) * settings.DECOMPRESSED_MAX_RATIO)
-    if size > allowed or len(entries) > MOST_ENTRIES:
-        limits = f"{settings.DECOMPRESSED_MAX_BYTES} bytes, {settings.DECOMPRESSED_MAX_RATIO} : 1, {MOST_ENTRIES} files"
+    if size > allowed or len(entries) > MAX_ENTRIES:
+        limits = f"{settings.DECOMPRESSED_MAX_BYTES} bytes, {settings.DECOMPRESSED_MAX_RATIO} : 1, {MAX_ENTRIES} files"
         mistakes.add("too_large", f"would unpack to more than allowed ({limits})", file=file)
     return files
 
@@ -97,7 +97,7 @@ def _fault(entry: ZipInfo) -> tuple[str, str] | None:
 
 
 def _extract(archive: ZipFile, entry: ZipInfo, target: Path) -> None:
-    """Copy one file; zipfile reads no more than the size the entry declares, which was checked."""
+    """Extract one file. Zipfile reads no more than the declared size, which was checked."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source, target.open("xb") as copy:
         while chunk := source.read(CHUNK_BYTES):

@@ -1,6 +1,6 @@
-"""What a value of challenge.yaml may be: each function turns one YAML node into a value or says what is expected.
+"""Converters for values of challenge.yaml: each turns a YAML node into a value, or raises InvalidValue.
 
-Values are read from the text as it was written: no YAML tag makes an object, and `title: 2019` is a title.
+They read the text as written, so YAML tags never create objects, and `title: 2019` is a title.
 """
 
 import re
@@ -11,26 +11,26 @@ from math import isfinite
 import yaml
 
 from server.challenges.services import tidy_name
-from server.challenges.terms import mail_domains
+from server.challenges.validation import mail_domains
 from server.clock import FIRST_YEAR, stored
 from server.errors import Refused
 from server.texts import one_line
 
 NULL = "tag:yaml.org,2002:null"
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
+INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-class Wrong(ValueError):
-    """A value that is not what is expected here."""
+class InvalidValue(ValueError):
+    """A value that is not allowed. The message tells what is expected."""
 
 
 def written(node: yaml.Node) -> str:
     """Return the text of a plain value."""
     if not isinstance(node, yaml.ScalarNode) or node.tag == NULL:
-        raise Wrong("expected one plain value")
+        raise InvalidValue("expected one plain value")
     return str(node.value).strip()
 
 
@@ -39,7 +39,7 @@ def text(most: int) -> Callable[[yaml.Node], str]:
         try:
             return one_line(written(node), most)
         except ValueError as error:
-            raise Wrong(str(error)) from None
+            raise InvalidValue(str(error)) from None
 
     return convert
 
@@ -47,15 +47,15 @@ def text(most: int) -> Callable[[yaml.Node], str]:
 def slug(node: yaml.Node) -> str:
     value = written(node)
     if not SLUG.fullmatch(value) or len(value) > 80:
-        raise Wrong(f"{value!r} is not a short name: lower-case letters, digits and single hyphens, at most 80")
+        raise InvalidValue(f"{value!r} is not a short name: lower-case letters, digits and single hyphens, at most 80")
     return value
 
 
-def whole(low: int, high: int) -> Callable[[yaml.Node], int]:
+def integer(low: int, high: int) -> Callable[[yaml.Node], int]:
     def convert(node: yaml.Node) -> int:
         value = written(node)
-        if not WHOLE.fullmatch(value) or not low <= int(value) <= high:
-            raise Wrong(f"{value!r} is not a whole number from {low} to {high}")
+        if not INTEGER.fullmatch(value) or not low <= int(value) <= high:
+            raise InvalidValue(f"{value!r} is not a whole number from {low} to {high}")
         return int(value)
 
     return convert
@@ -64,7 +64,9 @@ def whole(low: int, high: int) -> Callable[[yaml.Node], int]:
 def share(node: yaml.Node) -> float:
     value = written(node)
     if not NUMBER.fullmatch(value) or not isfinite(float(value)) or not 0 < float(value) <= 1:
-        raise Wrong(f"{value!r} is not a fraction above 0 and up to 1: without public images nobody would see a score")
+        raise InvalidValue(
+            f"{value!r} is not a fraction above 0 and up to 1; without public images nobody would see a score"
+        )
     return float(value)
 
 
@@ -72,7 +74,7 @@ def number(*, above: float, most: float) -> Callable[[yaml.Node], float]:
     def convert(node: yaml.Node) -> float:
         value = written(node)
         if not NUMBER.fullmatch(value) or not above < float(value) <= most:
-            raise Wrong(f"{value!r} is not a number above {above:g} and up to {most:g}")
+            raise InvalidValue(f"{value!r} is not a number above {above:g} and up to {most:g}")
         return float(value)
 
     return convert
@@ -81,7 +83,7 @@ def number(*, above: float, most: float) -> Callable[[yaml.Node], float]:
 def switch(node: yaml.Node) -> bool:
     value = written(node).lower()
     if value not in SWITCHES:
-        raise Wrong(f"{value!r} is neither true nor false")
+        raise InvalidValue(f"{value!r} is neither true nor false")
     return SWITCHES[value]
 
 
@@ -92,14 +94,14 @@ def moment(node: yaml.Node) -> datetime:
         time = datetime.fromisoformat(value)
         return stored(time if time.tzinfo else time.replace(tzinfo=UTC))
     except ValueError:
-        raise Wrong(f"{value!r} is not a time from {FIRST_YEAR} on, such as 2026-06-01T00:00:00Z") from None
+        raise InvalidValue(f"{value!r} is not a time from {FIRST_YEAR} on, such as 2026-06-01T00:00:00Z") from None
 
 
 def one_of(*words: str) -> Callable[[yaml.Node], str]:
     def convert(node: yaml.Node) -> str:
         value = written(node)
         if value not in words:
-            raise Wrong(f"{value!r} is not one of {', '.join(words)}")
+            raise InvalidValue(f"{value!r} is not one of {', '.join(words)}")
         return value
 
     return convert
@@ -108,15 +110,15 @@ def one_of(*words: str) -> Callable[[yaml.Node], str]:
 def domains(node: yaml.Node) -> str:
     """Return a list of mail domains as one text."""
     if not isinstance(node, yaml.SequenceNode):
-        raise Wrong("expected a list of mail domains, such as [example.org]")
+        raise InvalidValue("expected a list of mail domains, such as [example.org]")
     try:
         return mail_domains(written(part) for part in node.value)
     except ValueError as error:
-        raise Wrong(str(error)) from None
+        raise InvalidValue(str(error)) from None
 
 
 def parameter(node: yaml.Node) -> str | list[str]:
-    """Return a parameter's text, or the texts of a list; the track gives it its type."""
+    """Return a parameter's text, or the texts of a list. The track converts it to its type."""
     return [written(part) for part in node.value] if isinstance(node, yaml.SequenceNode) else written(node)
 
 
@@ -124,4 +126,4 @@ def team_name(node: yaml.Node) -> str:
     try:
         return tidy_name(written(node))
     except Refused as error:
-        raise Wrong(error.detail) from None
+        raise InvalidValue(error.detail) from None

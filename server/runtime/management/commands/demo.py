@@ -1,4 +1,4 @@
-"""`manage.py demo`: the service with two challenges, teams and scores, made from nothing while you watch."""
+"""`manage.py demo`: run the service with two demo challenges whose teams submit files."""
 
 import os
 import time
@@ -19,64 +19,68 @@ from server.runtime.home import NotStarted
 from server.runtime.supervisor import Service
 
 WRONG_USAGE = 64
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 SCORING_MAX_SECONDS = 300
 SHOWN_ROWS = 5
 
 
 class Command(BaseCommand):
-    help = "Run the service with two challenges whose teams submit while you watch; running it again adds nothing."
+    help = "Run the service with two challenges whose teams submit while you watch. Running it again adds nothing."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--once", action="store_true", help="stop when everything is scored")
 
     def handle(self, *, once: bool, **options: Any) -> None:
-        os.environ.setdefault("CONFIRM_EMAIL", "false")  # for the parts: whoever tries the demo just signs up
+        os.environ.setdefault(
+            "CONFIRM_EMAIL", "false"
+        )  # inherited by the processes of the service, so that anyone can sign up in the demo
         try:
-            with Service(self.say_part) as service:
-                challenges = uploads.open_challenges(partial(self.say_part, "challenge"))
+            with Service(self.report) as service:
+                challenges = uploads.open_challenges(partial(self.report, "challenge"))
                 service.wait_until_ready()
-                self.say(f"\n{settings.PODIUM_URL} is up; the teams submit now.")
-                uploads.hand_in()
+                self.say(f"\n{settings.PODIUM_URL} is ready. The teams submit their files now.")
+                uploads.submit_all()
                 self.wait_for_scores(service)
                 for challenge in challenges:
                     self.show_board(challenge)
                 self.say(f"\n  {settings.PODIUM_URL}\n  accounts  {', '.join(PEOPLE)}\n  password  {people.password()}")
                 if not once:
-                    self.say("\nCtrl-C stops it.")
+                    self.say("\nPress Ctrl-C to stop.")
                     service.watch()
         except NotStarted as error:
             raise CommandError(str(error), returncode=WRONG_USAGE) from error
 
     def wait_for_scores(self, service: Service) -> None:
-        """Return when everything has its score and interval; tell how far it is whenever that changes."""
-        until, told = time.monotonic() + SCORING_MAX_SECONDS, ""
+        """Return when everything has its score and interval. Print the progress whenever it changes."""
+        until, printed = time.monotonic() + SCORING_MAX_SECONDS, ""
         while True:
             rows = uploads.submissions()
             finished, settled, total = rows.finished().count(), rows.settled().count(), rows.count()
             steps = f"  scoring   {finished} of {total}", f"  intervals {settled} of {total}"
             progress = steps[finished == total]
-            if progress != told:
+            if progress != printed:
                 self.stdout.write(progress, ending="\r" if self.stdout.isatty() and settled < total else "\n")
                 self.stdout.flush()
-                told = progress
+                printed = progress
             if settled == total:
                 return
             if time.monotonic() > until:
-                raise CommandError(f"Only {settled} of {total} after {SCORING_MAX_SECONDS} s. See the worker's log.")
-            service.tend()
-            time.sleep(LOOK_SECONDS)
+                raise CommandError(
+                    f"Only {settled} of {total} were scored in {SCORING_MAX_SECONDS} s. See the worker's log."
+                )
+            service.keep_running()
+            time.sleep(POLL_SECONDS)
 
     def show_board(self, challenge: Challenge) -> None:
         phase = challenge.phases.get()
         self.say(f"\n{challenge.title} ({phase.declared_track.headline}, public)")
         for row in board(phase, split="public", viewer=AnonymousUser()).rows[:SHOWN_ROWS]:
-            interval = "  (95 %: {:.3f} to {:.3f})".format(*outward(row.interval, 3)) if row.interval else ""
+            interval = "  (95%: {:.3f} to {:.3f})".format(*outward(row.interval, 3)) if row.interval else ""
             self.say(f"  {row.rank or '–':>2}  {row.team:<20} {row.score:.4f}{interval}")
 
-    def say_part(self, part: str, what: str) -> None:
-        self.say(f"  {part:<9} {what}")
+    def report(self, name: str, message: str) -> None:
+        self.say(f"  {name:<9} {message}")
 
     def say(self, line: str) -> None:
         self.stdout.write(line)

@@ -1,4 +1,4 @@
-"""`manage.py up`: the whole service, until Ctrl-C."""
+"""`manage.py up`: run the whole service until Ctrl-C."""
 
 import os
 from argparse import ArgumentParser
@@ -15,7 +15,7 @@ SERVICES = ("DATABASE_URL", "REDIS_URL")
 
 
 class Command(BaseCommand):
-    help = "Runs web, worker, sweeper and, where none is told, a Redis of its own. Ctrl-C stops all of it."
+    help = "Run web, worker and sweeper, and Redis unless REDIS_URL is set. Ctrl-C stops all of them."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,18 +24,16 @@ class Command(BaseCommand):
     def handle(self, *, services: bool = False, **options: Any) -> None:
         missing = [name for name in SERVICES if not os.environ.get(name)]
         if services and missing:
-            advice = (
-                "set it in the environment or in .env (.env.example shows how), or use `make run`, which needs neither"
-            )
+            advice = "set it in the environment or in .env (see .env.example), or use `make run`, which needs neither"
             raise CommandError(f"{' and '.join(missing)} missing: {advice}.", returncode=WRONG_USAGE)
         try:
-            with Service(self.say) as service:
+            with Service(self.report) as service:
                 service.wait_until_ready()
-                self.stdout.write(f"\n  {settings.PODIUM_URL}\n\nCtrl-C stops it.")
+                self.stdout.write(f"\n  {settings.PODIUM_URL}\n\nPress Ctrl-C to stop.")
                 service.watch()
         except NotStarted as error:
             raise CommandError(str(error), returncode=WRONG_USAGE) from error
 
-    def say(self, part: str, what: str) -> None:
-        self.stdout.write(f"  {part:<9} {what}")
+    def report(self, name: str, message: str) -> None:
+        self.stdout.write(f"  {name:<9} {message}")
         self.stdout.flush()

@@ -1,4 +1,4 @@
-"""`manage.py give_back ID …`: give back what failed submissions were charged."""
+"""`manage.py give_back ID …`: give back the quota of failed submissions."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -6,17 +6,17 @@ from uuid import UUID
 
 from django.core.management.base import CommandError
 
-from server.accounts.acting import ActingCommand
+from server.accounts.audited_command import AuditedCommand
 from server.errors import Refused
 from server.submissions.models import Submission
-from server.submissions.services import redoing
+from server.submissions.services import recovery
 
 
-class Command(ActingCommand):
-    help = "Gives back the quota of failed submissions, such as files that needed too much time or memory."
+class Command(AuditedCommand):
+    help = "Give back the quota of failed submissions, such as files that needed too much time or memory."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("ids", nargs="+", type=UUID, metavar="ID", help="of submissions")
+        parser.add_argument("ids", nargs="+", type=UUID, metavar="ID", help="id of a submission")
 
     def handle(self, *, ids: list[UUID], **options: Any) -> None:
         for identifier in ids:
@@ -24,7 +24,7 @@ class Command(ActingCommand):
             if found is None:
                 raise CommandError(f"There is no submission {identifier}.")
             try:
-                redoing.give_back(submission=found, by=self.person)
+                recovery.give_back(submission=found, by=self.person)
             except Refused as refusal:
                 raise CommandError(refusal.detail) from None
             self.stdout.write(f"{identifier}: given back")

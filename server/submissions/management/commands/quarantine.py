@@ -1,38 +1,40 @@
-"""`manage.py quarantine`: list the files that no row knows, and put them back."""
+"""`manage.py quarantine`: list files that no row refers to, and restore them."""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from server.accounts.acting import ActingCommand
+from server.accounts.audited_command import AuditedCommand
 from server.submissions.services import quarantine
-from server.submissions.services.quarantine import Kept
+from server.submissions.services.quarantine import QuarantinedFile
 
 
-class Command(ActingCommand):
-    help = "Lists the files that no row knows and that were moved aside; with --restore, puts them back."
+class Command(AuditedCommand):
+    help = "List files in quarantine, which no row refers to; with --restore, move them back."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("names", nargs="*", metavar="NAME", help="as listed")
-        parser.add_argument("--restore", action="store_true", help="put back the named ones")
-        parser.add_argument("--all", action="store_true", help="all instead of named ones")
+        parser.add_argument("names", nargs="*", metavar="NAME", help="name as listed")
+        parser.add_argument("--restore", action="store_true", help="restore the named files")
+        parser.add_argument("--all", action="store_true", help="restore all files")
 
     def handle(self, *, names: list[str], restore: bool, **options: Any) -> None:
-        kept = {one.title: one for one in quarantine.kept()}
+        found = {one.title: one for one in quarantine.quarantined()}
         if restore:
-            self.restore([*kept] if options["all"] else names, kept)
+            self.restore([*found] if options["all"] else names, found)
             return
-        for one in kept.values():
+        for one in found.values():
             self.stdout.write(
                 f"{one.title}  {one.bytes:,} bytes  since {one.since:%Y-%m-%d}, until {one.until:%Y-%m-%d}"
             )
-        self.stdout.write(f"{len(kept)} in quarantine")
+        self.stdout.write(f"{len(found)} in quarantine")
 
-    def restore(self, names: list[str], kept: dict[str, Kept]) -> None:
-        if missing := [name for name in names if name not in kept]:
-            raise CommandError(f"{', '.join(missing)} is not in quarantine; nothing was put back.")
+    def restore(self, names: list[str], found: dict[str, QuarantinedFile]) -> None:
+        if missing := [name for name in names if name not in found]:
+            raise CommandError(f"{', '.join(missing)} is not in quarantine; nothing was restored.")
         if not names:
-            raise CommandError("Name what to put back, or say --all.")
-        back = [name for name in names if quarantine.put_back(kept[name], by=self.person)]
-        self.stdout.write(f"{len(back)} of {len(names)} put back; what no row knows goes aside again after a while")
+            raise CommandError("Name the files to restore, or use --all.")
+        restored = [name for name in names if quarantine.restore_by(found[name], by=self.person)]
+        self.stdout.write(
+            f"{len(restored)} of {len(names)} restored; those without a row return to quarantine after a while"
+        )

@@ -1,4 +1,4 @@
-"""`manage.py sweep`: once, or for as long as the service runs."""
+"""`manage.py sweep`: clean up after crashes, once or repeatedly."""
 
 import logging
 import signal
@@ -10,36 +10,36 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError, close_old_connections
 
-from server.submissions.services.sweeping import Swept, sweep
+from server.submissions.services.sweeping import SweepResult, sweep
 
-FILES_SECONDS = 600  # folders may hold very many files: they are looked through less often than the rows
+FILES_SECONDS = 600  # folders may hold very many files, so they are checked less often than rows
 
 log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Gives back what dead workers held, sends lost messages again, puts files without rows into quarantine."
+    help = "End leases of dead workers, send lost messages again, move files without rows to quarantine."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--forever", action="store_true", help="every SWEEP_SECONDS, until it is stopped")
+        parser.add_argument("--forever", action="store_true", help="sweep every SWEEP_SECONDS until stopped")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["forever"]:
             sweep_forever()
         else:
-            self.stdout.write(described(sweep()))
+            self.stdout.write(in_words(sweep()))
 
 
-def described(swept: Swept) -> str:
+def in_words(swept: SweepResult) -> str:
     return (
         f"{swept.requeued} queued again, {swept.failed} failed, {swept.resent} sent again, "
-        f"{swept.quarantined} files without rows put into quarantine, {swept.restored} put back, "
+        f"{swept.quarantined} files without rows moved to quarantine, {swept.restored} restored, "
         f"{swept.removed} removed"
     )
 
 
 def sweep_forever() -> NoReturn:
-    """Sweep until SIGTERM; a database or broker that is away for a while is waited for."""
+    """Sweep until SIGTERM. While the database or the broker does not answer, try again later."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     files_after = 0.0
     while True:
@@ -49,9 +49,9 @@ def sweep_forever() -> NoReturn:
         try:
             swept = sweep(files=files)
         except (DatabaseError, InterfaceError, OSError) as error:
-            log.warning("not swept, will try again: %s", error)
+            log.warning("the sweep failed and will be tried again: %s", error)
             continue
         if files:
             files_after = time.monotonic() + FILES_SECONDS
-        if swept != Swept():
-            log.info(described(swept))
+        if swept != SweepResult():
+            log.info(in_words(swept))

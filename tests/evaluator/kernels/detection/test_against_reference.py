@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evaluator.request import Resources
 from tests.evaluator.kernels import cases
 
 TRACK = "openimages-detection"
@@ -35,7 +36,9 @@ def draw(seed: int, folder: Path) -> tuple[random.Random, Path, Path]:
 @given(seed=st.integers(0, 2**48), parameters=st.sampled_from(PARAMETERS), threads=st.sampled_from([1, 1, 2, 3]))
 def test_valid_files_get_equal_answers(seed: int, parameters: dict[str, Any], threads: int, tmp_path: Path) -> None:
     _, truth, submission = draw(seed, tmp_path)
-    _, fast, reference = cases.both(TRACK, truth, submission, parameters=parameters, threads=threads)
+    _, fast, reference = cases.both(
+        TRACK, truth, submission, parameters=parameters, resources=Resources(threads=threads)
+    )
     assert fast == reference
 
 
@@ -54,7 +57,7 @@ def test_most_valid_files_are_scored_by_the_fast_path(tmp_path: Path) -> None:
     for seed in range(60):
         _, truth, submission = draw(seed, tmp_path)
         ways.append(cases.answer(TRACK, truth, submission)[0])
-    assert ways.count("streamed") > 30
+    assert ways.count("fast path") > 30
 
 
 TRUTH = {
@@ -76,22 +79,22 @@ def small(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("rows", "way"),
     [
-        ("", "streamed"),
-        ("a,", "streamed"),
-        (f"a,{CAT}", "streamed"),
-        (f"a,{CAT}\r\n", "streamed"),
-        (f"a,{CAT}\n\n \n", "streamed"),
-        (f"z,{CAT}", "streamed"),
+        ("", "fast path"),
+        ("a,", "fast path"),
+        (f"a,{CAT}", "fast path"),
+        (f"a,{CAT}\r\n", "fast path"),
+        (f"a,{CAT}\n\n \n", "fast path"),
+        (f"z,{CAT}", "fast path"),
         (f"z,{CAT}\nz,{CAT}", "rejected"),
         (f"a,{CAT}\na,{CAT}", "rejected"),
-        (f"a,{CAT} dog 0.5 0 0 1 1", "streamed"),
-        (f'"a",{CAT}', "readable: something that is not plain"),
-        (f"a,{CAT}\rb,{CAT}", "readable: something that is not plain"),
-        ("a,cat -0.5 0 0 0.5 0.5", "readable: negative confidences"),
-        (f"a,{' '.join([CAT] * 10_000)}", "streamed"),
-        (f"a,{' '.join([CAT] * 10_001)}", "streamed"),
-        (f"a,{' '.join([CAT] * 100_000)}", "streamed"),
-        (f"a,{' '.join([CAT.replace('cat', 'dog')] * 100_000)}", "streamed"),
+        (f"a,{CAT} dog 0.5 0 0 1 1", "fast path"),
+        (f'"a",{CAT}', "reference implementation: something that is not plain"),
+        (f"a,{CAT}\rb,{CAT}", "reference implementation: something that is not plain"),
+        ("a,cat -0.5 0 0 0.5 0.5", "reference implementation: negative confidences"),
+        (f"a,{' '.join([CAT] * 10_000)}", "fast path"),
+        (f"a,{' '.join([CAT] * 10_001)}", "fast path"),
+        (f"a,{' '.join([CAT] * 100_000)}", "fast path"),
+        (f"a,{' '.join([CAT.replace('cat', 'dog')] * 100_000)}", "fast path"),
     ],
 )
 def test_the_way_a_file_is_scored_depends_on_its_form(small: Path, tmp_path: Path, rows: str, way: str) -> None:
@@ -107,8 +110,8 @@ def test_a_line_longer_than_many_blocks_is_scored_by_the_fast_path(small: Path, 
     long = " ".join([f"dog 0.5 0 0 0.5 0.{number}" for number in range(1, 300_000)])
     submission.write_text(f"ImageId,PredictionString\nb,{CAT}\na,{CAT} {long} {CAT}\nz,{CAT}\n")
     assert submission.stat().st_size > 5 << 20
-    taken, fast, reference = cases.both(TRACK, small, submission, threads=2)
-    assert taken == "streamed"
+    taken, fast, reference = cases.both(TRACK, small, submission, resources=Resources(threads=2))
+    assert taken == "fast path"
     assert fast == reference
 
 
@@ -141,8 +144,10 @@ def test_any_number_of_threads_gives_the_same_report(tmp_path: Path, shape: str)
         text = "ImageId,PredictionString\n" + "".join(f"{i},{' '.join(tokens)}\n" for i, tokens in strings.items())
     submission.write_text(text)
     assert submission.stat().st_size > 2 << 20
-    answers = [cases.answer(TRACK, folder, submission, threads=threads) for threads in (1, 2, 3, 7)]
-    assert [way for way, _ in answers] == ["streamed"] * 4
+    answers = [
+        cases.answer(TRACK, folder, submission, resources=Resources(threads=threads)) for threads in (1, 2, 3, 7)
+    ]
+    assert [way for way, _ in answers] == ["fast path"] * 4
     with cases.reference_implementation():
         reference = cases.answer(TRACK, folder, submission)[1]
     assert all(fast == reference for _, fast in answers)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from evaluator.kernels.detection import fiftyone
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
-from evaluator.metrics.fiftyone_matching import rounded, taken_in_turn
+from evaluator.metrics.fiftyone_matching import matched_in_turn, rounded
 
 STEPS = 6  # few coordinates, so that overlaps are often equal, 1 or the threshold
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ def by_twin(found: Floats, objects: Floats, groups: Floats, threshold: float) ->
     )
     enough = overlaps >= threshold
     kinds = np.repeat([False, True], [len(objects), len(groups)])
-    return taken_in_turn(mine[enough], its[enough], overlaps[enough], kinds, count=len(found), threshold=threshold)
+    return matched_in_turn(mine[enough], its[enough], overlaps[enough], kinds, count=len(found), threshold=threshold)
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.25, 0.5, 1.0])
@@ -41,7 +41,7 @@ def test_predictions_take_what_they_take_by_the_reference_implementation(seed: i
     found, objects, groups = (drawn(rng, int(rng.integers(0, most))) for most in (30, 8, 4))
     ranges, group_ranges = (np.tile([0, len(theirs)], (len(found), 1)).astype(np.int64) for theirs in (objects, groups))
     taken, overlaps, most = np.empty((len(found), 2), np.int64), np.empty((len(found), 2)), np.empty(len(found))
-    fiftyone.take_in_turn(
+    fiftyone.match_in_turn(
         np.arange(len(found)),
         found,
         objects,

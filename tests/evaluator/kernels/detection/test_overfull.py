@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator.metrics.matching import precedence, ranks_in_groups, surest
+from evaluator.metrics.matching import most_confident, positions_in_groups, precedence_order
+from evaluator.request import ReportOptions, Resources
 from tests.evaluator.kernels import cases, overfull
+from tests.evaluator.options import with_intervals
 
 TRACK = "openimages-detection"
 
@@ -24,10 +26,12 @@ def test_overfull_images_are_scored_by_the_fast_path_with_equal_answers(
     truth = cases.truth(chance, tmp_path / "truth")
     submission = tmp_path / "submission.csv"
     submission.write_text(overfull.file(chance, overfull.rows(chance, cases.IMAGES[:2], cases.LABELS[:3]), shape))
-    options: dict[str, Any] = {"curves": seed % 2 == 0, "parameters": {"group_of_weight": float(seed % 3 > 0)}}
-    way, fast, reference = cases.both(TRACK, truth, submission, threads=threads, **options)
+    parameters, report = {"group_of_weight": float(seed % 3 > 0)}, ReportOptions(curves=seed % 2 == 0)
+    way, fast, reference = cases.both(
+        TRACK, truth, submission, parameters=parameters, report=report, resources=Resources(threads=threads)
+    )
     assert fast == reference
-    assert way == "streamed" or "errors" in fast
+    assert way == "fast path" or "errors" in fast
 
 
 def made(folder: Path, boxes: list[str]) -> Path:
@@ -52,7 +56,7 @@ def test_at_the_cap_the_greater_overlap_stays(better: list[str], found: float, s
     submission = tmp_path / "submission.csv"
     submission.write_text(overfull.file(random.Random(1), rows, shape))
     way, fast, reference = cases.both(TRACK, truth, submission)
-    assert (way, fast) == ("streamed", reference)
+    assert (way, fast) == ("fast path", reference)
     row = fast["splits"]["all"]["classes"][0]
     assert (row["scored"], row["true_positives"] > 0) == (10_000, found > 0)
 
@@ -64,8 +68,8 @@ def test_the_cap_applies_to_each_class_separately(shape: str, tmp_path: Path) ->
     rows = [["a", label, f"0.{index % 9 + 1}", "0", "0", "0.2", "1"] for index, label in enumerate(labels)]
     submission = tmp_path / "submission.csv"
     submission.write_text(overfull.file(random.Random(1), rows, shape))
-    way, fast, reference = cases.both(TRACK, truth, submission, threads=2)
-    assert (way, fast) == ("streamed", reference)
+    way, fast, reference = cases.both(TRACK, truth, submission, resources=Resources(threads=2))
+    assert (way, fast) == ("fast path", reference)
     assert [row["scored"] for row in fast["splits"]["all"]["classes"]] == [10_000, 9_000]
 
 
@@ -77,14 +81,14 @@ def test_the_cap_keeps_the_first_in_full_order(seed: int) -> None:
     overlaps, corners = numbers.integers(0, 3, 300) / 2, [numbers.integers(0, 3, 300) for _ in range(2)]
     asked: list[int] = []
 
-    def rivalry(rivals: Any) -> Any:
+    def tie_breaks(rivals: Any) -> Any:
         asked.extend(rivals.tolist())
         return overlaps[rivals], [corner[rivals] for corner in corners]
 
     cap = int(numbers.integers(1, 120))
-    kept = surest(cap, keys, confidences, rivalry)
-    order = precedence(keys, confidences, overlaps, corners)
-    expected = order[ranks_in_groups(keys[order]) < cap]
+    kept = most_confident(cap, keys, confidences, tie_breaks)
+    order = precedence_order(keys, confidences, overlaps, corners)
+    expected = order[positions_in_groups(keys[order]) < cap]
 
     def sorted_rows(chosen: Any) -> list[Any]:
         return sorted(zip(*(each[chosen].tolist() for each in (keys, confidences, overlaps, *corners)), strict=True))
@@ -101,7 +105,7 @@ def test_ignored_images_are_not_scored_even_if_they_are_overfull(tmp_path: Path)
     submission = tmp_path / "submission.csv"
     for shape in ("kaggle", "long"):
         submission.write_text(overfull.file(random.Random(1), rows, shape))
-        way, fast, reference = cases.both(TRACK, truth, submission, bootstrap=20)
-        assert way == "streamed"
+        way, fast, reference = cases.both(TRACK, truth, submission, report=with_intervals(20))
+        assert way == "fast path"
         assert json.dumps(fast) == json.dumps(reference)
         assert fast["splits"]["all"]["classes"][0]["scored"] == 1

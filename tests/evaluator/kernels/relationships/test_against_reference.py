@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evaluator.request import Resources
 from tests.evaluator.kernels import cases
 
 TRACK = "openimages-relationships"
@@ -26,7 +27,9 @@ def draw(seed: int, folder: Path) -> tuple[random.Random, Path, Path]:
 @given(seed=st.integers(0, 2**48), parameters=st.sampled_from(PARAMETERS), threads=st.sampled_from([1, 1, 2, 3]))
 def test_valid_files_get_equal_answers(seed: int, parameters: dict[str, Any], threads: int, tmp_path: Path) -> None:
     _, truth, submission = draw(seed, tmp_path)
-    _, fast, reference = cases.both(TRACK, truth, submission, parameters=parameters, threads=threads)
+    _, fast, reference = cases.both(
+        TRACK, truth, submission, parameters=parameters, resources=Resources(threads=threads)
+    )
     assert fast == reference
 
 
@@ -45,7 +48,7 @@ def test_most_valid_files_are_scored_by_the_fast_path(tmp_path: Path) -> None:
     for seed in range(60):
         _, truth, submission = draw(seed, tmp_path)
         ways.append(cases.answer(TRACK, truth, submission)[0])
-    assert ways.count("streamed") > 25
+    assert ways.count("fast path") > 25
 
 
 def test_some_drawn_files_have_true_positives(tmp_path: Path) -> None:
@@ -53,7 +56,7 @@ def test_some_drawn_files_have_true_positives(tmp_path: Path) -> None:
     for seed in range(60):
         _, truth, submission = draw(seed, tmp_path)
         way, report = cases.answer(TRACK, truth, submission)
-        scores.append(report["splits"]["all"]["metrics"]["score"] if way == "streamed" else None)
+        scores.append(report["splits"]["all"]["metrics"]["score"] if way == "fast path" else None)
     assert sum(bool(score) for score in scores) > 5
 
 
@@ -86,7 +89,7 @@ def test_any_number_of_threads_gives_the_same_report(tmp_path: Path, shape: str)
     submission = tmp_path / "submission.csv"
     submission.write_text("\n".join(lines))
     assert submission.stat().st_size > 3 << 19
-    way, fast, reference = cases.both(TRACK, folder, submission, threads=1)
-    assert (way, fast) == ("streamed", reference)
+    way, fast, reference = cases.both(TRACK, folder, submission, resources=Resources(threads=1))
+    assert (way, fast) == ("fast path", reference)
     for threads in (2, 3, 5):
-        assert cases.answer(TRACK, folder, submission, threads=threads) == ("streamed", fast)
+        assert cases.answer(TRACK, folder, submission, resources=Resources(threads=threads)) == ("fast path", fast)

@@ -1,0 +1,111 @@
+"""The parameters of a track."""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from evaluator.problems import InvalidParameters
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a track.
+
+    Attributes
+    ----------
+    name : str
+    default : bool, int, float, str or tuple of float
+        Its type is the type of the parameter.
+    meaning : str
+    short : str
+        Name in signatures; empty for a parameter that does not change a score.
+    choices : tuple of str
+        The allowed texts.
+    low, high : float or None
+        The allowed range of a number.
+    words : (str, str)
+        Values of a switch in signatures, for true and false.
+    quiet_default : bool
+        Whether signatures leave out the default.
+    shapes_truth : bool
+        Whether a prepared truth depends on it.
+    only_with : (str, str) or None
+        Another parameter and the value that it must have, unless this one has its default.
+    """
+
+    name: str
+    default: Any
+    meaning: str
+    short: str = ""
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    words: tuple[str, str] = ("on", "off")
+    quiet_default: bool = False
+    shapes_truth: bool = False
+    only_with: tuple[str, str] | None = None
+
+    def parse(self, value: Any) -> Any:
+        """Return ``value`` converted to the type of the parameter.
+
+        Raises
+        ------
+        InvalidParameters
+            If the value is not allowed; the message lists what is.
+        """
+        if isinstance(self.default, bool):
+            return self._parse_switch(value)
+        if isinstance(self.default, tuple):
+            parts = (
+                value.split("/") if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else []
+            )
+            if len(parts) != len(self.default):
+                raise InvalidParameters(
+                    f"{self.name}: expected {len(self.default)} numbers, as in {self.written(self.default)}"
+                )
+            return tuple(self._parse_number(part) for part in parts)
+        if self.choices:
+            if value not in self.choices:
+                raise InvalidParameters(f"{self.name}: {value!r} is not one of {', '.join(self.choices)}")
+            return value
+        return self._parse_integer(value) if isinstance(self.default, int) else self._parse_number(value)
+
+    def _parse_switch(self, value: Any) -> bool:
+        known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+        switch = known.get(str(value).lower())
+        if switch is None:
+            raise InvalidParameters(f"{self.name}: {value!r} is neither true nor false")
+        return switch
+
+    def _parse_integer(self, value: Any) -> int:
+        number = self._parse_number(value)
+        if number != int(number):
+            raise InvalidParameters(f"{self.name}: {value!r} is not a whole number")
+        return int(number)
+
+    def _parse_number(self, value: Any) -> float:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise InvalidParameters(f"{self.name}: {value!r} is not a number") from None
+        too_low = self.low is not None and number < self.low
+        too_high = self.high is not None and number > self.high
+        if isinstance(value, bool) or not isfinite(number) or too_low or too_high:
+            raise InvalidParameters(f"{self.name}: {value!r} is not a number from {self.low} to {self.high}")
+        return number
+
+    def written(self, value: Any) -> str:
+        """Return ``value`` as text, as in signatures.
+
+        >>> Parameter("w", 1.0, "weight").written(1.0)
+        '1'
+        """
+        if isinstance(value, bool):
+            return self.words[0] if value else self.words[1]
+        if isinstance(value, tuple):
+            return "/".join(self.written(part) for part in value)
+        return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+    def in_signature(self, value: Any) -> bool:
+        """Return whether signatures contain this parameter with this value."""
+        return bool(self.short) and not (self.quiet_default and value == self.default)

@@ -1,0 +1,43 @@
+"""The interface of a track's synthesizer: generated images with their truth and with predictions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from evaluator.synthesis.random_stream import RandomStream
+from evaluator.synthesis.text_columns import TextColumn
+
+
+class Scene(Protocol):
+    """Some generated images with their ground truth."""
+
+    def truth(self) -> Mapping[str, bytes]:
+        """Return the content that these images add to each truth file, by file name."""
+
+    def predictions(self, stream: RandomStream, *, quality: float) -> Sequence[bytes]:
+        """Return the predictions for these images, once in each shape of the track's form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesizer:
+    """Generates the images of one track.
+
+    Attributes
+    ----------
+    image_files : sequence of str
+        Names of the truth files to which every image adds content.
+    scene : callable
+        Takes a random stream, the ids of the images and the mean number of objects of an image; returns a scene.
+    static_files : mapping of str to str
+        Content of the truth files that do not depend on the images.
+    with_optional_columns : sequence of str
+        Names of the truth files that also have their optional columns.
+    single_scene : bool
+        Whether all images must be generated as one scene, as JSON files and rankings require, and not in blocks.
+    """
+
+    image_files: Sequence[str]
+    scene: Callable[[RandomStream, TextColumn, int], Scene]
+    static_files: Mapping[str, str] = field(default_factory=dict)
+    with_optional_columns: Sequence[str] = ()
+    single_scene: bool = False

@@ -1,0 +1,131 @@
+"""Entries of precision/recall curves: the scored form of a submission, from which its whole outcome is computed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.metrics.average_precision import average_precisions, indices_by_group
+from evaluator.metrics.bootstrap import Numbers, Weights
+from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, ImageGroups, ImageRows
+from evaluator.report import CurveRow, SplitReport
+from evaluator.tracks.detection.summary import EntryCounts, WeightedSplit, split_report, weighted
+from evaluator.tracks.interface import Engine, Outcome
+from evaluator.tracks.shared.curve_rows import curve_row
+from evaluator.tracks.shared.label_truth import ObjectTruth
+
+
+@dataclass(slots=True)
+class Entries:
+    """One entry for each detection that is not matched with a group, and one for each group that is found.
+
+    Attributes
+    ----------
+    images : int array of shape (N,)
+    classes : int array of shape (N,)
+        The class after the last one is for entries that are not scored. Its curve is computed and dropped, because time
+        and memory would otherwise reveal which entries are scored.
+    confidences : float64 array of shape (N,)
+    weights : float64 array of shape (N,)
+        What an entry adds to the true positives: 1 for a detection that hits an object, the weight of a group for a
+        group, 0 for a false positive.
+    """
+
+    images: NDArray[np.integer[Any]]
+    classes: NDArray[np.integer[Any]]
+    confidences: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
+        """Return some of the entries."""
+        return Entries(self.images[chosen], self.classes[chosen], self.confidences[chosen], self.weights[chosen])
+
+    def average_precisions(self, positives: Numbers) -> Numbers:
+        """Return the average precision of each class, given its positives; both of shape (classes,)."""
+        with_unscored = np.append(positives, 1.0)
+        return average_precisions(self.classes, self.confidences, self.weights, with_unscored)[:-1]
+
+    def counts(self, classes: int, group_weight: float) -> EntryCounts:
+        """Return the number of entries of each class."""
+        hits, groups = self.weights == 1, (self.weights > 0) & (self.weights < 1)
+        hit, group, scored = (
+            np.bincount(self.classes[chosen], minlength=classes)[:classes]
+            for chosen in (hits, groups, np.ones(len(hits), bool))
+        )
+        return EntryCounts(scored, hit + group_weight * group, scored - hit - group)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredDetections:
+    """Everything that the outcome of a submission is computed from.
+
+    Attributes
+    ----------
+    truth : ObjectTruth
+    entries : Entries
+    group_weight : float
+    """
+
+    truth: ObjectTruth
+    entries: Entries
+    group_weight: float
+
+    def outcome(self) -> Outcome:
+        """Return the outcome."""
+        return Outcome(self.truth.for_each_split(self.report), self.statistics, self.curves)
+
+    def report(self, split: str) -> SplitReport:
+        """Return the report of a split."""
+        entries = self.entries[self.truth.splits[split][self.entries.images]]
+        counts = entries.counts(len(self.truth.labels), self.group_weight)
+        return split_report(self.truth, split, self.group_weight, entries.average_precisions, counts)
+
+    def curves(self, split: str) -> list[CurveRow]:
+        """Return the precision/recall curve of each class that the report of a split lists."""
+        truth, positives = self.truth, weighted(*self.truth.counts(split), self.group_weight)
+        entries = self.entries[truth.splits[split][self.entries.images]]
+        members = list(indices_by_group(entries.classes, len(positives)))
+        rows = []
+        for label in truth.shown_labels(split):
+            named: CurveRow = {"label": truth.labels[label], "name": truth.names[label], "curve": "ap"}
+            mine = members[label]
+            rows.append(curve_row(named, entries.confidences[mine], entries.weights[mine], float(positives[label])))
+        return rows
+
+    def statistics(self, image_rows: ImageRows) -> "DetectionStatistics":
+        """Return the statistics of the split whose images have a row."""
+        classes = len(self.truth.labels)
+        entries = self.entries[self.entries.classes < classes]
+        kinds = np.where(entries.weights >= 1, HIT, np.where(entries.weights > 0, PARTIAL_HIT, MISS)).astype(np.uint8)
+        rows = image_rows[entries.images]
+        return DetectionStatistics(
+            self._images_of(self.truth.object_keys, image_rows),
+            self._images_of(self.truth.group_keys, image_rows),
+            CurveSteps.of(entries.classes, entries.confidences, kinds, rows, classes),
+            self.group_weight,
+        )
+
+    def _images_of(self, keys: NDArray[np.int64], image_rows: ImageRows) -> ImageGroups:
+        images, classes = self.truth.images_and_labels(keys)
+        return ImageGroups.of(classes, image_rows[images], len(self.truth.labels))
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionStatistics:
+    """The objects, groups and entries of one split in the form that bootstrap replicates are computed from."""
+
+    ordinary: ImageGroups
+    groups: ImageGroups
+    curves: CurveSteps
+    group_weight: float
+
+    def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
+        """Return every metric of each replicate."""
+
+        def areas(positives: Numbers) -> Numbers:
+            return engine.average_precisions(weights, self.curves, positives, self.group_weight)
+
+        ordinary, groups = engine.sums(weights, self.ordinary), engine.sums(weights, self.groups)
+        return WeightedSplit.of(ordinary, groups, self.group_weight, areas).metrics()

@@ -1,0 +1,57 @@
+"""The truth and the parameters of the grounding track."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.tracks.shared.parameters import TrackParameters
+from evaluator.truth import StoredArray, StoredTexts, Truth
+
+Targets = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingParameters(TrackParameters):
+    """The parameters that matching depends on."""
+
+    box_rule: Literal["merged", "any"]
+    iou_threshold: float
+
+
+class GroundingTruth(Truth):
+    """Phrases with their boxes; phrases are sorted by image, by sentence and by their order in the sentence."""
+
+    sentences = StoredTexts()
+    """Image id and number of each sentence that has a phrase, as ``image#number``."""
+    types = StoredTexts()
+    """Name of each type of phrases, sorted."""
+    phrase_images = StoredArray[np.int64]("images")
+    """Code of the image of each phrase; shape (P,)."""
+    phrase_starts = StoredArray[np.int64]("phrases_from")
+    """Index of the first phrase of each sentence, and P; shape (sentences + 1,)."""
+    boxes = StoredArray[np.float64]()
+    """x1, x2, y1 and y2 of each box in pixels; shape (B, 4)."""
+    box_starts = StoredArray[np.int64]("boxes_from")
+    """Index of the first box of each phrase, and B; shape (P + 1,)."""
+    has_type = StoredArray[np.bool_]("types")
+    """Whether each phrase has each type; shape (P, types)."""
+
+    def targets(self, rule: Literal["merged", "any"]) -> Targets:
+        """Return the boxes that find a phrase, shape (M, 4), and the phrase of each, ascending, shape (M,).
+
+        Parameters
+        ----------
+        rule : str
+            ``any`` for all boxes, ``merged`` for the box around all boxes of a phrase.
+
+        Notes
+        -----
+        Sources: the Flickr30k Entities paper for ``merged``, the evaluation of MDETR for ``any``.
+        """
+        boxes, starts = self.boxes, self.box_starts[:-1]
+        if rule == "any":
+            return np.repeat(np.arange(len(starts)), np.diff(self.box_starts)), boxes
+        low, high = np.minimum.reduceat(boxes, starts), np.maximum.reduceat(boxes, starts)
+        return np.arange(len(starts)), np.stack([low[:, 0], high[:, 1], low[:, 2], high[:, 3]], axis=1)

@@ -1,0 +1,80 @@
+"""Compiles the truth of the ObjectNet track."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.files.folder import TruthFolder, coded
+from evaluator.tracks.checking import checked, listed_images, usage_of
+from evaluator.tracks.objectnet.truth import (
+    CLASS_IDS,
+    CLASSES,
+    CONTROLS,
+    UNKNOWN,
+    Control,
+    ObjectNetParameters,
+    ObjectNetTruth,
+)
+
+ANSWERS = "answers.json"
+EXPECTED = f"is not a class id from 0 to {CLASSES - 1}"
+
+
+def compile_truth(folder: TruthFolder, parameters: ObjectNetParameters) -> ObjectNetTruth:
+    """Check a truth folder and compile it.
+
+    Raises
+    ------
+    InvalidTruth
+    """
+    answers = _answers(folder)
+    images = {image: code for code, image in enumerate(listed_images(folder, list(answers), ANSWERS))}
+    by_image = np.full(len(images), UNKNOWN, np.int64)
+    for image, answer in answers.items():
+        by_image[images.get(image, 0)] = answer
+    names = folder.names("classes.csv") if "classes.csv" in folder else {}
+    for label in (label for label in names if label not in CLASS_IDS):
+        folder.faults.add("truth_unknown_label", "classes.csv", f"{label} {EXPECTED}")
+    texts: dict[str, list[str]] = {"images": list(images), "names": [names.get(label, label) for label in CLASS_IDS]}
+    arrays: dict[str, NDArray[Any]] = {"answers": by_image, "usage": usage_of(folder, images)}
+    for control in _controls(folder, images) if "controls.csv" in folder else ():
+        texts[control.name], arrays[control.name] = list(control.values), control.codes
+    return checked(folder.faults, ObjectNetTruth(folder.track.name, folder.sha256, {}, {}, texts, arrays))
+
+
+def _answers(folder: TruthFolder) -> dict[str, int]:
+    """Return the class of each image, by file name without folders."""
+    answers_by_path = folder.json(ANSWERS)
+    if not isinstance(answers_by_path, dict):
+        folder.faults.add("truth_bad_value", ANSWERS, "must be an object with the class id of each file")
+        folder.faults.check()
+    if not answers_by_path:
+        folder.faults.add("truth_bad_value", ANSWERS, "has no answer; give the class id of at least one file")
+    answers: dict[str, int] = {}
+    for path, answer in answers_by_path.items():
+        image = path.rpartition("/")[2]
+        if type(answer) is not int or not 0 <= answer < CLASSES:
+            folder.faults.add("truth_bad_value", ANSWERS, f"{path}: {str(answer)[:60]} {EXPECTED}")
+        elif image in answers:
+            folder.faults.add("truth_bad_value", ANSWERS, f"{image} has two answers, in two folders")
+        answers[image] = answer
+    folder.faults.check()
+    if len(answers) > 1 and len(set(answers.values())) == 1:
+        folder.faults.warn("truth_one_class", ANSWERS, f"all {len(answers)} answers are {answers[image]}")
+    return answers
+
+
+def _controls(folder: TruthFolder, images: Mapping[str, int]) -> list[Control]:
+    """Read ``controls.csv``."""
+    table = folder.table("controls.csv")
+    rows = coded([file.rpartition("/")[2] for file in table.texts("file")], images)
+    controls = []
+    for name in CONTROLS:
+        texts = table.texts(name)
+        values = sorted(set(texts))
+        codes = np.full(len(images), UNKNOWN, np.int64)
+        codes[rows[rows >= 0]] = coded(texts, {value: code for code, value in enumerate(values)})[rows >= 0]
+        controls.append(Control(name, values, codes))
+    return controls

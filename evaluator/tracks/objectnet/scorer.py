@@ -1,0 +1,135 @@
+"""The scorer of ObjectNet: five guesses for each image."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.catalog import OBJECTNET
+from evaluator.files.source import Source
+from evaluator.files.submission import SubmissionTable, Vocabulary, read_submission
+from evaluator.metrics.bootstrap import Numbers, mean_over_classes
+from evaluator.report import ClassRow, SplitReport, finite
+from evaluator.request import Progress
+from evaluator.tracks.interface import Outcome, Scorer
+from evaluator.tracks.objectnet.truth import CLASS_IDS, CLASSES, CONTROLS, Control, ObjectNetParameters, ObjectNetTruth
+from evaluator.tracks.shared.submissions import csv_text
+from evaluator.tracks.shared.trials import TrialCounts, Trials
+from evaluator.truth import Truth
+
+NO_GUESS = CLASSES
+GUESSES = tuple(column.name for column in OBJECTNET.form.columns if column.kind == "label")
+
+
+def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Trials:
+    """Return the images with an answer as trials; the group of an image is its class."""
+    guesses = np.full((len(truth.images), len(GUESSES)), NO_GUESS, np.int64)
+    guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)
+    images = np.flatnonzero(truth.answers >= 0)
+    answers = truth.answers[images]
+    right = guesses[images] == answers[:, None]  # (N, 5)
+    return Trials(images, {"top1": right[:, 0], "top5": right[:, :top_k].any(axis=1)}, answers, CLASSES)
+
+
+def metrics(counts: TrialCounts) -> dict[str, Numbers]:
+    """Return every metric of the track: the shares of right guesses, and the means of the shares of the classes."""
+    means = {f"mean_class_{name}": mean_over_classes(values) for name, values in counts.shares().items()}
+    return counts.pooled_shares() | means
+
+
+def split_report(truth: ObjectNetTruth, trials: Trials, in_split: NDArray[np.bool_]) -> SplitReport:
+    """Return the report of a split."""
+    counts = trials.counts(in_split)
+    controls = [row for control in truth.controls for row in _control_rows(control, trials, in_split)]
+    return SplitReport(
+        OBJECTNET.headline,
+        {name: finite(float(value)) for name, value in metrics(counts).items()},
+        [{"label": str(label), "name": truth.names[label], **row} for label, row in _rows(counts)],
+        tables={"controls": controls, "spreads": _spreads(controls)} if controls else {},
+    )
+
+
+def _rows(counts: TrialCounts) -> list[tuple[int, ClassRow]]:
+    """Return the group, the shares and the number of trials of each group that has a trial."""
+    shares = counts.shares()
+    return [
+        (
+            group,
+            {**{name: finite(values[group]) for name, values in shares.items()}, "truths": int(counts.trials[group])},
+        )
+        for group in np.flatnonzero(counts.trials).tolist()
+    ]
+
+
+def _control_rows(control: Control, trials: Trials, in_split: NDArray[np.bool_]) -> list[ClassRow]:
+    counts = trials.regrouped(control.codes[trials.images], len(control.values)).counts(in_split)
+    return [{"control": control.name, "value": control.values[code], **row} for code, row in _rows(counts)]
+
+
+def _spreads(rows: list[ClassRow]) -> list[ClassRow]:
+    """Return the best and the worst value of each control, the first of equal ones, and their difference."""
+    spreads: list[ClassRow] = []
+    for control in CONTROLS:
+        of_control = [(float(row["top1"] or 0.0), row["value"]) for row in rows if row["control"] == control]
+        if of_control:
+            best, worst = max(of_control, key=lambda row: row[0]), min(of_control, key=lambda row: row[0])
+            spreads.append(
+                {
+                    "control": control,
+                    "best": best[1],
+                    "best_top1": best[0],
+                    "worst": worst[1],
+                    "worst_top1": worst[0],
+                    "spread": best[0] - worst[0],
+                }
+            )
+    return spreads
+
+
+class ObjectNetScorer(Scorer[ObjectNetTruth, ObjectNetParameters, SubmissionTable]):
+    """Scores submissions to ObjectNet."""
+
+    track = OBJECTNET
+
+    def truth_of(self, prepared: Truth) -> ObjectNetTruth:
+        """Return a prepared truth as the track's own type."""
+        return ObjectNetTruth.of(prepared)
+
+    def parameters_of(self, resolved: Mapping[str, Any]) -> ObjectNetParameters:
+        """Return the parameters as the track's own type."""
+        return ObjectNetParameters.of(resolved)
+
+    def read(self, source: Source, truth: ObjectNetTruth | None, parameters: ObjectNetParameters) -> SubmissionTable:
+        """Read a submission; guesses are class codes, or NO_GUESS."""
+        vocabularies = {"label": Vocabulary(CLASS_IDS | {"-1": NO_GUESS, "": NO_GUESS}, closed=True)}
+        if truth is not None:
+            vocabularies["image"] = Vocabulary(truth.image_codes, closed=True)
+        table = read_submission(source, OBJECTNET.form, vocabularies)
+        if truth is not None and not source.findings.total:
+            missing = len(truth.images) - len(table.named)
+            source.findings.notice("missing_image", "images without a row; they count as wrong", missing)
+        return table
+
+    def evaluate(
+        self, truth: ObjectNetTruth, table: SubmissionTable, parameters: ObjectNetParameters, progress: Progress
+    ) -> Outcome:
+        """Score the guesses on every split."""
+        progress("scoring", 0.0)
+        trials = trials_of(truth, table, parameters.top_k)
+        reports = truth.for_each_split(lambda split: split_report(truth, trials, truth.splits[split]))
+        return Outcome(reports, partial(trials.statistics, metrics), trials=lambda metric: trials.images)
+
+    def template(self, truth: ObjectNetTruth) -> str:
+        """Return a row without a guess for every image."""
+        return csv_text((), ((image, *["-1", "0"] * len(GUESSES)) for image in truth.images))
+
+    def ceiling(self, truth: ObjectNetTruth, parameters: ObjectNetParameters) -> str:
+        """Return the right class as the first guess for every image with an answer."""
+        rest = ["-1", "0"] * (len(GUESSES) - 1)
+        pairs = zip(truth.images, truth.answers.tolist(), strict=True)
+        return csv_text((), ((image, answer, "1", *rest) for image, answer in pairs if answer >= 0))
+
+
+SCORER = ObjectNetScorer()

@@ -1,0 +1,174 @@
+"""Entries of precision/recall curves, and the reports, curves and statistics that are computed from them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.metrics.average_precision import indices_by_group
+from evaluator.metrics.bootstrap import Numbers
+from evaluator.metrics.bootstrap import Weights as ImageWeights
+from evaluator.metrics.resampling import HIT, MISS, CurveSteps, ImageGroups, ImageRows
+from evaluator.report import CurveRow, SplitReport
+from evaluator.tracks.interface import Engine, Outcome
+from evaluator.tracks.relationships.summary import KINDS, Areas, WeightedSplit, split_report
+from evaluator.tracks.relationships.truth import RelationshipsTruth, Weights
+from evaluator.tracks.shared.curve_rows import curve_row
+
+Integers = NDArray[np.integer[Any]]
+SplitAreas = tuple[Sequence[Areas], Sequence[Areas]]
+"""The arguments ``by_relation`` and ``pooled`` of :meth:`WeightedSplit.of`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairEntries:
+    """The entries of all curves, one for each pair.
+
+    Attributes
+    ----------
+    images : int array of shape (N,)
+        Code of the image of each pair.
+    relations : int array of shape (N,)
+        Code of the relation. There are two more codes than relations: the first is for relations that the truth does
+        not have, the second for pairs that are not scored. The curve of the latter is computed and dropped, because
+        time would otherwise reveal which pairs are scored.
+    confidences : float64 array of shape (N,)
+    misses : bool arrays of shape (N,), one for each of :data:`KINDS`
+        Whether a pair is a false positive.
+    """
+
+    images: Integers
+    relations: Integers
+    confidences: NDArray[np.float64]
+    misses: Sequence[NDArray[np.bool_]]
+
+    def __getitem__(self, chosen: NDArray[np.bool_]) -> "PairEntries":
+        """Return some of the entries."""
+        arrays = self.images[chosen], self.relations[chosen], self.confidences[chosen]
+        return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
+
+    def scored(self, relations: int) -> "PairEntries":
+        """Return the entries of the pairs that are scored, given the number of relations."""
+        are_scored = self.relations <= relations
+        return self if are_scored.all() else self[are_scored]
+
+    def pooled(self, relations: int) -> Integers:
+        """Return the codes if the truth had one relation, and all scored pairs had it: 0, and 2 for all other pairs."""
+        return np.where(self.relations > relations, np.uint8(2), np.uint8(0))
+
+    def steps(self, curves: Integers, image_rows: ImageRows, count: int) -> list[CurveSteps]:
+        """Return the steps of ``count`` curves, once for each of :data:`KINDS`.
+
+        ``curves`` has the curve of each entry. Entries of images without a row are left out.
+        """
+        kinds = [np.where(missing, MISS, HIT).astype(np.uint8) for missing in self.misses]
+        return [CurveSteps.of(curves, self.confidences, kind, image_rows[self.images], count) for kind in kinds]
+
+
+def with_unscored(positives: Numbers) -> Numbers:
+    """Return the positives of the relations, of unknown relations and of pairs that are not scored.
+
+    Unknown relations have none, so their curve is not computed. Pairs that are not scored get one, so that computing
+    their curve takes as long as any other.
+
+    >>> with_unscored(np.array([7, 2]))
+    array([7., 2., 0., 1.])
+    """
+    return np.append(positives, [0.0, 1.0])
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPairs:
+    """A submission that was read and matched, by the fast path or by the reference implementation.
+
+    Attributes
+    ----------
+    truth : RelationshipsTruth
+    entries : PairEntries
+    found : int arrays, one for each limit in :data:`evaluator.tracks.relationships.summary.RECALL_AT`
+        Image of each triplet that is hit by a pair within the limit: one of the most confident pairs of its image.
+    areas : callable
+        Takes the name of a split and returns the functions that compute the areas under its curves. Each image counts
+        once.
+    weights : three floats
+        As for :meth:`WeightedSplit.metrics`.
+    """
+
+    truth: RelationshipsTruth
+    entries: PairEntries
+    found: Sequence[Integers]
+    areas: Callable[[str], SplitAreas]
+    weights: Weights
+
+    def outcome(self) -> Outcome:
+        """Return the reports of all splits, and functions that compute curves and statistics if they are needed."""
+        reports = self.truth.for_each_split(self.report)
+        return Outcome(reports, self.statistics, self.curves, trials=lambda metric: self.truth.triplet_images)
+
+    def report(self, split: str) -> SplitReport:
+        """Return the report of a split."""
+        in_split = self.truth.splits[split]
+        positives = self.truth.positives(split).astype(np.float64)
+        found = [np.asarray(np.count_nonzero(in_split[images]), np.float64) for images in self.found]
+        weighted = WeightedSplit.of(positives, found, *self.areas(split))
+        return split_report(self.truth, split, weighted, self.weights)
+
+    def curves(self, split: str) -> list[CurveRow]:
+        """Return the precision/recall curves of a split, for each kind: of all relations pooled and of each one."""
+        truth, positives = self.truth, self.truth.positives(split)
+        entries = self.entries.scored(len(positives))
+        entries = entries[truth.splits[split][entries.images]]
+        members = list(indices_by_group(entries.relations, len(positives)))
+        rows = []
+        for kind, misses in zip(KINDS, entries.misses, strict=True):
+            hits = (~misses).astype(float)
+            pooled: CurveRow = {"label": None, "name": "all relations", "curve": f"weighted_ap_{kind}"}
+            rows.append(curve_row(pooled, entries.confidences, hits, float(positives.sum())))
+            for relation in truth.shown_relations(split):
+                chosen, name = members[relation], truth.relation_names[relation]
+                named: CurveRow = {"label": truth.relations[relation], "name": name, "curve": f"ap_{kind}"}
+                rows.append(curve_row(named, entries.confidences[chosen], hits[chosen], float(positives[relation])))
+        return rows
+
+    def statistics(self, image_rows: ImageRows) -> "PairStatistics":
+        """Return the statistics of the split whose images have a place."""
+        truth, relations = self.truth, len(self.truth.relations)
+        entries = self.entries.scored(relations)
+        known = entries[entries.relations < relations]
+        limits = np.repeat(np.arange(len(self.found)), [len(images) for images in self.found])
+        return PairStatistics(
+            positives=ImageGroups.of(truth.triplet_relations, image_rows[truth.triplet_images], relations),
+            found=ImageGroups.of(limits, image_rows[np.concatenate(self.found)], len(self.found)),
+            by_relation=known.steps(known.relations, image_rows, relations),
+            pooled=entries.steps(np.zeros(len(entries.images), np.uint8), image_rows, 1),
+            weights=self.weights,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PairStatistics:
+    """The triplets and entries of one split, sorted so that they can be summed for many weights of the images.
+
+    The attributes have the names of the numbers in :class:`WeightedSplit` that are computed from them.
+    """
+
+    positives: ImageGroups
+    found: ImageGroups
+    by_relation: Sequence[CurveSteps]
+    pooled: Sequence[CurveSteps]
+    weights: Weights
+
+    def metrics(self, image_weights: ImageWeights, engine: Engine) -> Mapping[str, Numbers]:
+        """Return every metric of each replicate."""
+
+        def areas(curves: CurveSteps) -> Areas:
+            return lambda positives: engine.average_precisions(image_weights, curves, positives, 1.0)
+
+        return WeightedSplit.of(
+            engine.sums(image_weights, self.positives),
+            list(engine.sums(image_weights, self.found)),
+            [areas(curves) for curves in self.by_relation],
+            [areas(curves) for curves in self.pooled],
+        ).metrics(self.weights)

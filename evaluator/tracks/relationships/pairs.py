@@ -1,0 +1,150 @@
+"""Predicted pairs of boxes, and the triplets and phrases that they hit."""
+
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.files.submission import SubmissionTable
+from evaluator.metrics.boxes import enclosing, float32_iou
+from evaluator.metrics.matching import best_objects, contains, winning_claims
+from evaluator.request import Progress
+from evaluator.tracks.relationships.triplets import FIRST, SECOND
+from evaluator.tracks.relationships.truth import RelationshipsTruth
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """N predicted pairs.
+
+    Attributes
+    ----------
+    rows : int64 array of shape (N,)
+        Row of each pair in the table that was read.
+    images, relations : int64 arrays of shape (N,)
+        Codes; a relation that the truth does not have has the code after the last one.
+    keys : int64 array of shape (N,)
+        Triplet keys, as in the truth; -1, which no triplet has, if the truth does not have one of the labels.
+    confidences : float64 array of shape (N,)
+    first_boxes, second_boxes : float32 arrays of shape (N, 4)
+    coordinates : list of eight float64 arrays of shape (N,)
+        Coordinates of both boxes in double precision. They break ties between pairs of equal confidence and overlap.
+    is_scored : bool array of shape (N,)
+        Whether a pair is scored: both labels are verified in the image, or at least one of them is negative there.
+    """
+
+    rows: NDArray[np.int64]
+    images: NDArray[np.int64]
+    relations: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    confidences: NDArray[np.float64]
+    first_boxes: NDArray[np.float32]
+    second_boxes: NDArray[np.float32]
+    coordinates: list[NDArray[np.float64]]
+    is_scored: NDArray[np.bool_]
+
+    @property
+    def has_labels(self) -> NDArray[np.bool_]:
+        """Whether the truth has both labels of a pair, shape (N,). A notice has the number of all other pairs."""
+        return self.keys >= 0
+
+    def __getitem__(self, chosen: NDArray[Any]) -> "Pairs":
+        """Return some of the pairs, chosen by a mask or by indices."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        coordinates = [values[chosen] for values in values.pop("coordinates")]
+        return Pairs(**{name: value[chosen] for name, value in values.items()}, coordinates=coordinates)
+
+
+@dataclass(frozen=True, slots=True)
+class PairMatches:
+    """The triplets and phrases that N pairs hit.
+
+    Attributes
+    ----------
+    pairs : Pairs
+    triplets : int64 array of shape (N,)
+        Index of the triplet that each pair overlaps most, of those with its key; -1 if there is none.
+    overlaps : float64 array of shape (N,)
+        Overlap with that triplet: the smaller IoU of the two boxes.
+    hits, phrase_hits : bool arrays of shape (N,)
+        Whether the pair hits a triplet, and whether it hits a phrase.
+    """
+
+    pairs: Pairs
+    triplets: NDArray[np.int64]
+    overlaps: NDArray[np.float64]
+    hits: NDArray[np.bool_]
+    phrase_hits: NDArray[np.bool_]
+
+    def __getitem__(self, chosen: NDArray[Any]) -> "PairMatches":
+        """Return the matches of some of the pairs."""
+        matched = self.triplets[chosen], self.overlaps[chosen], self.hits[chosen], self.phrase_hits[chosen]
+        return PairMatches(self.pairs[chosen], *matched)
+
+
+def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
+    """Return every pair of a submission, in the order of its table."""
+    labels = len(truth.labels)
+    images, first, second = table.codes("image"), table.codes("LabelName1"), table.codes("LabelName2")
+    has_labels = (first >= 0) & (second >= 0)
+    label_keys = [images * labels + first, images * labels + second]
+    verified = [contains(truth.verified, keys) for keys in label_keys]
+    negative = [contains(truth.negative, keys) for keys in label_keys]
+    relations = table.codes("RelationshipLabel")
+    relations[relations < 0] = len(truth.relations)
+    first_boxes, second_boxes = table.numbers(*FIRST), table.numbers(*SECOND)
+    with np.errstate(over="ignore"):  # A coordinate beyond float32 becomes infinite, and its box overlaps nothing.
+        boxes = first_boxes.astype(np.float32), second_boxes.astype(np.float32)
+    return Pairs(
+        rows=np.arange(len(images)),
+        images=images,
+        relations=relations,
+        keys=np.where(has_labels, truth.keys.encode(images, first, second, relations), -1),
+        confidences=table.numbers("Score")[:, 0],
+        first_boxes=boxes[0],
+        second_boxes=boxes[1],
+        coordinates=[*first_boxes.T, *second_boxes.T],
+        is_scored=has_labels & ((verified[0] & verified[1]) | negative[0] | negative[1]),
+    )
+
+
+def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, progress: Progress) -> PairMatches:
+    """Return all pairs of a submission with the triplets and phrases that they hit, the most confident pair first.
+
+    A pair can hit only one triplet: of those with its image, labels and relation, the one that it overlaps most. Their
+    overlap must reach the threshold. If several pairs can hit a triplet, the most confident one does. The same holds
+    for phrases.
+
+    Pairs that are not scored are matched as well, because time and memory would otherwise reveal which labels are
+    verified.
+    """
+    progress("matching", 0.0)
+    pairs = predicted(truth, table)
+    pairs = pairs[np.argsort(-pairs.confidences, kind="stable")]  # Makes the sorts of all curves fast.
+
+    triplets, overlaps = best_objects(pairs.keys, truth.triplets, partial(triplet_overlap, truth, pairs))
+    hits = _hits(pairs, triplets, overlaps, threshold)
+    progress("matching", 0.5)
+    around = enclosing(pairs.first_boxes, pairs.second_boxes), enclosing(truth.first_boxes, truth.second_boxes)
+    phrases, phrase_overlaps = best_objects(
+        pairs.keys, truth.triplets, lambda ours, theirs: float32_iou(around[0][ours], around[1][theirs])
+    )
+    return PairMatches(pairs, triplets, overlaps, hits, _hits(pairs, phrases, phrase_overlaps, threshold))
+
+
+def triplet_overlap(
+    truth: RelationshipsTruth, pairs: Pairs, ours: NDArray[np.int64], theirs: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the smaller IoU of the two boxes for pairs and triplets, given by their indices; all of shape (P,)."""
+    return np.minimum(
+        float32_iou(pairs.first_boxes[ours], truth.first_boxes[theirs]),
+        float32_iou(pairs.second_boxes[ours], truth.second_boxes[theirs]),
+    )
+
+
+def _hits(
+    pairs: Pairs, objects: NDArray[np.int64], overlaps: NDArray[np.float64], threshold: float
+) -> NDArray[np.bool_]:
+    return winning_claims(np.where(overlaps >= threshold, objects, -1), pairs.confidences, overlaps, pairs.coordinates)

@@ -1,0 +1,216 @@
+"""Compile a truth folder of the segmentation track."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.files import numbers
+from evaluator.files.folder import TruthFolder, coded
+from evaluator.files.masks import MaskReader
+from evaluator.files.tables import TruthTable
+from evaluator.tracks.checking import check_boxes, checked, usage_of
+from evaluator.tracks.segmentation.truth import SegmentationParameters, SegmentationTruth
+from evaluator.tracks.shared.label_truth import count_objects
+from evaluator.tracks.shared.labels import Labelling, expanded
+from evaluator.tracks.shared.truth_warnings import warn_duplicates
+
+BOX_COLUMNS = ("XMin", "XMax", "YMin", "YMax")
+IMAGES, SIDES = "images.csv", ("Width", "Height")
+Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # widths, heights
+NO_MASK = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """The rows of boxes.csv, of masks.csv, or of both.
+
+    Attributes
+    ----------
+    images, labels : int64 arrays of shape (N,)
+        Codes.
+    boxes : float64 array of shape (N, 4)
+    groups : bool array of shape (N,)
+        Whether each object is a group.
+    """
+
+    images: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    boxes: NDArray[np.float64]
+    groups: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, table: TruthTable, labelling: Labelling) -> "Objects":
+        """Return the objects of a table; faults are added to those of the folder."""
+        boxes = table.numbers(*BOX_COLUMNS)
+        check_boxes(table, boxes)
+        images = coded(table.texts("ImageID"), labelling.images)
+        labels = coded(table.texts("LabelName"), labelling.labels)
+        return cls(images, labels, boxes, table.integers("IsGroupOf") != 0)
+
+    def __getitem__(self, chosen: NDArray[np.int64]) -> "Objects":
+        """Return some of the objects."""
+        return Objects(self.images[chosen], self.labels[chosen], self.boxes[chosen], self.groups[chosen])
+
+    def with_(self, other: "Objects") -> "Objects":
+        """Return these objects, followed by others."""
+        names = ("images", "labels", "boxes", "groups")
+        return Objects(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+
+    def identities(self) -> list[tuple[object, ...]]:
+        """Return for each object what its rows in boxes.csv and in masks.csv have in common."""
+        columns = self.images.tolist(), self.labels.tolist(), map(tuple, self.boxes.tolist()), self.groups.tolist()
+        return list(zip(*columns, strict=True))
+
+
+def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> SegmentationTruth:
+    """Return the prepared truth of a folder.
+
+    Raises
+    ------
+    InvalidTruth
+        With every fault of every file.
+    """
+    tables = {name: folder.table(name) for name in ("boxes.csv", "masks.csv", "image_labels.csv")}
+    labelling = Labelling.of(folder, tables, expand=parameters.expand_hierarchy)
+    boxed, masked = (Objects.of(tables[name], labelling) for name in ("boxes.csv", "masks.csv"))
+    warn_duplicates(tables["boxes.csv"], ("ImageID", "LabelName", *BOX_COLUMNS), "box")
+    warn_duplicates(tables["masks.csv"], ("ImageID", "LabelName", *BOX_COLUMNS, "Mask"), "mask")
+    listed = _listed_sizes(folder, labelling.images)
+    (widths, heights), masks = _masks(tables["masks.csv"], masked.images, len(labelling.images), listed)
+    usage = usage_of(folder, labelling.images)
+    folder.faults.check()
+
+    objects, mask_of = _joined(boxed, masked, masks["area"] > 0)
+    origin, labels = expanded(objects.labels, labelling.above)
+    keys = objects.images[origin] * len(labelling.labels) + labels
+    verified = np.union1d(labelling.labelled, keys)
+    arrays = _by_kind(objects, mask_of, origin, keys)
+    count = len(labelling.labels)
+    arrays |= {
+        "verified": verified,
+        "widths": widths,
+        "heights": heights,
+        "areas": masks["area"],
+        "usage": usage,
+        "objects": count_objects(arrays["mask_keys"], arrays["group_mask_keys"], usage, count),
+        **labelling.ancestor_arrays,
+        **labelling.listed_arrays,
+    }
+    texts = labelling.texts | {"masks": [compressed.decode() for compressed in masks["compressed"]]}
+    flags, shaped = labelling.flags(folder), {"expand_hierarchy": parameters.expand_hierarchy}
+    return checked(folder.faults, SegmentationTruth(folder.track.name, folder.sha256, shaped, flags, texts, arrays))
+
+
+def _listed_sizes(folder: TruthFolder, images: Mapping[str, int]) -> Sides | None:
+    """Return the widths and heights in images.csv, both of shape (images,); None if it has none.
+
+    A challenge requires them, because sizes taken from masks would show participants which images have a mask.
+    """
+    table = folder.table(IMAGES) if IMAGES in folder else None
+    if table is not None and set(SIDES) <= set(table.frame.columns):
+        return _sides(table, SIDES, coded(table.texts("ImageID"), images), len(images))[1]
+    if folder.hidden:
+        message = "must give the Width and Height in pixels of every image (columns ImageID,Width,Height)"
+        folder.faults.add("truth_missing_file" if table is None else "truth_bad_header", IMAGES, message)
+    return None
+
+
+def _sides(
+    table: TruthTable, columns: tuple[str, str], images: NDArray[np.int64], count: int, known: Sides | None = None
+) -> tuple[Sides, Sides]:
+    """Return two columns of sizes by row and by image.
+
+    Parameters
+    ----------
+    columns : names of the columns
+    images : int64 array of shape (rows,)
+    count : int
+        Number of images.
+    known : two int64 arrays of shape (count,), optional
+        Sizes of the images. Rows with another size are faults; without ``known``, rows with another size than the last
+        row of their image are.
+
+    Returns
+    -------
+    two int64 arrays of shape (rows,), and two int64 arrays of shape (count,) with 0 for an unknown size
+    """
+    of_rows, of_images = [], []
+    for axis, column in enumerate(columns):
+        texts = table.texts(column)
+        wrong = np.array([numbers.size_defect(text) is not None for text in texts], bool)
+        table.mark(column, wrong, "truth_bad_value", "is not a size in pixels")
+        of_row = np.array([1 if bad else int(text) for bad, text in zip(wrong, texts, strict=True)], np.int64)
+        of_image = np.zeros(count + 1, np.int64)  # The last element is for rows whose image is not listed.
+        if known is None:
+            of_image[images] = of_row
+        else:
+            of_image[:-1] = known[axis]
+        what = "is not the size of this image's last row" if known is None else f"is not this image's size in {IMAGES}"
+        table.mark(column, (images >= 0) & (of_image[images] != of_row), "truth_bad_value", what)
+        of_rows.append(of_row)
+        of_images.append(of_image[:-1])
+    return (of_rows[0], of_rows[1]), (of_images[0], of_images[1])
+
+
+def _masks(
+    table: TruthTable, images: NDArray[np.int64], count: int, listed: Sides | None
+) -> tuple[Sides, NDArray[np.void]]:
+    """Return the widths and heights of all images, both of shape (count,), and the masks of all rows."""
+    (widths, heights), of_images = _sides(table, ("ImageWidth", "ImageHeight"), images, count, listed)
+    masks, faults = MaskReader().masks(table.texts("Mask"), heights, widths)
+    for what in sorted({message for _, message in faults.values()}):
+        wrong = np.isin(np.arange(len(masks)), [row for row, (_, message) in faults.items() if message == what])
+        table.mark("Mask", wrong, "truth_bad_value", f"is no mask: {what}")
+    empty = masks["area"] == 0
+    empty[list(faults)] = False
+    table.warn("Mask", empty, "truth_empty_mask", "covers no pixel; the object counts as one with a box only")
+    return of_images, masks
+
+
+def _joined(boxed: Objects, masked: Objects, has_pixels: NDArray[np.bool_]) -> tuple[Objects, NDArray[np.int64]]:
+    """Return all objects, in the order of the files, and the row of masks.csv of each, NO_MASK if it has none.
+
+    A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several are equal, the first
+    mask belongs to the first box, and so on. As in the official code, a mask without a box is an object, too. An object
+    whose mask is empty has none.
+    """
+    unused: dict[tuple[object, ...], list[int]] = {}
+    for row, identity in enumerate(masked.identities()):
+        unused.setdefault(identity, []).append(row)
+    rows = [unused[identity].pop(0) if unused.get(identity) else NO_MASK for identity in boxed.identities()]
+    rest = sorted(row for unused_rows in unused.values() for row in unused_rows)
+    mask_of = np.array([*rows, *rest], np.int64)
+    has_mask = mask_of != NO_MASK
+    mask_of[has_mask] = np.where(has_pixels[mask_of[has_mask]], mask_of[has_mask], NO_MASK)
+    return boxed.with_(masked[np.array(rest, np.int64)]), mask_of
+
+
+def _by_kind(
+    objects: Objects, mask_of: NDArray[np.int64], origin: NDArray[np.int64], keys: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the truth with one element for each object: ordinary ones and groups, with and without mask.
+
+    Parameters
+    ----------
+    objects : Objects
+    mask_of : int64 array of shape (objects,)
+        Row of masks.csv of each object, or NO_MASK.
+    origin, keys : int64 arrays of shape (N,)
+        The object of each of its copies for ancestors, and the key of that copy.
+    """
+    order = np.lexsort((origin, keys))
+    arrays: dict[str, NDArray[Any]] = {}
+    for kind, chosen in (("", ~objects.groups), ("group_", objects.groups)):
+        mine = order[chosen[origin[order]]]
+        has_mask = mask_of[origin[mine]] >= 0
+        with_mask, box_only = mine[has_mask], mine[~has_mask]
+        arrays |= {
+            f"{kind}mask_keys": keys[with_mask],
+            f"{kind}masks": mask_of[origin[with_mask]],
+            f"{kind}box_keys": keys[box_only],
+            f"{kind}boxes": objects.boxes[origin[box_only]],
+        }
+    return arrays

@@ -1,0 +1,59 @@
+"""Base class of management commands whose actions are recorded in the audit log."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from server.accounts.models import User
+from server.audit.actors import acting, shell_actor, user_actor
+
+TEXT_CHARACTERS = 10_000  # SQLite cannot compare with much longer texts
+
+
+def text_argument(argument: str) -> str:
+    """Return a command-line argument. Raises ArgumentTypeError if the database could not store or compare it."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        raise ArgumentTypeError(f"{argument!r} is not UTF-8") from None
+    if "\0" in argument:
+        raise ArgumentTypeError(f"{argument!r} contains a NUL character")
+    if len(argument) > TEXT_CHARACTERS:
+        raise ArgumentTypeError(f"has {len(argument)} characters; at most {TEXT_CHARACTERS} are allowed")
+    return argument
+
+
+def path_argument(argument: str) -> Path:
+    """Return the path of a file or folder. Its name may be in any encoding."""
+    if "\0" in argument:
+        raise ArgumentTypeError(f"{argument!r} contains a NUL character")
+    return Path(argument)
+
+
+class AuditedCommand(BaseCommand):
+    """Records its actions as those of the person that `--as` names, otherwise of the user of the machine.
+
+    Arguments without a type are checked by `text_argument`, paths by `path_argument`. `person` is the account that
+    `--as` names; None for the operator, who may do everything.
+    """
+
+    person: User | None = None
+
+    def create_parser(self, *words: Any, **options: Any) -> Any:
+        parser: ArgumentParser = super().create_parser(*words, **options)
+        parser.register("type", None, text_argument)
+        parser.register("type", Path, path_argument)
+        parser.add_argument(
+            "--as", dest="acts_for", metavar="USERNAME", help="user to record as the actor in the audit log"
+        )
+        return parser
+
+    def execute(self, *words: Any, **options: Any) -> str | None:
+        username = options.get("acts_for")
+        self.person = User.objects.filter(username__iexact=username, is_active=True).first() if username else None
+        if username and self.person is None:
+            raise CommandError(f"There is no active account named {username}.")
+        with acting(user_actor(self.person) if self.person else shell_actor()):
+            return super().execute(*words, **options)

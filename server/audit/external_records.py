@@ -1,0 +1,157 @@
+"""Records of the audit log outside the database: a file with its last entry, and the log files of all processes."""
+
+import fcntl
+import gzip
+import logging
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+log = logging.getLogger(__name__)
+
+LOGGED = re.compile(r"\S+ \S+ INFO server\.audit\.services entry (\d+) ([0-9a-f]{64})")
+NOTE = re.compile(r"(\d{20}) ([0-9a-f]{64}) (\d{20})\n")
+NO_HASH = "0" * 64  # of a log without entries
+NOTE_BYTES = 20 + 1 + 64 + 1 + 20 + 1
+
+
+class LogFile(WatchedFileHandler):
+    """A log file that may be rotated. Its folder is created again if it was moved away."""
+
+    def _open(self) -> Any:
+        Path(self.baseFilename).parent.mkdir(mode=0o700, exist_ok=True)
+        return super()._open()
+
+
+class Damaged(ValueError):
+    """A record of the log is damaged or cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The last entry that this machine wrote, and the number of the first entry with a keyed hash."""
+
+    number: int
+    hash: str
+    keyed_from: int
+
+
+def path_of_end() -> Path:
+    return Path(settings.PODIUM_HOME) / "audit_head"
+
+
+def path_of_lost_ends() -> Path:
+    return Path(settings.PODIUM_HOME) / "audit_lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Everything that is noted outside the database, and one sentence for each damaged file."""
+
+    end: End | None
+    lost: list[End]
+    faults: list[str]
+
+
+def notes() -> Notes:
+    """Read both files independently, so damage of one does not hide the other."""
+    faults = []
+    end_: End | None = None
+    try:
+        end_ = end()
+    except Damaged as error:
+        faults.append(str(error))
+    lost, damaged = lost_ends()
+    return Notes(end_, lost, [*faults, *damaged])
+
+
+def end() -> End | None:
+    """Return the noted end; None if nothing was noted yet. Raises Damaged."""
+    text = text_of(path_of_end())
+    return parsed(text, path_of_end()) if text else None
+
+
+def text_of(path: Path) -> str:
+    """Return the content of a file; empty if it is missing."""
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise Damaged(f"{path} cannot be read ({error.strerror})") from error
+
+
+def parsed(text: str, path: Path) -> End:
+    found = NOTE.fullmatch(text)
+    if found is None:
+        raise Damaged(f"{path} is damaged")
+    return End(int(found[1]), found[2], int(found[3]))
+
+
+def note(number: int, hashed: str, *, is_back: bool = False) -> None:
+    """Note the end of the log. An entry before the noted one is ignored, unless `is_back`: a backup was restored."""
+    descriptor = os.open(path_of_end(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        text = os.pread(descriptor, 2 * NOTE_BYTES, 0).decode(errors="replace")
+        known = parsed(text, path_of_end()) if text else None
+        if known is None or number > known.number or is_back:
+            keyed_from = known.keyed_from if known else number
+            os.pwrite(descriptor, f"{number:020d} {hashed} {keyed_from:020d}\n".encode(), 0)
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def keep_lost_end(number: int, hashed: str) -> None:
+    """Keep the noted end in a second file if the database ends at an earlier entry, as after a restored backup.
+
+    Call it while the head is locked. A note is written after the commit of its entry, so it is ahead of the database
+    only if entries were lost.
+    """
+    try:
+        known = end()
+        if known is not None and known.number > number:
+            with path_of_lost_ends().open("a") as file:
+                file.write(path_of_end().read_text())
+            note(number, hashed or NO_HASH, is_back=True)
+    except (Damaged, OSError):  # no action may fail because of this; `verify_audit` names the file
+        log.exception("the noted end of the audit log cannot be compared with the database")
+
+
+def lost_ends() -> tuple[list[End], list[str]]:
+    """Return the noted ends that were missing when the next entry was written, and a sentence for each damaged line."""
+    path, found, faults = path_of_lost_ends(), [], []
+    try:
+        for number, line in enumerate(text_of(path).splitlines(keepends=True), 1):
+            if NOTE.fullmatch(line):
+                found.append(parsed(line, path))
+            else:
+                faults.append(f"{path} is damaged in line {number}")
+    except Damaged as error:
+        faults.append(str(error))
+    return found, faults
+
+
+def logged_entries(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and hash of every entry in a log file. Raises Damaged if it cannot be read to its end."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", errors="replace") as lines:
+            for line in lines:
+                if entry := LOGGED.match(line):
+                    yield int(entry[1]), entry[2]
+    except (OSError, EOFError, zlib.error) as error:
+        raise Damaged(f"{path} cannot be read to its end ({getattr(error, 'strerror', None) or error})") from error
+
+
+def own_logs() -> list[Path]:
+    """Return the log files of this installation, including rotated ones."""
+    return sorted(path for path in Path(settings.PODIUM_HOME).glob("logs/*.log*") if path.is_file())

@@ -1,0 +1,128 @@
+"""Verifies the audit log by its hashes and by records of it outside the database."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, OperationalError, connection, transaction
+
+from server.audit import external_records
+from server.audit.models import Entry, Head
+from server.audit.services import digest, record
+
+RESTORED = "audit.restored"
+FAULTS_SHOWN = 5
+
+
+def is_hashed(entry: Entry, *, key: str) -> bool:
+    fields = {name: getattr(entry, name) for name in ("previous", "number", "at", "action", "subject", "detail")}
+    return digest(key=key, actor=(entry.actor_id, entry.actor_name), **fields) == entry.hash
+
+
+def faults() -> Iterator[str]:
+    """Yield one sentence for every break of the chain.
+
+    Entries that were written before the key existed have plain hashes. After the first keyed entry, or after the
+    number that is noted outside the database, plain hashes are faults. So nobody can rewrite the table to look old.
+    """
+    notes = external_records.notes()
+    yield from notes.faults
+    keyed_from = notes.end.keyed_from if notes.end else None
+    previous, expected, fits, changed = "", 1, False, False
+    for entry in Entry.objects.order_by("number").iterator():
+        if entry.number != expected:
+            yield f"entry {expected} is missing"
+        elif entry.previous != previous:
+            yield f"entry {entry.number} does not follow entry {entry.number - 1}"
+        if is_hashed(entry, key=settings.AUDIT_KEY):
+            keyed_from, fits = min(keyed_from or entry.number, entry.number), True
+        elif not is_hashed(entry, key=""):
+            changed = True
+            yield f"entry {entry.number} was changed"
+        elif keyed_from is not None and entry.number >= keyed_from:
+            yield f"entry {entry.number} was written without the audit key, used since entry {keyed_from}"
+        previous, expected = entry.hash, entry.number + 1
+    if changed and not fits:
+        yield "no entry matches the audit key. If the log was written with another key, restore that key"
+    yield from faults_of_head(expected - 1, previous)
+
+
+def faults_of_head(number: int, hashed: str) -> Iterator[str]:
+    head = Head.objects.filter(pk=1).first()
+    if head is None and number:
+        yield "the head of the log is missing"
+    elif head is not None and (head.number, head.hash) != (number, hashed):
+        yield f"the log ends at entry {number}, but {head.number} were written"
+
+
+def faults_of_database() -> list[str]:
+    """Return what SQLite reports about a damaged file, for example one beside the `-wal` file of another database."""
+    if connection.vendor != "sqlite":
+        return []
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"PRAGMA integrity_check({FAULTS_SHOWN})")
+            found = [line for (line,) in cursor.fetchall() if line != "ok"]
+    except DatabaseError as error:
+        if isinstance(error, OperationalError):  # locked or unreachable: manage.py reports it
+            raise
+        found = [str(error)]
+    return [f"the database file is damaged: {line}" for line in found]
+
+
+class Comparison:
+    """Compares the log with the records outside the database."""
+
+    def __init__(self, logs: Iterable[Path]) -> None:
+        known: dict[tuple[int, str], Path] = {}
+        self.unreadable: list[str] = []
+        for path in logs:
+            try:
+                known.update((entry, path) for entry in external_records.logged_entries(path))
+            except external_records.Damaged as error:
+                self.unreadable.append(str(error))
+        self.logged = {number for number, _ in known}
+        notes = external_records.notes()
+        known |= {(one.number, one.hash): external_records.path_of_lost_ends() for one in notes.lost if one.number}
+        if notes.end is not None and notes.end.number:
+            known[notes.end.number, notes.end.hash] = external_records.path_of_end()
+        self.count = 0
+        self.unkeyed: set[int] = set()
+        self.unlogged: list[int] = []
+        restorations: list[tuple[int, int]] = []
+        for entry in Entry.objects.order_by("number").iterator():
+            self._compare(entry, known)
+            if entry.action == RESTORED and entry.number not in self.unkeyed:
+                restorations.append((entry.detail["first"], entry.detail["last"]))
+        forgotten = {number for first, last in restorations for number in range(first, last + 1)}
+        self.contradicted = {one: path for one, path in known.items() if one[0] not in forgotten}
+
+    def _compare(self, entry: Entry, known: dict[tuple[int, str], Path]) -> None:
+        self.count += 1
+        known.pop((entry.number, entry.hash), None)
+        if entry.number not in self.logged:
+            self.unlogged.append(entry.number)
+        if not is_hashed(entry, key=settings.AUDIT_KEY):
+            self.unkeyed.add(entry.number)
+
+    @property
+    def forged(self) -> list[str]:
+        """One sentence for every known entry that was replaced by one without a keyed hash."""
+        return [
+            f"entry {number} differs from the one in {path} ({hashed[:12]}…)"
+            for (number, hashed), path in sorted(self.contradicted.items())
+            if number in self.unkeyed
+        ]
+
+    @property
+    def lost(self) -> list[int]:
+        """Numbers of known entries that are missing, while the entries that now have these numbers are sound."""
+        return sorted({number for number, _ in self.contradicted if number not in self.unkeyed})
+
+
+@transaction.atomic
+def acknowledge(lost: list[int]) -> Entry:
+    """Record that entries are missing because a backup was restored, and note the new end of the log."""
+    entry = record(actor=None, action=RESTORED, subject="audit", detail={"first": lost[0], "last": lost[-1]})
+    transaction.on_commit(lambda: external_records.note(entry.number, entry.hash, is_back=True))
+    return entry

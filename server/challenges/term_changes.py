@@ -1,0 +1,125 @@
+"""Changes of a challenge that need a confirmation, because they end a phase or reveal scores, or that are refused.
+
+Imports and the admin follow the same rules.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import inf
+
+from server.challenges.models import Challenge, Phase
+from server.challenges.validation import iso_utc
+
+NOTICE_HOURS = 24  # an earlier end with less notice surprises participants and may be a mistake
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of a phase: when it accepts submissions, who may read its scores, and how many digits of them.
+
+    `in_use`: somebody has joined the challenge, or submitted to the phase.
+    """
+
+    opening: datetime
+    closing: datetime | None
+    visibility: str
+    revealed_at: datetime | None
+    ladder_margin: float | None
+    decimals: int | None
+    classes: bool
+    in_use: bool
+
+    @classmethod
+    def of(cls, phase: Phase, *, in_use: bool = True) -> "Terms":
+        return cls(
+            phase.opening,
+            phase.closing,
+            phase.challenge.visibility,
+            phase.revealed_at,
+            phase.ladder_standard_errors if phase.is_ladder else None,
+            phase.feedback_decimals,
+            phase.feedback_classes,
+            in_use,
+        )
+
+    def is_over(self, now: datetime) -> bool:
+        return self.closing is not None and self.closing <= now
+
+    def is_running(self, now: datetime) -> bool:
+        return self.opening <= now and not self.is_over(now)
+
+
+def terms_of(challenge: Challenge) -> dict[str, Terms]:
+    """Return the terms of every phase, by slug, as stored in the database."""
+    phases = Phase.objects.select_related("challenge").filter(challenge=challenge.pk)
+    joined = challenge.memberships.exists()
+    submitted = set(phases.filter(submissions__isnull=False).values_list("pk", flat=True))
+    return {phase.slug: Terms.of(phase, in_use=joined or phase.pk in submitted) for phase in phases}
+
+
+def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
+    """Describe changes that need a confirmation: they end or remove a phase, or show more of its scores."""
+    for slug, old in sorted(before.items()):
+        if slug in after:
+            yield from (f"phase {slug} would {what}" for what in changes(old, after[slug], now))
+        elif old.in_use or old.is_running(now):
+            yield f"phase {slug} would be removed with its baselines, scores and salt"
+    visibilities = [{terms.visibility for terms in some.values()} for some in (before, after)]
+    private = {Challenge.Visibility.PRIVATE.value}
+    if visibilities[0] == private and visibilities[1] - private:
+        yield f"the challenge and its scores would be visible to others: {visibilities[1].pop()} instead of private"
+
+
+def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
+    """Describe what would happen to a phase."""
+    if old.is_over(now):
+        return
+    closing = f"it would close at {date_text(new.closing)} instead of {date_text(old.closing)}"
+    if new.is_over(now):
+        yield f"end at once, and everybody could read its private scores: {closing}"
+    elif new.closing and is_earlier(new.closing, old.closing) and new.closing - now < timedelta(hours=NOTICE_HOURS):
+        yield (
+            f"end within {NOTICE_HOURS} hours, earlier than announced, and then everybody could read its private "
+            f"scores: {closing}"
+        )
+    elif old.opening <= now < new.opening:
+        opening = f"it would open at {date_text(new.opening)} instead of {date_text(old.opening)}"
+        yield f"stop accepting submissions: {opening}"
+    if old.opening <= now and (more := list(loosened(old, new))):
+        yield f"show participants more than before: {', '.join(more)}"
+
+
+def is_earlier(one: datetime, other: datetime | None) -> bool:
+    return other is None or one < other
+
+
+def loosened(old: Terms, new: Terms) -> Iterator[str]:
+    """Name what the new feedback shows and the old one hid."""
+    if old.ladder_margin is not None and new.ladder_margin is None:
+        yield "every score instead of clear improvements only"
+    elif old.ladder_margin is not None and new.ladder_margin is not None and new.ladder_margin < old.ladder_margin:
+        yield f"improvements above {new.ladder_margin:g} instead of {old.ladder_margin:g} standard errors"
+    if digits(new) > digits(old):
+        yield f"scores {'exact' if new.decimals is None else f'with {new.decimals} decimals'} instead of {old.decimals}"
+    if new.classes and not old.classes:
+        yield "results per class"
+
+
+def digits(terms: Terms) -> float:
+    return inf if terms.decimals is None else terms.decimals
+
+
+def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
+    """Describe changes that are refused: reopening a phase whose private scores participants could already read."""
+    for slug in sorted(before.keys() & after.keys()):
+        old, new = before[slug], after[slug]
+        if old.is_over(now) and not new.is_over(now) and old.revealed_at is not None:
+            yield (
+                f"phase {slug} closed at {date_text(old.closing)} and others have read its private scores since "
+                f"{date_text(old.revealed_at)}; it cannot be reopened. Open a new phase instead"
+            )
+
+
+def date_text(at: datetime | None) -> str:
+    return iso_utc(at.astimezone(UTC)) if at else "no date"

@@ -1,0 +1,95 @@
+"""Middleware for pages and API alike: request ids, the content security policy, and the size of bodies."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from server.api.errors import problem_document
+from server.errors import Refused
+from server.pages.rendering import render_refusal
+
+Handler = Callable[[HttpRequest], HttpResponse]
+
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+FORM_BYTES = 64 * 2**10  # allowed for the form around a file: boundaries, headers and the note
+UPLOAD_ROUTES = frozenset({"submit", "api_submissions", "api_truths"})
+API = "/api/v1/"
+
+
+class RequestIdMiddleware:
+    """Gives every request an id, for the logs and the X-Request-Id header."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request.request_id = uuid.uuid4().hex[:12]  # type: ignore[attr-defined]
+        response = self.get_response(request)
+        response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
+        return response
+
+
+class ContentSecurityPolicyMiddleware:
+    """Adds a policy that allows no inline code and nothing from other sites."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.setdefault("Content-Security-Policy", POLICY)
+        return response
+
+
+class BodySizeMiddleware:
+    """Refuses a body that is larger than its address accepts.
+
+    It runs before the CSRF check, because that reads the form and so writes uploaded files to disk.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
+        refusal = body_refusal(request)
+        if refusal is None:
+            return None
+        if request.path.startswith(API):
+            return problem_document(refusal.code, refusal.detail, **refusal.extra)
+        return render_refusal(request, refusal)
+
+
+def body_refusal(request: HttpRequest) -> Refused | None:
+    """Return the refusal for a body that is too large or of unknown length, from the headers alone."""
+    if "Transfer-Encoding" in request.headers:
+        return Refused(
+            "invalid",
+            "The request body was sent in chunks, without a Content-Length header. Send a file instead of a pipe.",
+        )
+    route = request.resolver_match.url_name if request.resolver_match else None
+    if route in UPLOAD_ROUTES:
+        allowed, form_bytes = settings.UPLOAD_MAX_BYTES, FORM_BYTES
+        detail = f"A file may have at most {allowed:,} bytes. Compress it with gzip, or submit fewer predictions."
+    else:
+        allowed, form_bytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE, 0
+        detail = f"A request to this address may have at most {allowed:,} bytes."
+    if content_length(request) > allowed + form_bytes:
+        return Refused("file_too_large", detail, allowed_bytes=allowed)
+    return None
+
+
+def content_length(request: HttpRequest) -> int:
+    """Return the declared length; 0 if it is not a number, because Django then reads no body."""
+    try:
+        return int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return 0

@@ -1,0 +1,20 @@
+"""Titles of the splits, and the links that switch between them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+SPLIT_TITLES = {"public": "Public", "private": "Private", "all": "All"}
+
+
+@dataclass(frozen=True, slots=True)
+class SplitLink:
+    """A link to the same page for another split."""
+
+    title: str
+    query: str
+    current: bool
+
+
+def split_links(splits: Iterable[str], *, current: str, query: Callable[[str], str]) -> list[SplitLink]:
+    """Return a link for each split; `query` returns the query string of a split."""
+    return [SplitLink(SPLIT_TITLES[split], query(split), split == current) for split in splits]

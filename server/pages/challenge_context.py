@@ -1,0 +1,143 @@
+"""The challenge and phase that a page is about, and the viewer's part in them."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+
+from evaluator.catalog import TRACKS
+from server.challenges.approval import not_a_member, request_of
+from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team
+from server.challenges.services import membership_of, registration_end
+from server.clock import database_now, is_over
+
+
+class JoinState(StrEnum):
+    """Whether the viewer takes part in the challenge, or could."""
+
+    MEMBER = "member"
+    ORGANIZER = "organizer"
+    WAITING = "waiting"
+    DECLINED = "declined"
+    CLOSED = "closed"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeContext:
+    """What every page of a challenge needs; templates know it as `current`."""
+
+    challenge: Challenge
+    phases: list[Phase]
+    phase: Phase | None
+    user: Any
+    membership: Membership | None
+    join_request: JoinRequest | None
+    is_organizer: bool
+    now: datetime
+
+    @property
+    def team(self) -> Team | None:
+        return self.membership.team if self.membership else None
+
+    @property
+    def join_state(self) -> JoinState:
+        if self.membership:
+            return JoinState.MEMBER
+        if self.is_organizer:
+            return JoinState.ORGANIZER
+        if self.join_request:
+            is_declined = self.join_request.status == JoinRequest.Status.DECLINED
+            return JoinState.DECLINED if is_declined else JoinState.WAITING
+        return JoinState.CLOSED if is_over(registration_end(self.challenge), self.now) else JoinState.OPEN
+
+    @property
+    def needs_approval(self) -> bool:
+        return bool(self.challenge.registration == Challenge.Registration.APPROVAL)
+
+    @property
+    def has_several_phases(self) -> bool:
+        return len(self.phases) > 1
+
+    @property
+    def track_and_visibility(self) -> str:
+        """The title of the phase's track and, unless the challenge is public, who can see it."""
+        track = track_title(self.phase.track) if self.phase else ""
+        is_public = self.challenge.visibility == Challenge.Visibility.PUBLIC
+        return track if is_public else f"{track} · {self.challenge.get_visibility_display()}"
+
+    @property
+    def phase_query(self) -> str:
+        """The query string that keeps the phase in links; empty if the challenge has only one phase."""
+        return f"?phase={self.phase.slug}" if self.phase and self.has_several_phases else ""
+
+    @property
+    def page_query(self) -> str:
+        """The beginning of a query string to which a page number is added."""
+        return f"{self.phase_query}&" if self.phase_query else "?"
+
+    def url(self, name: str) -> str:
+        """Return the address of a page of this challenge, by the name of its route."""
+        return reverse(name, args=[self.challenge.slug]) + self.phase_query
+
+    def required_phase(self) -> Phase:
+        """Return the phase; 404 if the challenge has none yet."""
+        if self.phase is None:
+            raise Http404("this challenge has no phase yet")
+        return self.phase
+
+    def required_team(self) -> Team:
+        """Return the viewer's team; refuses viewers who are not members."""
+        if self.team is None:
+            raise not_a_member(self.user, self.challenge, advice="Read its rules and join first.")
+        return self.team
+
+
+def find_context(request: HttpRequest, slug: str) -> ChallengeContext:
+    """Return the context of a challenge; 404 if the viewer may not see it."""
+    challenge = Challenge.objects.readable_by(request.user).filter(slug=slug).first()
+    if challenge is None:
+        raise Http404("no such challenge")
+    now = database_now()
+    phases = list(challenge.phases.all())
+    membership = membership_of(request.user, challenge)
+    return ChallengeContext(
+        challenge=challenge,
+        phases=phases,
+        phase=requested_phase(phases, request.GET.get("phase"), now),
+        user=request.user,
+        membership=membership,
+        join_request=None if membership else request_of(request.user, challenge),
+        is_organizer=challenge.is_organized_by(request.user),
+        now=now,
+    )
+
+
+def context_of_phase(request: HttpRequest, phase: Phase) -> ChallengeContext:
+    """Return the context of a known phase, for pages whose address does not name it, such as a submission's."""
+    return replace(find_context(request, phase.challenge.slug), phase=phase)
+
+
+def requested_phase(phases: list[Phase], slug: str | None, now: datetime) -> Phase | None:
+    """Return the phase with this slug; without a slug the default phase. 404 if there is no such phase."""
+    if not slug:
+        return default_phase(phases, now)
+    named = next((phase for phase in phases if phase.slug == slug), None)
+    if named is None:
+        raise Http404("no such phase")
+    return named
+
+
+def default_phase(phases: list[Phase], now: datetime) -> Phase | None:
+    """Return the first open phase, otherwise the last one that has opened, otherwise the first."""
+    opened = [phase for phase in phases if phase.has_opened(now)]
+    running = [phase for phase in opened if phase.is_open(now)]
+    return next(iter(running[:1] or opened[-1:] or phases[:1]), None)
+
+
+def track_title(name: str) -> str:
+    """Return the title of a track, or its name if the catalogue no longer has it."""
+    return TRACKS[name].title if name in TRACKS else name

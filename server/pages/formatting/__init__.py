@@ -1,0 +1,1 @@
+"""Pure functions that turn values into text, HTML or coordinates."""

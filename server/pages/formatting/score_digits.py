@@ -1,0 +1,64 @@
+"""Scores with the digits that their interval supports; pages print the other digits faint."""
+
+from dataclasses import dataclass, replace
+
+from evaluator.digits import Interval, outward, supported_decimals, written
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreDigits:
+    """A printed score: the supported digits, the digits after them, and the exact number."""
+
+    supported: str
+    unsupported: str
+    exact: str
+
+
+def score_digits(value: float, interval: Interval | None = None, *, decimals: int | None = None) -> ScoreDigits:
+    """Split the digits of a score where the width of its interval says that they end.
+
+    `decimals` is the number of decimals that the phase shows; by default 5. Without an interval, all digits that are
+    shown count as supported. An interval without width supports no decimal.
+
+    >>> score_digits(0.60312, (0.60012, 0.60612))
+    ScoreDigits(supported='0.60', unsupported='312', exact='0.60312')
+    >>> score_digits(1.0, (1.0, 1.0))
+    ScoreDigits(supported='1', unsupported='.00000', exact='1.0')
+    >>> score_digits(0.8618052665698489)
+    ScoreDigits(supported='0.86181', unsupported='', exact='0.8618052665698489')
+    """
+    shown = SHOWN if decimals is None else min(SHOWN, decimals)
+    text = written(value, shown)
+    exact = repr(value + 0.0)  # adding 0.0 removes the sign of a negative zero
+    supported = None if interval is None else supported_decimals(interval)
+    if supported is None or supported >= shown:
+        return ScoreDigits(text, "", exact)
+    end = text.index(".") + (1 + supported if supported else 0)
+    return ScoreDigits(text[:end], text[end:], exact)
+
+
+def with_sign(digits: ScoreDigits) -> ScoreDigits:
+    """Return a difference with its sign, a minus as wide as the plus; a printed zero gets no sign.
+
+    >>> [with_sign(score_digits(value)).supported for value in (-0.25, 0.25, -0.000001)]
+    ['−0.25000', '+0.25000', '0.00000']
+    """
+    if digits.supported.startswith("-"):
+        return replace(digits, supported=f"−{digits.supported[1:]}")
+    is_zero = not (digits.supported + digits.unsupported).strip("0.")
+    return digits if is_zero else replace(digits, supported=f"+{digits.supported}")
+
+
+def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
+    """Return both ends with the same number of decimals, rounded outward if they have more than are shown.
+
+    >>> interval_text((0.6001, 0.606)), interval_text((-0.0100001, 0.02))
+    ('0.6001 to 0.6060', '−0.01001 to 0.02000')
+    """
+    shown = SHOWN if decimals is None else min(SHOWN, decimals)
+    texts = [written(end, shown) for end in outward(interval, shown)]
+    zeros = min(len(text) - len(text.rstrip("0")) for text in texts)
+    kept = max(1, shown - zeros) - shown  # the number of decimals to leave out, negative
+    return " to ".join(text[: kept or None] for text in texts).replace("-", "−")

@@ -1,0 +1,146 @@
+"""The report's table of results per class: searched, sorted and paginated by the query string of the page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.utils.http import urlencode
+
+from evaluator.catalog import ReportColumn, Track
+from server.submissions.reports import ReportRow, SplitDetail
+
+ROWS_PER_PAGE = 25
+ARROWS = {"descending": "↓", "ascending": "↑", "": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class ReportQuery:
+    """The query string of a report, parsed."""
+
+    search: str
+    sort: str
+    descending: bool
+    split: str
+    chosen_class: str = ""  # the label of the class whose curve is drawn
+
+    @property
+    def order(self) -> str:
+        """The sort column as in the query string: with a minus for descending order."""
+        return f"-{self.sort}" if self.descending else self.sort
+
+    def query_string(self, **changes: str) -> str:
+        """Return the query string with some parameters changed; it always starts at the first page of classes."""
+        given = {"q": self.search, "sort": self.order, "split": self.split, "chosen": self.chosen_class}
+        return "?" + urlencode({name: value for name, value in (given | changes).items() if value})
+
+
+def parse_report_query(parameters: Mapping[str, str], *, columns: Sequence[str]) -> ReportQuery:
+    """Parse a query string; an unknown column is replaced by the first one, in descending order."""
+    sort = parameters.get("sort", "")
+    name = sort.removeprefix("-")
+    if name not in (*columns, "name"):
+        sort, name = f"-{columns[0]}", columns[0]
+    search, chosen = (parameters.get(field, "")[:256].strip() for field in ("q", "chosen"))
+    return ReportQuery(search, name, sort.startswith("-"), parameters.get("split", ""), chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassColumn:
+    """A column; `aria_sort` is its direction if the table is sorted by it, `query` sorts by it."""
+
+    name: str
+    title: str
+    kind: str
+    aria_sort: str
+    query: str
+
+    @property
+    def arrow(self) -> str:
+        return ARROWS[self.aria_sort]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCell:
+    """A value. The cell with the class's name also has its label and, if it has a curve, the query that draws it."""
+
+    kind: str
+    value: Any
+    label: str = ""
+    curve_query: str = ""
+    is_chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTable:
+    """One page of the table."""
+
+    columns: list[ClassColumn]
+    rows: list[list[ClassCell]]
+    pages: "Page[Any]"
+    word: str
+    query: str  # to which the number of another page is added
+
+
+def class_table(track: Track, query: ReportQuery, detail: SplitDetail, page: str) -> ClassTable | None:
+    """Return the page of this number, or None if the track has no results per class."""
+    if not track.class_columns:
+        return None
+    pages: Page[Any] = Paginator(select(detail.classes, query), ROWS_PER_PAGE).get_page(page)
+    known = {"name", *(detail.classes[0] if detail.classes else ())}
+    columns = [column for column in class_columns(track, query) if column.name in known]
+    with_curve = labels_with_curve(detail)
+    return ClassTable(
+        columns=columns,
+        rows=[[class_cell(column, row, query, with_curve) for column in columns] for row in pages],
+        pages=pages,
+        word=track.class_word,
+        query=f"{query.query_string()}&",
+    )
+
+
+def labels_with_curve(detail: SplitDetail) -> set[str]:
+    return {row["label"] for row in detail.curves if row["area"] is not None}
+
+
+def class_columns(track: Track, query: ReportQuery) -> list[ClassColumn]:
+    names = ReportColumn("name", track.class_word.capitalize(), "text")
+    return [class_column(heading, query) for heading in (names, *track.class_columns, *track.explained_columns)]
+
+
+def class_column(heading: ReportColumn, query: ReportQuery) -> ClassColumn:
+    """Return a column. A click sorts numbers in descending order and names from A to Z; a second click reverses it."""
+    name = heading.name
+    is_current = query.sort == name
+    reversed_order = name if is_current == query.descending else f"-{name}"
+    first_order = name if name == "name" else f"-{name}"
+    aria_sort = ("descending" if query.descending else "ascending") if is_current else ""
+    sort = reversed_order if is_current else first_order
+    return ClassColumn(name, heading.title, heading.kind, aria_sort, query.query_string(sort=sort))
+
+
+def class_cell(column: ClassColumn, row: ReportRow, query: ReportQuery, with_curve: set[str]) -> ClassCell:
+    value, label = row.get(column.name), row["label"]
+    if column.name != "name":
+        return ClassCell(column.kind, value)
+    curve = query.query_string(chosen=label) if label in with_curve else ""
+    return ClassCell("name", value or label, label, curve, label == query.chosen_class)
+
+
+def select(rows: Sequence[ReportRow], query: ReportQuery) -> list[ReportRow]:
+    """Search and sort rows; undefined values come last in either order.
+
+    >>> rows = [{"label": "/m/1", "name": "Cat", "ap": 0.5}, {"label": "/m/2", "name": "Dog", "ap": None}]
+    >>> [row["name"] for row in select(rows, ReportQuery("", "ap", False, ""))]
+    ['Cat', 'Dog']
+    """
+    needle = query.search.casefold()
+    found = [row for row in rows if needle in f"{row['label']} {row['name']}".casefold()]
+    known = [row for row in found if row.get(query.sort) is not None]
+    unknown = [row for row in found if row.get(query.sort) is None]
+
+    def sort_key(row: ReportRow) -> Any:
+        value = row[query.sort]
+        return value.casefold() if isinstance(value, str) else value
+
+    return sorted(known, key=sort_key, reverse=query.descending) + unknown

@@ -1,0 +1,59 @@
+"""The confusion matrix of a report."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evaluator.catalog import ReportTable
+from server.pages.report.tables import NOTHING
+from server.submissions.reports import ReportRow
+
+CLASSES_SHOWN = 8
+SHADES = (0.05, 0.2, 0.5)  # the shares of a row from which a cell is darker
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionMatrix:
+    """Counts of ground truth classes (rows) by predicted class (columns).
+
+    A cell is (count, shade); the shade is from 0 to 3, by the share of the row. `more` is the number of classes that
+    are not shown.
+    """
+
+    title: str
+    predicted: list[str]
+    rows: list[tuple[str, list[tuple[int, int]]]]
+    more: int
+
+
+def confusion_matrix(
+    declared: ReportTable, rows: Sequence[ReportRow], names: Mapping[str, str]
+) -> ConfusionMatrix | None:
+    """Return the matrix of the classes that are confused most, or None if there are no classes."""
+    counts = {(row["truth"], row["prediction"]): int(row["count"]) for row in rows}
+    classes = most_confused(counts)
+    if not classes:
+        return None
+    shown: list[str | None] = [*classes[:CLASSES_SHOWN], None]
+
+    def cells(truth: str | None) -> list[tuple[int, int]]:
+        found = [counts.get((truth, prediction), 0) for prediction in shown]
+        total = sum(found) or 1
+        return [(count, sum(count / total >= share for share in SHADES)) for count in found]
+
+    titles = [NOTHING if label is None else names.get(label, label) for label in shown]
+    return ConfusionMatrix(
+        title=declared.title,
+        predicted=titles,
+        rows=[(title, cells(label)) for title, label in zip(titles, shown, strict=True)],
+        more=max(0, len(classes) - CLASSES_SHOWN),
+    )
+
+
+def most_confused(counts: Mapping[tuple[str | None, str | None], int]) -> list[str]:
+    """Return the labels by how often they were confused with another, most often first."""
+    confused = Counter({label: 0 for pair in counts for label in pair if label is not None})
+    for (truth, prediction), count in counts.items():
+        if truth != prediction and truth is not None and prediction is not None:
+            confused.update({truth: count, prediction: count})
+    return [label for label, _ in confused.most_common()]

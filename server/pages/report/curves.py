@@ -1,0 +1,107 @@
+"""Precision/recall curves as SVG paths, and as a table for people who cannot see them."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from server.submissions.reports import ReportRow
+
+# The square in which curves are drawn, in units of the SVG's view box.
+LEFT, RIGHT, TOP, BOTTOM = 34.0, 334.0, 8.0, 208.0
+TABLE_RECALLS = tuple(tenth / 10 for tenth in range(11))
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A curve: its area, the CSS classes and path of its line, and its precision at `TABLE_RECALLS`."""
+
+    name: str
+    metric: str
+    area: float
+    style: str
+    path: str
+    precisions: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The mean curves of one split, and the curves of the chosen class. `ticks` are (x, y, label) of both axes."""
+
+    curves: list[Curve]
+    chosen_class: str | None
+    ticks: Sequence[tuple[float, float, str]]
+
+    @property
+    def description(self) -> str:
+        """The chart in words, for screen readers."""
+        curves = "; ".join(f"{one.metric} of {one.name}, area {one.area:.3f}" for one in self.curves)
+        return f"Precision against recall, both from 0 to 1: {curves}. The table below lists the values."
+
+    @property
+    def table_rows(self) -> list[tuple[float, list[float]]]:
+        """The precision of every curve at each recall of the table."""
+        return [
+            (recall, [curve.precisions[index] for curve in self.curves]) for index, recall in enumerate(TABLE_RECALLS)
+        ]
+
+
+TICKS = tuple(
+    (round(LEFT + share * (RIGHT - LEFT), 1), round(BOTTOM - share * (BOTTOM - TOP), 1), f"{share:g}")
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0)
+)
+
+
+def curve_chart(rows: Sequence[ReportRow], titles: Mapping[str, str], chosen_label: str) -> Chart | None:
+    """Return the chart of the metrics in `titles`; None if there is no curve, as for a class without objects."""
+    defined = [row for row in rows if row["curve"] in titles and row["area"] is not None]
+    chosen = [row for row in defined if chosen_label and row["label"] == chosen_label]
+    means = [row for row in defined if row["label"] is None]
+    curves = [*curves_of(chosen, titles, "own"), *curves_of(means, titles, "quiet" if chosen else "mean")]
+    return Chart(curves, str(chosen[0]["name"]) if chosen else None, TICKS) if curves else None
+
+
+def curves_of(rows: Sequence[ReportRow], titles: Mapping[str, str], style: str) -> Iterator[Curve]:
+    """Yield the curve of each row; curves of a second metric are dashed."""
+    for row in rows:
+        is_second = list(titles).index(row["curve"]) > 0
+        recalls, heights = row["recall"], envelope(row["precision"])
+        yield Curve(
+            name=str(row["name"]),
+            metric=titles[row["curve"]],
+            area=row["area"],
+            style=f"{style} dashed" if is_second else style,
+            path=step_path(recalls, heights),
+            precisions=[precision_at(recall, recalls, heights) for recall in TABLE_RECALLS],
+        )
+
+
+def envelope(precisions: Sequence[float]) -> list[float]:
+    """Return the interpolated precision: at each recall, the highest precision at this or a higher recall.
+
+    >>> envelope([0.5, 1.0, 0.25])
+    [1.0, 1.0, 0.25]
+    """
+    return list(accumulate(reversed(precisions), max))[::-1]
+
+
+def precision_at(recall: float, recalls: Sequence[float], heights: Sequence[float]) -> float:
+    index = bisect_left(recalls, recall)
+    return heights[index] if index < len(heights) else 0.0
+
+
+def step_path(recalls: Sequence[float], heights: Sequence[float]) -> str:
+    """Return the path of a step curve; the area under it is the average precision.
+
+    >>> step_path([0.5, 1.0], [1.0, 0.5])
+    'M34 8H184V108H334V208'
+    """
+    steps = [f"M{LEFT:g} {svg_point(0.0, heights[0] if heights else 0.0)[1]:g}"]
+    for recall, below in zip(recalls, [*heights[1:], 0.0], strict=True):
+        x, y = svg_point(recall, below)
+        steps.append(f"H{x:g}V{y:g}")
+    return "".join(steps)
+
+
+def svg_point(recall: float, precision: float) -> tuple[float, float]:
+    return round(LEFT + recall * (RIGHT - LEFT), 1), round(BOTTOM - precision * (BOTTOM - TOP), 1)

@@ -1,0 +1,88 @@
+"""The tables of a report, as its track declares them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluator.catalog import ReportColumn, ReportTable
+from server.submissions.reports import ReportRow
+
+NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """A value of a column's kind, what the word means, and the length of its bar from 0 to 100.
+
+    `label` is the column's title where a phone shows the cell below the row; the main column has none.
+    """
+
+    kind: str
+    value: Any
+    label: str = ""
+    meaning: str = ""
+    bar: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTable:
+    """The first rows of a table; phones show its `main` column beside the first.
+
+    `more` rows are in report.json only; `left_out` rows are not kept at all.
+    """
+
+    name: str
+    title: str
+    columns: Sequence[ReportColumn]
+    main: ReportColumn
+    rows: list[list[TableCell]]
+    more: int
+    left_out: int
+
+    @property
+    def headings(self) -> list[tuple[str, bool]]:
+        """The title of each column, and whether it contains numbers."""
+        return [(column.title, column.kind not in ("text", "switch")) for column in self.columns]
+
+
+def shown_table(
+    declared: ReportTable, rows: Sequence[ReportRow], names: Mapping[str, str], left_out: int
+) -> ShownTable:
+    """Return a table with its first rows; `names` are the names of the classes by label."""
+    first = rows[: declared.shown]
+    barred = next((column for column in declared.columns if column.kind in ("fraction", "gain")), None)
+    full = full_length(barred, first)
+    main = barred or declared.columns[-1]
+
+    def cell(column: ReportColumn, row: ReportRow) -> TableCell:
+        value = row.get(column.name)
+        if column.kind == "text":
+            word, meaning = word_and_meaning(value, declared, names)
+            return TableCell("text", word, meaning=meaning)
+        bar = bar_length(value, full) if column is barred else None
+        return TableCell(column.kind, value, "" if column is main else f"{column.title}:", bar=bar)
+
+    cells = [[cell(column, row) for column in declared.columns] for row in first]
+    return ShownTable(declared.name, declared.title, declared.columns, main, cells, len(rows) - len(first), left_out)
+
+
+def full_length(column: ReportColumn | None, rows: Sequence[ReportRow]) -> float:
+    """Return the value of a full bar: 1 for fractions, the largest value for gains."""
+    if column is None or column.kind != "gain":
+        return 1.0
+    return max([abs(row.get(column.name) or 0.0) for row in rows], default=0.0)
+
+
+def bar_length(value: Any, full: float) -> float | None:
+    """Return the length of a bar from 0 to 100, or None if the value is not a number."""
+    if not isinstance(value, float) or not full:
+        return None
+    return round(min(100 * max(0.0, value) / full, 100.0), 1)
+
+
+def word_and_meaning(value: Any, declared: ReportTable, names: Mapping[str, str]) -> tuple[str, str]:
+    """Return the text of a cell and its meaning: a kind of error in words, or the name of a class."""
+    text = NOTHING if value is None else str(value)
+    if text in declared.meanings:
+        return text.replace("_", " ").capitalize(), declared.meanings[text]
+    return names.get(text, text), ""

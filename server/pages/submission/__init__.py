@@ -1,0 +1,1 @@
+"""Parts of a submission's page, and the comparison of two submissions."""

@@ -1,0 +1,169 @@
+"""The difference of two submissions of one team, its interval, and the classes on which they differ."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evaluator.digits import Interval
+from server.leaderboards.ties import difference_between, vectors_of
+from server.pages.challenge.splits import SPLIT_TITLES
+from server.pages.formatting.svg import IntervalBar, interval_bar
+from server.pages.submission.results import result_of
+from server.submissions.feedback import ScoreAccess, current_evaluation, intervals_in, scores_in
+from server.submissions.models import Evaluation, Submission
+from server.submissions.reports import ReportRow, details
+
+CLASSES_SHOWN = 10
+
+
+class Verdict(StrEnum):
+    """How submission B compares with submission A."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    TIED = "tied"
+    UNKNOWN = "unknown"
+
+
+HEADINGS = {
+    Verdict.BETTER: "B is better",
+    Verdict.WORSE: "A is better",
+    Verdict.TIED: "No significant difference",
+    Verdict.UNKNOWN: "Not known yet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClassDifferences:
+    """How many classes improve and worsen from A to B, of those that both define, and the largest differences."""
+
+    better: int
+    worse: int
+    equal: int
+    most_gained: list[ReportRow]
+    most_lost: list[ReportRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """B − A of the headline metric on one split, with the digits that the viewer may see."""
+
+    title: str
+    metric: str
+    a: float | None
+    b: float | None
+    a_interval: Interval | None
+    b_interval: Interval | None
+    difference: float | None
+    interval: Interval | None
+    verdict: Verdict
+    bar: IntervalBar | None
+    classes: ClassDifferences | None
+
+    @property
+    def heading(self) -> str:
+        return HEADINGS[self.verdict]
+
+    @property
+    def explanation(self) -> str:
+        """What the verdict means."""
+        if self.verdict in (Verdict.BETTER, Verdict.WORSE):
+            higher = "B" if self.verdict == Verdict.BETTER else "A"
+            return (
+                f"The 95% interval of the difference does not include 0: on another set of the same number of images, "
+                f"{higher} would probably still have the higher {self.metric}."
+            )
+        if self.verdict == Verdict.TIED:
+            return (
+                "The 95% interval of the difference includes 0: on another set of the same number of images, either "
+                "could score higher."
+            )
+        if self.difference is None:
+            return "One of the two scores is undefined."
+        return "The interval of the difference is not available yet. Reload the page in a moment."
+
+
+def differences(a: Submission, b: Submission, sight: ScoreAccess) -> list[Difference]:
+    """Compare two submissions on every split that the viewer may see; empty if their signatures differ."""
+    scored_a, scored_b = current_evaluation(a), current_evaluation(b)
+    result = result_of(a, sight)
+    if scored_a is None or scored_b is None or result is None or scored_a.signature != scored_b.signature:
+        return []
+    return [difference_on(split, (a, b), (scored_a, scored_b), sight) for split in result.splits]
+
+
+def difference_on(
+    split: str, pair: tuple[Submission, Submission], scored: tuple[Evaluation, Evaluation], sight: ScoreAccess
+) -> Difference:
+    track = pair[0].phase.declared_track
+    a, b = (scores_in(one, sight).get(split, {}).get(track.headline) for one in pair)
+    intervals = [intervals_in(one, sight).get(split, {}).get(track.headline) for one in pair]
+    exact = exact_interval(scored, split)
+    difference = None if a is None or b is None else sight.rounded(b - a)
+    interval = sight.interval(*exact) if exact is not None and difference is not None else None
+    return Difference(
+        title=SPLIT_TITLES[split],
+        metric=track.metrics[0].title,
+        a=a,
+        b=b,
+        a_interval=intervals[0],
+        b_interval=intervals[1],
+        difference=difference,
+        interval=interval,
+        verdict=verdict_of(interval),
+        bar=bar_around_zero(difference, interval),
+        classes=class_differences(scored, split, sight, track.class_columns[0].name) if track.class_columns else None,
+    )
+
+
+def exact_interval(scored: tuple[Evaluation, Evaluation], split: str) -> Interval | None:
+    """Return the 95% interval of B − A; None unless both sides have stored replicates of the same draws."""
+    replicates = vectors_of((one.pk for one in scored), split=split)
+    a, b = (replicates.get(one.pk) for one in scored)
+    return difference_between(b, a)
+
+
+def verdict_of(interval: Interval | None) -> Verdict:
+    """Return "better" or "worse" only if the interval does not include 0.
+
+    >>> [str(verdict_of(ends)) for ends in ((0.1, 0.2), (-0.2, -0.1), (0.0, 0.0), None)]
+    ['better', 'worse', 'tied', 'unknown']
+    """
+    if interval is None:
+        return Verdict.UNKNOWN
+    return Verdict.BETTER if interval[0] > 0 else Verdict.WORSE if interval[1] < 0 else Verdict.TIED
+
+
+def bar_around_zero(difference: float | None, interval: Interval | None) -> IntervalBar | None:
+    """Return the bar of the interval in a range with 0 in the middle."""
+    if difference is None or interval is None:
+        return None
+    reach = max(abs(difference), *map(abs, interval)) or 1.0
+    return interval_bar(difference, interval, (-reach, reach))
+
+
+def class_differences(
+    scored: tuple[Evaluation, Evaluation], split: str, sight: ScoreAccess, metric: str
+) -> ClassDifferences | None:
+    """Compare the classes one by one; None if the phase does not show results per class."""
+    if not sight.classes:
+        return None
+    a, b = (details(one, sight, [split])[split].classes for one in scored)
+    rows = common_classes(a, {row["label"]: row.get(metric) for row in b}, metric)
+    rows.sort(key=lambda row: -row["difference"])
+    better, worse = ([row for row in rows if row["difference"] * sign > 0] for sign in (1, -1))
+    equal = len(rows) - len(better) - len(worse)
+    return ClassDifferences(len(better), len(worse), equal, better[:CLASSES_SHOWN], worse[::-1][:CLASSES_SHOWN])
+
+
+def common_classes(
+    rows_of_a: Sequence[ReportRow], values_of_b: Mapping[str, float | None], metric: str
+) -> list[ReportRow]:
+    """Return the classes for which both sides have a value, with both values and the difference."""
+    rows: list[ReportRow] = []
+    for row in rows_of_a:
+        a, b = row.get(metric), values_of_b.get(row["label"])
+        if a is not None and b is not None:
+            name = row["name"] or row["label"]
+            rows.append({"label": row["label"], "name": name, "a": a, "b": b, "difference": b - a})
+    return rows

@@ -1,0 +1,87 @@
+"""The defects of a rejected file, grouped by code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.defaultfilters import pluralize
+
+from server.submissions.defect_advice import ADVICE
+
+LOCATION_FIELDS = ("line", "column", "image", "token")
+NUMBER_FIELDS = ("line", "token")
+
+
+@dataclass(frozen=True, slots=True)
+class LocationCell:
+    """Where in the file a defect is: one cell of its row."""
+
+    title: str
+    is_number: bool
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class DefectGroup:
+    """All defects of one code, or the first of them; `fields` are the location fields that occur."""
+
+    code: str
+    count: int
+    advice: str
+    errors: list[Mapping[str, Any]]
+    fields: tuple[str, ...]
+
+    @property
+    def headings(self) -> list[tuple[str, bool]]:
+        """The title of each location column, and whether it contains numbers."""
+        return [(field.capitalize(), field in NUMBER_FIELDS) for field in self.fields]
+
+    @property
+    def rows(self) -> list[tuple[list[LocationCell], str]]:
+        """The cells of each row, and its message."""
+        return [
+            (
+                [LocationCell(field.capitalize(), field in NUMBER_FIELDS, error.get(field)) for field in self.fields],
+                error["message"],
+            )
+            for error in self.errors
+        ]
+
+    @property
+    def is_truncated(self) -> bool:
+        return len(self.errors) < self.count
+
+
+def defect_count(problems: Mapping[str, Any]) -> str:
+    """Return the number of defects in words.
+
+    >>> defect_count({"total": 1000, "more": True})
+    'More than 1,000 defects'
+    """
+    total = problems.get("total", 0)
+    more = "More than " if problems.get("more") else ""
+    return f"{more}{intcomma(total)} defect{pluralize(total)}"
+
+
+def defect_groups(problems: Mapping[str, Any]) -> list[DefectGroup]:
+    """Group the errors of a submission's `problems` by code, in the order of the file.
+
+    >>> found = defect_groups({"errors": [{"code": "empty", "message": "the file is empty", "line": 1}], "total": 1})
+    >>> found[0].code, found[0].count, found[0].fields
+    ('empty', 1, ('line',))
+    """
+    by_code: dict[str, list[Mapping[str, Any]]] = {}
+    for error in problems.get("errors", ()):
+        by_code.setdefault(error["code"], []).append(error)
+    counts = problems.get("counts", {})
+    return [
+        DefectGroup(
+            code=code,
+            count=counts.get(code, len(errors)),
+            advice=ADVICE.get(code, ""),
+            errors=errors,
+            fields=tuple(field for field in LOCATION_FIELDS if any(error.get(field) is not None for error in errors)),
+        )
+        for code, errors in by_code.items()
+    ]

@@ -1,0 +1,71 @@
+"""The scores of a submission by metric and split, as its page shows them."""
+
+from dataclasses import dataclass
+
+from evaluator.catalog import Metric
+from evaluator.digits import Interval
+from server.pages.challenge.splits import SPLIT_TITLES
+from server.submissions import feedback
+from server.submissions.models import Submission
+
+
+@dataclass(frozen=True, slots=True)
+class ShownScore:
+    """A number and its interval; the value is None where it is undefined."""
+
+    value: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The headline score on the split that decides the rank, and all metrics on all splits that the viewer may see."""
+
+    metric: Metric
+    headline: ShownScore
+    headline_split: str
+    splits: list[str]
+    rows: list[tuple[Metric, list[ShownScore]]]
+    decimals: int | None
+    signature: str
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there are numbers besides the headline score."""
+        return len(self.rows) > 1 or len(self.splits) > 1
+
+    @property
+    def headline_title(self) -> str:
+        """The title of the metric, with the split if there are several."""
+        return f"{self.metric.title}, {self.headline_split}" if len(self.splits) > 1 else self.metric.title
+
+    @property
+    def split_titles(self) -> list[str]:
+        return [SPLIT_TITLES[split] for split in self.splits]
+
+
+def result_of(submission: Submission, sight: feedback.ScoreAccess) -> Result | None:
+    """Return the scores that the viewer may see, or None if there are none."""
+    evaluation = feedback.shown_evaluation(submission, sight)
+    values = feedback.scores_in(submission, sight)
+    intervals = feedback.intervals_in(submission, sight)
+    metrics = submission.phase.declared_track.metrics
+    if evaluation is None or not values:
+        return None
+
+    def score(split: str, metric: Metric) -> ShownScore:
+        return ShownScore(values[split].get(metric.name), intervals.get(split, {}).get(metric.name))
+
+    splits = [split for split in SPLIT_TITLES if split in values]
+    if values.get("all") == values.get("public") and "private" not in values:
+        splits = ["public"]  # All images are public, so the column of all images would only repeat the public one.
+    deciding = "private" if "private" in splits else splits[0]
+    return Result(
+        metric=metrics[0],
+        headline=score(deciding, metrics[0]),
+        headline_split=deciding,
+        splits=splits,
+        rows=[(metric, [score(split, metric) for split in splits]) for metric in metrics],
+        decimals=sight.decimals,
+        signature=evaluation.signature,
+    )

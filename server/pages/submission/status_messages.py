@@ -1,0 +1,55 @@
+"""What a submission's status means for its team, and what to do next."""
+
+from datetime import datetime, timedelta
+
+from server.pages.formatting.units import time_span
+from server.submissions.models import Fault, Status, Submission
+from server.submissions.reports import ExplanationState
+
+CHARGED = "It counts against your quota, because scoring it took more time or memory than a file may use."
+
+
+def status_message(submission: Submission) -> str:
+    """Return what happened and what comes next."""
+    if submission.status == Status.QUEUED:
+        return "Waiting to be scored. You may leave this page; scoring continues."
+    if submission.status == Status.RUNNING:
+        return "Scoring is running. You may leave this page; scoring continues."
+    if submission.status == Status.REJECTED:
+        return "The file has defects, so it was not scored. Fix the problems below and submit again."
+    if submission.status == Status.FAILED:
+        return submission.failure
+    if submission.status == Status.CANCELLED:
+        return "Cancelled before it was scored. Submit the file again to have it scored."
+    if not submission.is_settled:
+        return "Scored. Computing the confidence interval. The score will not change."
+    return "Scored. The result stays on this page."
+
+
+def fault_message(submission: Submission) -> str:
+    """Return who has to act on a submission without a score; empty if nobody has to."""
+    if submission.fault == Fault.PARTICIPANT:
+        charged = submission.status == Status.FAILED
+        return f"The problem is in your file. {CHARGED}" if charged else "The problem is in your file."
+    if submission.fault == Fault.ORGANIZER:
+        return "The problem is not in your file. The organizers of the challenge have to fix it."
+    if submission.fault == Fault.PLATFORM:
+        return "The problem is on our side, not in your file. If it happens again, send us the ID below."
+    return ""
+
+
+def time_left(submission: Submission, now: datetime) -> str:
+    """Return a rough estimate of the remaining time; empty if it is too early for one."""
+    if submission.status != Status.RUNNING or submission.started_at is None or submission.progress < 0.05:
+        return ""
+    passed = now - submission.started_at
+    if passed < timedelta(seconds=3):
+        return ""
+    left = passed * ((1 - submission.progress) / submission.progress)
+    return f"about {time_span(left)} left" if left >= timedelta(seconds=1) else ""
+
+
+def progress_key(submission: Submission, explained: ExplanationState) -> str:
+    """Return a text that changes whenever the page has a change to announce."""
+    last = "explaining" if explained is ExplanationState.PENDING else ""
+    return "-".join(filter(None, (submission.status, submission.stage or last)))

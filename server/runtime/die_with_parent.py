@@ -1,0 +1,24 @@
+"""Runs a program that ends when its parent ends, in whatever way: `python die_with_parent.py PARENT PROGRAM …`.
+
+It imports the standard library only, because it runs before every start of a process of the service.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>; the setting survives exec, but not fork
+
+
+def die_with(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends. Exit at once if the parent has ended already."""
+    if sys.platform == "linux" and ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL) != 0:
+        raise OSError("prctl(PR_SET_PDEATHSIG) was refused")
+    if os.getppid() != parent:
+        sys.exit("the process that started this one has ended")
+
+
+if __name__ == "__main__":
+    die_with(int(sys.argv[1]))
+    os.execvp(sys.argv[2], sys.argv[2:])

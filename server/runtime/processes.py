@@ -1,0 +1,89 @@
+"""A process of the service: a child in a process group of its own, started again when it dies."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+from django.conf import settings
+
+DIE_WITH_PARENT = Path(__file__).with_name("die_with_parent.py")
+STABLE_SECONDS = 60.0  # after this time a crash counts as the first one again
+DELAY_MAX_SECONDS = 30.0
+TAIL_BYTES = 2000
+
+
+@dataclass
+class ServiceProcess:
+    """What to run, where its output goes, and how long it may take to stop."""
+
+    name: str
+    command: Sequence[str]
+    log: Path
+    environment: Mapping[str, str]
+    grace_seconds: float = 10.0
+    child: "subprocess.Popen[bytes] | None" = None
+    crashes: int = 0
+    started_at: float = 0.0
+    restart_at: float = 0.0
+
+    def start(self) -> None:
+        """Start it in its own process group, so Ctrl-C in the terminal reaches only the supervisor."""
+        command = [sys.executable, "-I", str(DIE_WITH_PARENT), str(os.getpid()), *self.command]
+        self.log.parent.mkdir(mode=0o700, exist_ok=True)  # an operator may have moved the folder meanwhile
+        with self.log.open("ab") as log:
+            self.child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=settings.BASE_DIR,
+                env=dict(self.environment),
+                process_group=0,
+            )
+        self.started_at = monotonic()
+
+    def keep_running(self) -> str:
+        """Start it again if it has died, after a longer delay each time. Return a message if it has just died."""
+        if self.child is not None and self.child.poll() is not None:
+            return self._schedule_restart(self.child.returncode)
+        if self.child is None and monotonic() >= self.restart_at:
+            self.start()
+        return ""
+
+    def _schedule_restart(self, returncode: int) -> str:
+        self.kill_group()
+        self.child = None
+        self.crashes = 1 if monotonic() - self.started_at > STABLE_SECONDS else self.crashes + 1
+        delay = min(2.0 ** (self.crashes - 1), DELAY_MAX_SECONDS)
+        self.restart_at = monotonic() + delay
+        how = f"signal {-returncode}" if returncode < 0 else f"exit {returncode}"
+        return f"ended ({how}) and will be started again in {delay:g} s. Its log is {self.log}"
+
+    def stop(self) -> None:
+        """Ask it to stop, wait, then kill it together with its own children."""
+        if self.child is None:
+            return
+        if self.child.poll() is None:
+            self.child.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self.child.wait(self.grace_seconds)
+        self.kill_group()
+        self.child.wait()
+        self.child = None
+
+    def kill_group(self) -> None:
+        if self.child is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.child.pid, signal.SIGKILL)
+
+    def log_tail(self) -> str:
+        """Return the end of its log."""
+        with self.log.open("rb") as log:
+            log.seek(max(0, self.log.stat().st_size - TAIL_BYTES))
+            return log.read().decode(errors="replace").strip()

@@ -1,0 +1,65 @@
+"""Start-up checks: can we reach the configured database and Redis? Failures are reported in one sentence."""
+
+import os
+import time
+
+from django.conf import settings
+from django.db import DatabaseError, connections
+from redis import Redis, RedisError
+
+from server.runtime.environment import without_password
+from server.runtime.home import NotStarted
+
+BROKER_SECONDS = 5.0  # a broker that is still starting needs some time
+RETRY_SECONDS = 0.25
+UNDEFINED = ("42P01", "42703")  # PostgreSQL's codes for an unknown table and an unknown column
+
+
+def check_database() -> None:
+    """Connect to the database. Raises NotStarted with the reason if that fails."""
+    try:
+        connections["default"].ensure_connection()
+    except DatabaseError as error:
+        raise NotStarted(unusable_database(error)) from error
+
+
+def unusable_database(error: DatabaseError) -> str:
+    """Return a sentence that tells which database cannot be used, why, and what to do."""
+    url = os.environ.get("DATABASE_URL")
+    shown = f"DATABASE_URL={without_password(url)}" if url else f"PODIUM_HOME={settings.PODIUM_HOME}"
+    reason = " ".join(str(error).split())
+    if lacks_tables(error):
+        advice = "start the service once, or run `manage.py migrate`, to create its tables"
+    elif url:
+        advice = "start it, create it, or correct the setting"
+    else:
+        advice = "set it to a folder that this user may write to"
+    return f"{shown}: the database cannot be used ({reason}): {advice}."
+
+
+def lacks_tables(error: DatabaseError) -> bool:
+    """Tell whether the database answers, but has other tables than this version needs."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    return state in UNDEFINED or str(error).startswith(("no such table", "no such column"))
+
+
+def check_broker(url: str) -> None:
+    """Wait a few seconds for Redis to answer. Raises NotStarted with the reason if it does not."""
+    until = time.monotonic() + BROKER_SECONDS
+    while reason := broker_error(url):
+        if time.monotonic() > until:
+            shown = f"REDIS_URL={without_password(url)}"
+            raise NotStarted(f"{shown}: the broker does not answer ({reason}): start it, or correct the setting.")
+        time.sleep(RETRY_SECONDS)
+
+
+def broker_error(url: str) -> str:
+    """Return why Redis does not answer; empty if it does."""
+    try:
+        with Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2) as redis:
+            redis.ping()
+    except RedisError as error:
+        return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    except ValueError:  # its message may contain a part of the password
+        return "not an address like redis://HOST:PORT/NUMBER"
+    return ""

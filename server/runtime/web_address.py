@@ -1,0 +1,51 @@
+"""The address where the web process listens: whether it is free, and whether the service answers there."""
+
+import errno
+import http.client
+import json
+import socket
+from contextlib import closing
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from server.runtime.home import NotStarted
+
+ALL_INTERFACES = ("", "0.0.0.0")
+
+
+def listen_error(port: int) -> OSError | None:
+    """Return why this port cannot be used; None if it can."""
+    with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.PODIUM_BIND, port))
+        except OSError as error:
+            return error
+    return None
+
+
+def check_port() -> None:
+    """Raise NotStarted if the web process cannot listen at its port, with what to set instead."""
+    port, bind = settings.PODIUM_PORT, settings.PODIUM_BIND
+    if (error := listen_error(port)) is None:
+        return
+    if error.errno == errno.EACCES:
+        raise NotStarted(f"Port {port} needs root. Set PODIUM_PORT to 1024 or higher, such as 8000.")
+    if error.errno != errno.EADDRINUSE:
+        raise NotStarted(f"PODIUM_BIND={bind} cannot be used ({error.strerror}): set it to 127.0.0.1 or 0.0.0.0.")
+    free = next((number for number in range(port + 1, min(port + 1000, 65536)) if listen_error(number) is None), None)
+    advice = f"Port {free} is free: set PODIUM_PORT={free}." if free else "Set PODIUM_PORT to a free port."
+    raise NotStarted(f"Port {port} is in use on {bind}. {advice}")
+
+
+def readiness() -> dict[str, str]:
+    """Ask the running web process which parts of the service are ready, itself included."""
+    host = "127.0.0.1" if settings.PODIUM_BIND in ALL_INTERFACES else settings.PODIUM_BIND
+    headers = {"Host": urlsplit(settings.PODIUM_URL).netloc, "X-Forwarded-Proto": "https" if settings.HTTPS else "http"}
+    with closing(http.client.HTTPConnection(host, settings.PODIUM_PORT, timeout=10)) as connection:
+        try:
+            connection.request("GET", "/readyz", headers=headers)
+            return {"web": "ok", **json.loads(connection.getresponse().read())}
+        except (OSError, http.client.HTTPException, ValueError):
+            return {"web": "does not answer"}

@@ -1,0 +1,104 @@
+"""What operators and organizers do about failed submissions: queue them again, or give their quota back."""
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from evaluator.catalog import TRACKS
+from server.accounts.models import User
+from server.audit import services as audit
+from server.challenges.models import Team
+from server.clock import database_now
+from server.errors import Refused
+from server.submissions import queue
+from server.submissions.models import (
+    BOOTSTRAPPING,
+    Evaluation,
+    Fault,
+    QuotaEntry,
+    Replicates,
+    Rerun,
+    Status,
+    Submission,
+)
+from server.submissions.services import admission, quota, reruns
+
+AS_UPLOADED = {
+    "status": Status.QUEUED,
+    "attempts": 0,
+    "losses": 0,
+    "finished_at": None,
+    "fault": Fault.NONE,
+    "failure_code": "",
+    "failure": "",
+    "progress": 0.0,
+    "not_before": None,
+}
+
+
+def refuse_non_organizer(submission: Submission, by: User | None) -> None:
+    """Refuse a person who does not organize the challenge. The operator (None) may do everything."""
+    if by is not None and not submission.phase.challenge.is_organized_by(by):
+        raise Refused("forbidden", f"{by.get_username()} does not organize the challenge of {submission.pk}.")
+
+
+@transaction.atomic
+def requeue(*, submission: Submission, by: User | None) -> None:
+    """Queue a failed submission again, as if it were new. Quota that was given back is not charged again."""
+    refuse_non_organizer(submission, by)
+    # The team may be uploading the same file now; the lock makes that upload wait.
+    Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
+    if not submission.file:
+        raise Refused("invalid", f"The file of {submission.pk} was removed. It has to be submitted again.")
+    admission.refuse_duplicates(submission)
+    failed = Submission.objects.filter(pk=submission.pk, status=Status.FAILED).exclude(file="")
+    if not failed.update(enqueued_at=database_now(), **AS_UPLOADED):
+        raise Refused("invalid", f"{submission.pk} has not failed.")
+    audit.record(actor=by, action="submission.requeued", subject=f"submission {submission.pk}")
+    queue.enqueue_on_commit(Submission, submission.pk)
+
+
+@transaction.atomic
+def requeue_interval(*, submission: Submission, by: User | None) -> None:
+    """Queue a rerun for the interval that a score lacks."""
+    refuse_non_organizer(submission, by)
+    truth = submission.phase.truth
+    if truth is None:
+        raise Refused("invalid", f"The phase of {submission.pk} has no ground truth.")
+    reruns.request([submission], truth=truth)
+    Submission.objects.filter(pk=submission.pk, status=Status.SCORED).update(stage=BOOTSTRAPPING)
+    audit.record(
+        actor=by, action="submission.requeued", subject=f"submission {submission.pk}", detail={"for": "interval"}
+    )
+
+
+def without_interval() -> QuerySet[Submission]:
+    """Return scored submissions that lack an interval against the active truth and have no rerun pending for it."""
+    evaluation = Evaluation.objects.filter(submission=OuterRef("pk"), truth__active=True)
+    incomplete = evaluation.exclude(Exists(Replicates.objects.filter(evaluation=OuterRef("pk"))))
+    pending = Rerun.objects.scoring().pending().filter(submission=OuterRef("pk"), truth__active=True)
+    scored = Submission.objects.filter(Exists(incomplete), status=Status.SCORED).exclude(Exists(pending))
+    return scored.exclude(phase__track__in=tracks_without_intervals())
+
+
+def tracks_without_intervals() -> list[str]:
+    """Return the names of tracks whose scores get no intervals here."""
+    if not settings.INTERVAL_REPLICATES:
+        return [*TRACKS]
+    return [name for name, track in TRACKS.items() if not track.intervals]
+
+
+@transaction.atomic
+def give_back(*, submission: Submission, by: User | None) -> None:
+    """Give back the quota that a failed submission was charged, whoever was at fault."""
+    refuse_non_organizer(submission, by)
+    list(Submission.objects.select_for_update(no_key=True).filter(pk=submission.pk))
+    submission.refresh_from_db()
+    if submission.status != Status.FAILED:
+        raise Refused("invalid", f"{submission.pk} has not failed: it is {submission.status}.")
+    if sum(QuotaEntry.objects.filter(submission=submission).values_list("amount", flat=True)) < 1:
+        raise Refused(
+            "invalid", f"There is nothing to give back for {submission.pk}: it was not charged, or was given back."
+        )
+    quota.give_back(submission, reason="organizer", now=database_now())
+    audit.record(actor=by, action="submission.given_back", subject=f"submission {submission.pk}")

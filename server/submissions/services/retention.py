@@ -1,0 +1,53 @@
+"""How long files are kept, and how much storage a team uses. Unscored files are removed after some days; rows stay."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db.models import QuerySet, Sum
+
+from server.challenges.models import Team
+from server.clock import database_now
+from server.submissions.models import UNSCORED, Submission
+
+
+@dataclass(frozen=True, slots=True)
+class StorageUse:
+    """Bytes that a team's files use and may use. `frees_at` is when its next file is removed automatically."""
+
+    used: int
+    allowed: int
+    frees_at: datetime | None
+
+
+def storage_use(team: Team) -> StorageUse:
+    """Count the stored files of all phases of the team's challenge."""
+    stored = Submission.objects.stored().filter(team=team)
+    used = stored.aggregate(used=Sum("size_bytes", default=0))["used"]
+    first = stored.filter(status__in=UNSCORED).order_by("finished_at").first()
+    return StorageUse(used, settings.TEAM_STORAGE_BYTES, removal_time(first) if first else None)
+
+
+def removal_time(submission: Submission) -> datetime | None:
+    """Return when a submission's file will be removed; None if it stays or is gone already."""
+    if submission.status not in UNSCORED or not submission.file or submission.finished_at is None:
+        return None
+    return submission.finished_at + timedelta(days=settings.UNSCORED_FILE_DAYS)
+
+
+def expired() -> QuerySet[Submission]:
+    """Return submissions whose file is due for removal."""
+    before = database_now() - timedelta(days=settings.UNSCORED_FILE_DAYS)
+    return Submission.objects.stored().filter(status__in=UNSCORED, finished_at__lt=before)
+
+
+def remove_expired() -> int:
+    """Remove files that are due and return how many. Rows are updated first, so none names a missing file."""
+    removed = 0
+    for submission in expired().only("file"):
+        name = str(submission.file.name)
+        if expired().filter(pk=submission.pk, file=name).update(file=""):  # 0 if it was queued again meanwhile
+            default_storage.delete(name)
+            removed += 1
+    return removed

@@ -1,0 +1,70 @@
+"""Which job a worker takes next. The database decides; a message only wakes a worker, which then asks here.
+
+Teams take turns, and at most TEAM_EVALUATIONS_AT_ONCE evaluations of one team run. Small files come before large ones.
+`large` tells whether the calling process may take large files. If not, it is reserved for small files of teams that
+have nothing else running.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from server.clock import database_now
+from server.submissions import queue
+from server.submissions.models import Rerun, Submission
+from server.submissions.services import leases
+from server.submissions.services.leases import Job
+from server.submissions.services.team_limits import RUNNING, max_running
+
+BUSY = f"WITH busy AS (SELECT team_id, count(*) AS evaluations FROM ({RUNNING}) AS running GROUP BY team_id)"
+OF_TEAM = "JOIN challenges_team AS team ON team.id = file.team_id LEFT JOIN busy ON busy.team_id = file.team_id"
+# Teams with nothing running come first, then small files, then the team whose last turn was longest ago.
+IN_TURN = """
+CASE WHEN busy.team_id IS NULL THEN 0 ELSE 1 END, CASE WHEN file.small THEN 0 ELSE 1 END,
+CASE WHEN team.served_at IS NULL THEN 0 ELSE 1 END, team.served_at
+"""
+NEXT_SUBMISSION = f"""
+{BUSY} SELECT file.id FROM submissions_submission AS file {OF_TEAM}
+WHERE file.status = 'queued' AND (file.not_before IS NULL OR file.not_before <= %(now)s)
+AND (busy.evaluations IS NULL OR busy.evaluations < %(max_running)s) AND (file.small OR %(large)s)
+ORDER BY {IN_TURN}, file.received_at LIMIT 1
+"""
+# A large rerun starts only if nothing else of its team runs. This leaves room for the team's next file, which
+# otherwise would wait for the intervals or the explanation of another file.
+NEXT_RERUN = f"""
+{BUSY} SELECT rerun.id FROM submissions_rerun AS rerun
+JOIN submissions_submission AS file ON file.id = rerun.submission_id {OF_TEAM}
+WHERE rerun.failure = '' AND rerun.lease_token IS NULL
+AND (busy.evaluations IS NULL OR (file.small AND busy.evaluations < %(max_running)s)) AND (file.small OR %(large)s)
+ORDER BY CASE WHEN rerun.purpose = 'intervals' THEN 0 ELSE 1 END, {IN_TURN}, rerun.id LIMIT 1
+"""
+NEXT: dict[type[Submission] | type[Rerun], str] = {Submission: NEXT_SUBMISSION, Rerun: NEXT_RERUN}
+
+
+def claim_next(kind: type[Job], *, large: bool) -> Job | None:
+    """Claim the job of this kind whose turn it is; None if none can be scored now."""
+    while (key := next_key(kind, large=large)) is not None:
+        if job := leases.claim(kind, key, large=large):
+            return job
+    return None
+
+
+def next_key(kind: type[Job], *, large: bool) -> UUID | int | None:
+    """Return the primary key of the job whose turn it is. Among reruns, intervals come before explanations."""
+    now = connection.ops.adapt_datetimefield_value(database_now())
+    values: dict[str, Any] = {"now": now, "max_running": max_running(large=large), "large": large}
+    with connection.cursor() as cursor:
+        cursor.execute(NEXT[kind], values)
+        found = cursor.fetchone()
+    return kind._meta.pk.to_python(found[0]) if found else None
+
+
+def wake(kind: type[Job]) -> None:
+    """Send a message if jobs of this kind are queued and the broker holds no message for them.
+
+    A worker that finds nothing it may take drops its message. So a worker that has finished a job calls this.
+    """
+    first = kind.objects.queued().order_by("enqueued_at").values_list("pk", flat=True).first()
+    if first is not None and queue.waiting(kind) == 0:
+        queue.enqueue(kind, first)

@@ -1,0 +1,35 @@
+"""How many evaluations of one team run now, and how many may."""
+
+from collections import Counter
+
+from django.conf import settings
+from django.db import connection
+
+# The team of each running evaluation: first scorings and reruns. Every claim runs this query. It is written as SQL
+# because the ORM takes ten times as long to compose it as the database takes to answer it.
+RUNNING = """
+SELECT team_id FROM submissions_submission WHERE status = 'running'
+UNION ALL
+SELECT owner.team_id FROM submissions_rerun AS rerun
+JOIN submissions_submission AS owner ON owner.id = rerun.submission_id WHERE rerun.lease_token IS NOT NULL
+"""
+
+
+def running_by_team() -> Counter[int]:
+    """Return the number of running evaluations of each team."""
+    with connection.cursor() as cursor:
+        cursor.execute(RUNNING)
+        return Counter(team for (team,) in cursor.fetchall())
+
+
+def max_running(*, large: bool) -> int:
+    """Return how many evaluations of one team may run, including the one that the calling process would start.
+
+    A process that must not take large files is reserved for small files of teams that have nothing else running.
+    """
+    return settings.TEAM_EVALUATIONS_AT_ONCE if large else 1
+
+
+def may_run_another(team_id: int, *, large: bool) -> bool:
+    """Tell whether another evaluation of the team may start. This is exact only while the team's row is locked."""
+    return running_by_team()[team_id] < max_running(large=large)

@@ -1,0 +1,50 @@
+"""Receives uploaded files: writes them to disk in chunks and hashes them meanwhile, so nothing is read twice."""
+
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
+
+
+def upload_folder() -> Path:
+    """Return the folder of uploads in progress. It is created again if an operator moved it away."""
+    folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+class HashedFile(TemporaryUploadedFile):
+    """A complete upload on disk. `sha256` is the hexadecimal digest of its content."""
+
+    sha256: str
+
+
+class HashingUploadHandler(TemporaryFileUploadHandler):
+    """Never holds more than one chunk (64 KiB) in memory."""
+
+    file: HashedFile
+
+    def new_file(self, *about: Any, **more: Any) -> None:
+        FileUploadHandler.new_file(self, *about, **more)  # not super(), which would open a plain temporary file
+        upload_folder()
+        self.file = HashedFile(self.file_name or "", self.content_type, 0, self.charset, self.content_type_extra)
+        self.digest = sha256()
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        self.digest.update(raw_data)
+        try:
+            super().receive_data_chunk(raw_data, start)
+        except OSError:
+            # Django does not close the file here. It would fill the disk until the next garbage collection.
+            with suppress(OSError):
+                self.file.close()
+            raise
+
+    def file_complete(self, file_size: int) -> HashedFile:
+        super().file_complete(file_size)
+        self.file.sha256 = self.digest.hexdigest()
+        return self.file

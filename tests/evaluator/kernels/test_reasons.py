@@ -1,0 +1,92 @@
+"""A fast path returns why it cannot score a file; no exception leaves it."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.catalog import Limits
+from evaluator.problems import Findings
+from evaluator.report import ReferenceNeeded
+from evaluator.request import Resources, ScoringRequest
+from evaluator.tracks import fast_path_of, scorer_of
+from evaluator.tracks.compiling import open_truth
+from evaluator.tracks.interface import Outcome
+from tests.evaluator.kernels import cases  # loads the kernels
+
+assert cases.IMAGES
+HEADER = "ImageId,PredictionString"
+PREDICTIONS = {
+    "openimages-detection": "/m/01yrx 0.5 0 0 0.5 0.5",
+    "openimages-relationships": "0.5 /m/01yrx 0 0 0.5 0.5 /m/0bt9lr 0 0 0.5 0.5 at",
+}
+FILES = {
+    "boxes.csv": "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\nstreet,/m/01yrx,0,0.5,0,0.5,0\n",
+    "relationships.csv": (
+        "ImageID,LabelName1,LabelName2,RelationshipLabel,XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2\n"
+        "street,/m/01yrx,/m/0bt9lr,at,0,0.5,0,0.5,0,0.5,0,0.5\n"
+    ),
+    "image_labels.csv": "ImageID,LabelName,Confidence\nstreet,/m/01yrx,1\nkitchen,/m/01yrx,0\n",
+}
+
+
+def outcome(folder: Path, track: str, content: bytes, limits: Limits, **parameters: Any) -> Outcome | ReferenceNeeded:
+    """Return what the fast path of a track returns for a file."""
+    for file in scorer_of(track).track.truth_files:
+        if file.name in FILES:
+            (folder / file.name).write_text(FILES[file.name])
+    scorer, submission = scorer_of(track), folder / "submission"
+    submission.write_bytes(content)
+    resolved = scorer.track.resolve(parameters)
+    request = ScoringRequest(track, folder, submission, resolved, resources=Resources(limits, threads=2))
+    truth, typed = open_truth(scorer, folder, resolved), scorer.parameters_of(resolved)
+    return fast_path_of(scorer.track).score(truth, request, typed, Findings())
+
+
+@pytest.mark.parametrize("track", PREDICTIONS)
+@pytest.mark.parametrize(
+    ("text", "limits", "reason"),
+    [
+        ("{header}\nstreet,{row}\n", {"number_characters": 10}, ReferenceNeeded.OTHER_LIMITS),
+        ("{header}\nstreet,{row}\n", {"line_bytes": 100}, ReferenceNeeded.OTHER_LIMITS),
+        ("ImageId,Strings\nstreet,{row}\n", {}, ReferenceNeeded.DEFECTIVE_HEADER),
+        ("PredictionString,ImageId\n{row},street\n", {}, ReferenceNeeded.STRING_BEFORE_IMAGE),
+        ("\udcff{header}\nstreet,{row}\n", {}, ReferenceNeeded.UNDECODABLE_HEADER),
+        ('{header}\n"street",{row}\n', {}, ReferenceNeeded.NOT_PLAIN),
+        ("{header}\nstreet,{negative}\n", {}, ReferenceNeeded.NEGATIVE_CONFIDENCE),
+        ("{header}\nstreet,{row} {row}\n", {"boxes": 1}, ReferenceNeeded.TOO_MANY_PREDICTIONS),
+        ("{header}\nstreet,{row}\nkitchen,{row}\n", {"images": 1}, ReferenceNeeded.TOO_MANY_IMAGES),
+        ("{header}\nattic,{row}\nattic,{row}\n", {}, ReferenceNeeded.REPEATED_IMAGE),
+    ],
+    ids=lambda value: value.name if isinstance(value, ReferenceNeeded) else "",
+)
+def test_the_reason_is_returned(
+    track: str, text: str, limits: dict[str, int], reason: ReferenceNeeded, tmp_path: Path
+) -> None:
+    row = PREDICTIONS[track]
+    content = text.format(header=HEADER, row=row, negative=row.replace("0.5", "-0.5", 1))
+    assert outcome(tmp_path, track, content.encode(errors="surrogateescape"), Limits(**limits)) is reason
+
+
+@pytest.mark.parametrize("track", PREDICTIONS)
+def test_a_damaged_gzip_file_is_a_reason_and_a_plain_file_is_scored(track: str, tmp_path: Path) -> None:
+    content = f"{HEADER}\nstreet,{PREDICTIONS[track]}\n".encode()
+    assert outcome(tmp_path, track, gzip.compress(content)[:-9], Limits()) is ReferenceNeeded.DAMAGED_GZIP
+    assert isinstance(outcome(tmp_path, track, content, Limits()), Outcome)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"group_of_weight": 0.3}, ReferenceNeeded.OTHER_PARAMETERS),
+        ({"expand_predictions": True}, ReferenceNeeded.OTHER_PARAMETERS),
+        ({"protocol": "fiftyone"}, ReferenceNeeded.OTHER_PROTOCOL),
+        ({"require_all_images": True}, ReferenceNeeded.MISSING_IMAGES),
+    ],
+)
+def test_parameters_of_detection_that_need_the_reference_implementation(
+    parameters: dict[str, Any], reason: ReferenceNeeded, tmp_path: Path
+) -> None:
+    content = f"{HEADER}\nstreet,{PREDICTIONS['openimages-detection']}\n".encode()
+    assert outcome(tmp_path, "openimages-detection", content, Limits(), **parameters) is reason

@@ -1,0 +1,12 @@
+"""Options that many scorings of tests have."""
+
+from pathlib import Path
+
+from evaluator.request import Bootstrap, ReportOptions, TruthOptions
+
+HALVES = TruthOptions(split=(0.4, 1))
+
+
+def with_intervals(replicates: int, seed: int = 0, draws: Path | None = None) -> ReportOptions:
+    """Return the options of a report with intervals."""
+    return ReportOptions(bootstrap=Bootstrap(replicates, seed, draws))

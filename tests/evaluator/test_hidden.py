@@ -1,0 +1,45 @@
+"""The set of hidden characters, against the properties of Unicode that Python has."""
+
+import sys
+import unicodedata
+
+import pytest
+
+from evaluator.hidden import HIDDEN, is_plain
+
+EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
+# Signs that enclose or precede digits, and are seen.
+SEEN_FORMATS = {*"\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"}
+VISIBLE_JOINERS = {
+    "TIFINAGH CONSONANT JOINER",
+    "BRAHMI NUMBER JOINER",
+    "ZANABAZAR SQUARE SUBJOINER",
+    "SOYOMBO SUBJOINER",
+}
+
+
+def test_every_control_format_and_line_separator_is_hidden_but_for_tab_and_line_ends() -> None:
+    seen = {sign for sign in EVERY if unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") and not HIDDEN.match(sign)}
+    assert seen == {*"\t\n\r"} | SEEN_FORMATS
+
+
+@pytest.mark.parametrize("words", ["VARIATION SELECTOR", "HANGUL FILLER", "VOWEL INHERENT", "JOINER", "NULL NOTEHEAD"])
+def test_what_unicode_names_as_drawn_by_nothing_is_hidden(words: str) -> None:
+    named = {sign for sign in EVERY if words in unicodedata.name(sign, "")}
+    assert {unicodedata.name(sign) for sign in named if not HIDDEN.match(sign)} <= VISIBLE_JOINERS
+    assert named
+
+
+def test_ignorable_code_points_are_hidden_before_they_are_assigned() -> None:
+    reserved = [0x2065, *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000)]
+    assert all(HIDDEN.match(chr(code)) for code in reserved)
+
+
+@pytest.mark.parametrize(("text", "plain"), [("\u2764\ufe0f", True), ("\u2764\ufe0e", False), ("a\ufe0f", False)])
+def test_an_emoji_may_be_asked_for_after_a_symbol_only(text: str, plain: bool) -> None:
+    assert is_plain(text) is plain
+
+
+def test_no_letter_digit_or_punctuation_is_hidden() -> None:
+    letters = [sign for sign in EVERY if unicodedata.category(sign)[0] in "LNP" and HIDDEN.match(sign)]
+    assert letters == [*"\u115f\u1160\u3164\uffa0"]

@@ -1,0 +1,42 @@
+"""The modules of a track implement what its entry in the catalogue declares."""
+
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+
+import pytest
+
+from evaluator.catalog import TRACKS
+from evaluator.problems import InvalidParameters
+from evaluator.scoring import candidates
+from evaluator.tracks import compiler_of, explainer_of, fast_path_of, interface, scorer_of
+
+
+@pytest.mark.parametrize("name", TRACKS)
+def test_every_module_that_is_named_has_the_methods_of_its_protocol(name: str) -> None:
+    track = TRACKS[name]
+    expected = [(compiler_of(track).compile_truth, ["folder", "parameters"])]
+    if track.modules.fast_path:
+        expected.append((fast_path_of(track).score, ["truth", "request", "parameters", "findings"]))
+    if track.modules.explanation:
+        explain = explainer_of(track).explain
+        expected.append((explain, [*signature(scorer_of(name).evaluate).parameters]))
+    for method, parameters in expected:
+        assert [*signature(method).parameters] == parameters
+    if track.modules.synthesizer:
+        assert import_module(track.modules.synthesizer).SYNTHESIZER
+
+
+@pytest.mark.parametrize("name", TRACKS)
+def test_a_scorer_gives_candidates_if_its_track_declares_them(name: str) -> None:
+    assert isinstance(scorer_of(name), interface.GivesCandidates) is TRACKS[name].gives_candidates
+
+
+def test_candidates_of_a_track_that_has_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameters, match="no candidates"):
+        candidates("objectnet", tmp_path, tmp_path / "out")
+
+
+def test_an_unknown_track_is_refused_with_the_names_of_all() -> None:
+    with pytest.raises(InvalidParameters, match="mnist: no such track; there are openimages-detection, "):
+        scorer_of("mnist")

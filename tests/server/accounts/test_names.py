@@ -1,0 +1,82 @@
+"""Names that cannot be seen as they are, and names that look alike."""
+
+import unicodedata
+
+import pytest
+from confusable_homoglyphs.confusables import confusables_data
+
+from server.accounts.names import BadName, clean_name, looks, prototypes, unmarked
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "att\ufe0f",  # variation selectors
+        "att\U000e0100",
+        "att\u180b",
+        "att\U0001d159",  # a note without a head
+        "att\u2065",  # not assigned, and ignored
+        "att\U00016fe4",  # a filler
+        "O\u0338wls",  # strokes through a letter
+        "Ow\u0335ls",
+        "Mu\u0308\u0308ller",  # one mark on another
+    ],
+)
+def test_a_name_that_shows_less_than_it_has_is_refused(name: str) -> None:
+    with pytest.raises(BadName, match="hidden characters or unclear marks"):
+        clean_name(name, 80)
+
+
+@pytest.mark.parametrize(
+    "name", ["\u00d8wls", "M\u00fcller", "\u1ec7", "\u2764\ufe0f Owls", "\u0928\u093f\u0915\u0941"]
+)
+def test_marks_and_emoji_that_are_seen_are_taken(name: str) -> None:
+    assert clean_name(name, 80) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Owls", "Ovvls"),
+        ("WIN", "vvin"),
+        ("\u00d8wls", "O\u0338wls"),  # taken before strokes were refused
+        ("Owls", "Owls\ufe0f"),
+        ("\u2764 Owls", "\u2764\ufe0f Owls"),
+        ("ix", "i\u0307x"),  # the dot of an i is there already
+        ("\u012fx", "\u012f\u0307x"),
+        ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # Cyrillic, with a palochka
+    ],
+)
+def test_names_look_alike(name: str, other: str) -> None:
+    assert looks(name) & looks(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("\u00d8wls", "Owls"), ("M\u00fcller", "Muller"), ("Alice", "Alicia"), ("Clara", "Dara")]
+)
+def test_names_that_differ_to_the_eye_do_not(name: str, other: str) -> None:
+    assert not looks(name) & looks(other)
+
+
+def test_what_stands_for_a_letter_stands_for_itself() -> None:
+    found = prototypes()
+    assert all(unicodedata.normalize("NFD", first).translate(found) == first for first in found.values())
+
+
+def test_every_pair_of_the_list_looks_alike() -> None:
+    """Of what names may be made of. The standard compares letters without their marks, and marks by themselves."""
+    unlike = [
+        (one, other)
+        for one, more in confusables_data.items()
+        for other in (unmarked(pair["c"]) for pair in more)
+        if is_compared(unmarked(one)) and is_compared(other) and not looks(unmarked(one)) & looks(other)
+    ]
+    assert unlike == [("i", "\u04cf"), ("\u04cf", "i")]
+
+
+def is_compared(text: str) -> bool:
+    try:
+        kept = clean_name(f"x{text}y", 80) == f"x{text}y"
+    except BadName:
+        return False
+    return kept and unicodedata.normalize("NFD", text) == text

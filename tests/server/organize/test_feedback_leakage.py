@@ -1,0 +1,86 @@
+"""Organizers read how much feedback reveals: in the admin, and when a bundle shows results per class."""
+
+from math import floor, log10
+from random import Random
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from evaluator.digits import published
+from server.challenges.feedback_leakage import (
+    END_STEPS,
+    PER_CLASS,
+    bits_a_day,
+    bits_of_a_class,
+    bits_of_a_number,
+    leakage_text,
+)
+from server.challenges.models import Phase
+
+
+def phase(**fields: Any) -> Phase:
+    return Phase(track="openimages-detection", **fields)
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        ({"quota_per_day": 4}, {"quota_per_day": 5}),
+        ({"feedback": "rounded", "feedback_decimals": 2}, {"feedback": "rounded", "feedback_decimals": 3}),
+        ({"feedback": "rounded", "feedback_decimals": 5}, {}),
+    ],
+)
+def test_less_feedback_reveals_fewer_bits(less: dict[str, Any], more: dict[str, Any]) -> None:
+    assert bits_a_day(phase(**less)) < bits_a_day(phase(**more))
+
+
+def test_a_number_of_one_decimal_has_eleven_values() -> None:
+    assert 2 ** bits_of_a_number(phase(feedback_decimals=1)) == pytest.approx(11)
+
+
+def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
+    """One file with one decimal: a score, two ends of eleven values, a rank of 10,000, two ties, one difference."""
+    counted = phase(quota_per_day=1, quota_total=2, feedback_decimals=1)
+    values = 11 * 11**2 * 10_000 * 3**2 * 11**2
+    assert 2 ** bits_a_day(counted) == pytest.approx(values)
+
+
+def test_a_published_interval_has_no_more_values_than_are_counted() -> None:
+    """All ends are at most 200 steps from the score, which lies between them."""
+    random = Random(1)
+    for _ in range(2_000):
+        score, half = random.random(), 10 ** random.uniform(-8, -0.31)
+        interval = max(0.0, score - half * random.uniform(0.1, 1.9)), min(1.0, score + half * random.uniform(0.1, 1.9))
+        step = 10.0 ** (floor(log10((interval[1] - interval[0]) / 2)) - 1)
+        for end in published(interval):
+            assert abs(end - score) / step < END_STEPS
+
+
+def test_a_ladder_tells_no_ties_and_no_differences() -> None:
+    assert bits_a_day(phase(feedback="ladder")) < bits_a_day(phase())
+    assert "control who registers" in leakage_text(phase(feedback="ladder"))
+
+
+def test_results_per_class_are_counted_with_their_charts() -> None:
+    assert bits_of_a_class(phase()) > 50 * 3 * 20
+    assert f"{bits_of_a_class(phase()):,.0f} bits, including its charts" in leakage_text(phase(feedback_classes=True))
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_the_admin_says_it(shown: bool, make: Any, client: Client) -> None:
+    row = make.phase(feedback_classes=shown)
+    client.force_login(make.user(is_staff=True, is_superuser=True))
+    html = client.get(reverse("admin:challenges_phase_change", args=[row.pk])).content.decode()
+    assert f"{bits_a_day(row):,.0f} bits a day" in html
+    assert (PER_CLASS in leakage_text(row)) == shown
+    assert html.count(PER_CLASS) == 1 + shown  # beside the switch, and in the text about what is revealed now
+
+
+@pytest.mark.parametrize("shown", ["true", "false"])
+def test_an_import_says_what_results_per_class_tell(
+    shown: str, bundle: Any, run: Any, quick_podium: Any, db: None
+) -> None:
+    bundle.sheet(phase=f"    feedback: {{classes: {shown}}}\n")
+    assert any(PER_CLASS in sentence for sentence in run()) == (shown == "true")

@@ -1,0 +1,105 @@
+"""A discarded rescoring removes what its reruns added, and nothing else."""
+
+from typing import Any
+
+import pytest
+
+from server.challenges.models import Phase
+from server.organize.services import rescoring
+from server.submissions.models import Evaluation, Rerun, Submission
+from server.submissions.services import leases, lifecycle, reruns
+from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
+
+__all__ = ["newer", "two"]  # fixtures
+pytestmark = pytest.mark.usefixtures("inline_queue")
+
+OLD = "of an earlier version"
+
+
+@pytest.fixture
+def upgraded(phase: Phase, two: Any) -> Phase:
+    """The phase after an upgrade of the evaluator: its boards show scores of the version before."""
+    Phase.objects.update(signature=OLD)
+    Evaluation.objects.update(signature=OLD, evaluator_version="0.9.0")
+    return Phase.objects.get()
+
+
+def scored_first(phase: Phase, make: Any, value: float, **fields: Any) -> Submission:
+    """What an upload and its first scoring with the present evaluator leave."""
+    submission = leases.claim(Submission, make.submission(phase, **fields).pk)
+    assert submission is not None
+    assert phase.truth is not None
+    split = {"headline": "mAP", "classes": [], "metrics": {"mAP": value}, "intervals": {}}
+    report = {"signature": kind(phase, phase.truth), "splits": {"public": split}}
+    assert lifecycle.record(submission, truth=phase.truth, report=report, cpu_seconds=1.0)
+    return submission
+
+
+def signatures(submission: Submission) -> list[str]:
+    return list(submission.evaluations.order_by("pk").values_list("signature", flat=True))
+
+
+def test_what_was_scored_for_the_first_time_meanwhile_keeps_its_scores(upgraded: Phase, make: Any, two: Any) -> None:
+    rescoring.start(phase=upgraded, by=None)
+    first = scored_first(upgraded, make, 0.3)
+    done(first, 0.3)  # its intervals
+    done(two[0], 0.9)
+    rescoring.discard(phase=upgraded, by=None)
+    assert [signatures(one) for one in (first, *two)] == [[kind(upgraded, upgraded.truth)], [OLD], [OLD]]
+    assert lines(upgraded) == [("A", 0.6), ("B", 0.5)]
+
+
+def test_another_rescoring_that_is_begun_takes_no_first_scores(upgraded: Phase, make: Any) -> None:
+    rescoring.start(phase=upgraded, by=None)
+    first = scored_first(upgraded, make, 0.3)
+    rescoring.start(phase=upgraded, by=None, truth=add(upgraded, version=2))
+    assert len(signatures(first)) == 1
+
+
+def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, newer: Any, make: Any) -> None:
+    """It was being scored when the boards were switched, and its truth is rescored to before it is recorded."""
+    running = leases.claim(Submission, make.submission(phase).pk)
+    assert running is not None
+    earlier = phase.truth
+    assert earlier is not None
+    rescoring.apply(rescoring=rescoring.start(phase=phase, by=None), by=None)
+    rescoring.start(phase=phase, by=None, truth=earlier)
+    split = {"headline": "mAP", "classes": [], "metrics": {"mAP": 0.5}, "intervals": {}}
+    report = {"signature": kind(phase, earlier), "splits": {"public": split}}
+    lifecycle.record(running, truth=earlier, report=report, cpu_seconds=1.0)
+    rescoring.discard(phase=phase, by=None)
+    assert signatures(running) == [kind(phase, earlier)]
+
+
+def test_intervals_that_a_submission_waits_for_are_still_asked_for(upgraded: Phase, two: Any) -> None:
+    """An upgrade came between the scores of A and their intervals."""
+    reruns.request([two[0]], truth=upgraded.truth)
+    Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
+    rescoring.start(phase=upgraded, by=None)
+    rescoring.discard(phase=upgraded, by=None)
+    assert list(Rerun.objects.values_list("submission", flat=True)) == [two[0].pk]
+    done(two[0], 0.6)
+    assert Submission.objects.get(pk=two[0].pk).is_settled
+
+
+def test_the_first_score_against_the_active_truth_stays(upgraded: Phase, newer: Any, make: Any, two: Any) -> None:
+    """A was scored against the truth before, and waited for a score against the active one when it was upgraded."""
+    Evaluation.objects.filter(submission=two[0]).update(truth=newer)
+    reruns.request([two[0]], truth=upgraded.truth)
+    rescoring.start(phase=upgraded, by=None, truth=upgraded.truth)
+    done(two[0], 0.6)
+    rescoring.discard(phase=upgraded, by=None)
+    assert len(signatures(two[0])) == 2
+
+
+@pytest.mark.phase(feedback="ladder")
+def test_what_a_ladder_shows_for_a_first_score_stays(upgraded: Phase, make: Any, two: Any) -> None:
+    rescoring.start(phase=upgraded, by=None)
+    done(two[0], 0.6)
+    first = scored_first(upgraded, make, 0.3, team=two[0].team)
+    done(first, 0.3)
+    shown = first.evaluations.get().published
+    assert shown is not None
+    assert shown.submission == two[0]
+    rescoring.discard(phase=upgraded, by=None)
+    assert first.evaluations.get().published == shown

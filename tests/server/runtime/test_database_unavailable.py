@@ -1,0 +1,108 @@
+"""An unreachable or locked database gives a 503 with Retry-After, never a 500."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import InterfaceError, OperationalError, connection
+from django.test import Client
+
+from server.errors import database_unavailable
+from tests.server.page import Page
+
+PAGES = ("/", "/challenges/c/", "/challenges/c/leaderboard", "/challenges/c/leaderboard.csv", "/accounts/")
+API = (
+    *("challenges", "challenges/c", "challenges/c/phases/main/quota", "challenges/c/phases/main/leaderboard"),
+    "challenges/c/phases/main/submissions",
+)
+
+
+def locked(folder: Path) -> sqlite3.OperationalError:
+    """Return SQLite's error if another process writes for too long."""
+    file = folder / "locked.sqlite3"
+    with closing(sqlite3.connect(file)) as writer, closing(sqlite3.connect(file, timeout=0)) as waiting:
+        writer.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError) as error:
+            waiting.execute("BEGIN IMMEDIATE")
+    return error.value
+
+
+def missing(folder: Path) -> sqlite3.OperationalError:
+    """Return SQLite's error if its file cannot be opened."""
+    with pytest.raises(sqlite3.OperationalError) as error:
+        sqlite3.connect(folder / "nowhere" / "x.sqlite3")
+    return error.value
+
+
+def caused(kind: type[Exception], cause: Exception) -> Exception:
+    """Return Django's exception with the driver's as its cause."""
+    error = kind(*cause.args)
+    error.__cause__ = cause
+    return error
+
+
+@pytest.fixture(params=["locked", "missing", "lost", "shut down", "closed"])
+def away(request: Any, tmp_path: Path) -> Exception:
+    made: dict[str, Callable[[], Exception]] = {
+        "locked": lambda: caused(OperationalError, locked(tmp_path)),
+        "missing": lambda: caused(OperationalError, missing(tmp_path)),
+        "lost": lambda: caused(OperationalError, psycopg.OperationalError("server closed the connection unexpectedly")),
+        "shut down": lambda: caused(OperationalError, psycopg.errors.AdminShutdown("terminating connection")),
+        "closed": lambda: caused(InterfaceError, psycopg.InterfaceError("the connection is closed")),
+    }
+    return made[request.param]()
+
+
+@pytest.fixture
+def asked(make: Any, away: Exception) -> Iterator[Client]:
+    """Return the browser of a member while every query fails."""
+    phase = make.phase(make.challenge(slug="c"), slug="main")
+    browser = Client(raise_request_exception=False)
+    browser.force_login(make.team(phase.challenge).memberships.get().user)
+
+    def fail(*_: Any) -> None:
+        raise away
+
+    with connection.execute_wrapper(fail):
+        yield browser
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_says_so_and_when_to_come_again(path: str, asked: Client) -> None:
+    page = asked.get(path)
+    assert (page.status_code, page["Retry-After"]) == (503, "10")
+    assert "maintenance" in Page(page).words
+    assert "Traceback" not in page.content.decode()
+
+
+@pytest.mark.parametrize("path", API)
+def test_the_api_says_so_with_its_code(path: str, asked: Client) -> None:
+    answer = asked.get(f"/api/v1/{path}")
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "maintenance", "10")
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+def test_a_session_that_cannot_be_kept_says_so(asked: Client) -> None:
+    assert asked.post("/accounts/logout").status_code == 503
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("x"),
+        caused(OperationalError, psycopg.errors.SyntaxError("x")),
+        caused(OperationalError, psycopg.errors.UndefinedFunction("x")),
+    ],
+)
+def test_our_own_mistakes_stay_mistakes(error: Exception) -> None:
+    assert database_unavailable(error) is None
+
+
+def test_a_table_that_is_not_there_is_our_mistake() -> None:
+    with closing(sqlite3.connect(":memory:")) as database, pytest.raises(sqlite3.OperationalError) as error:
+        database.execute("SELECT * FROM nothing")
+    assert database_unavailable(caused(OperationalError, error.value)) is None

@@ -1,0 +1,83 @@
+"""Settings of a worker that may cause harm are reported at start, with what to set."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.runtime import setting_warnings
+
+GIB = 2**30
+
+
+@pytest.mark.parametrize(
+    ("at_once", "processes", "warned"), [(1, 1, False), (2, 1, False), (1, 2, False), (2, 2, True), (4, 3, True)]
+)
+def test_operator_is_warned_if_one_team_may_occupy_every_process(settings, monkeypatch, at_once, processes, warned):
+    monkeypatch.setattr(setting_warnings, "memory_warning", lambda: "")
+    settings.TEAM_EVALUATIONS_AT_ONCE, settings.WORKER_PROCESSES = at_once, processes
+    expected = [
+        f"TEAM_EVALUATIONS_AT_ONCE={at_once} lets one team occupy all {processes} processes",
+        f"{processes - 1} or less",
+    ]
+    found = setting_warnings.setting_warnings()
+    assert [all(words in warning for words in expected) for warning in found] == [True] * warned
+
+
+def test_too_little_memory_is_a_warning(settings, monkeypatch):
+    settings.TEAM_EVALUATIONS_AT_ONCE, settings.WORKER_PROCESSES = 1, 2
+    monkeypatch.setattr(setting_warnings, "memory_warning", lambda: "too much")
+    assert setting_warnings.setting_warnings() == ["too much"]
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """`machine(16 * GIB, groups={"a/memory.max": "1024"}, membership="0::/a/b")`."""
+
+    def build(installed: int, *, groups: dict[str, str] | None = None, membership: str = "0::/") -> None:
+        (tmp_path / "meminfo").write_text(f"MemTotal:       {installed // 1024} kB\nMemFree: 1 kB\n")
+        (tmp_path / "membership").write_text(membership + "\n")
+        for name, limit in (groups or {}).items():
+            (tmp_path / "groups" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "groups" / name).write_text(limit + "\n")
+        monkeypatch.setattr(setting_warnings, "INSTALLED", tmp_path / "meminfo")
+        monkeypatch.setattr(setting_warnings, "MEMBERSHIP", tmp_path / "membership")
+        monkeypatch.setattr(setting_warnings, "CONTROL_GROUPS", tmp_path / "groups")
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("groups", "membership", "available"),
+    [
+        ({}, "0::/", 16 * GIB),
+        ({"memory.max": str(4 * GIB)}, "0::/", 4 * GIB),  # in a container
+        ({"a/b/memory.max": "max", "a/memory.max": str(3 * GIB)}, "0::/a/b", 3 * GIB),  # the parent's limit counts too
+        ({"memory/a/memory.limit_in_bytes": str(2 * GIB)}, "4:cpu:/x\n5:memory,rdma:/a", 2 * GIB),  # version 1
+        ({"memory/memory.limit_in_bytes": "9223372036854771712"}, "5:memory:/gone", 16 * GIB),  # no limit
+    ],
+)
+def test_available_memory_is_what_the_control_groups_leave(machine, groups, membership, available):
+    machine(16 * GIB, groups=groups, membership=membership)
+    assert setting_warnings.available_bytes() == available
+
+
+def test_workers_that_need_more_than_the_machine_has_are_reported_with_what_to_set(machine, settings):
+    machine(8 * GIB)
+    settings.WORKER_PROCESSES, settings.WORKER_MEMORY_BYTES = 4, 6 * GIB
+    warning = setting_warnings.memory_warning()
+    assert "4 processes may use 6 GiB each, 24 GiB in total; this machine has 8 GiB" in warning
+    assert f"WORKER_MEMORY_BYTES={2 * GIB} or less, or WORKER_PROCESSES=1" in warning
+
+
+@pytest.mark.parametrize(("processes", "warned"), [(2, False), (3, True)])
+def test_workers_that_fit_are_not_reported(machine, settings, processes, warned):
+    machine(12 * GIB)
+    settings.WORKER_PROCESSES, settings.WORKER_MEMORY_BYTES = processes, 6 * GIB
+    assert bool(setting_warnings.memory_warning()) == warned
+
+
+def test_no_warning_if_the_memory_is_unknown(monkeypatch, tmp_path, settings):
+    for name in ("INSTALLED", "MEMBERSHIP", "CONTROL_GROUPS"):
+        monkeypatch.setattr(setting_warnings, name, tmp_path / "none")
+    assert setting_warnings.memory_warning() == ""

@@ -1,0 +1,172 @@
+"""Failed submissions are queued again, missing intervals computed, quota given back, and the actor is logged."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from server.audit.models import Entry
+from server.submissions.models import Failure, QuotaEntry, Replicates, Rerun, Status, Submission
+from server.submissions.services import leases, lifecycle, quota
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture(autouse=True)
+def queue(inline_queue: Any, django_capture_on_commit_callbacks: Any) -> Any:
+    with django_capture_on_commit_callbacks(execute=True):
+        yield inline_queue
+
+
+@pytest.fixture
+def failed(make: Any) -> Any:
+    """`failed(Failure.ACCIDENT, phase)`: create a charged submission that failed with this code."""
+
+    def build(code: Failure = Failure.ACCIDENT, phase: Any = None) -> Submission:
+        submission: Submission = make.submission(phase or make.phase())
+        quota.charge(submission, now=NOW)
+        lifecycle.fail(leases.claim(Submission, submission.pk), code=code, sentence="x", final=True)
+        return submission
+
+    return build
+
+
+def statuses(*submissions: Submission) -> list[str]:
+    return [Submission.objects.get(pk=one.pk).status for one in submissions]
+
+
+def balance(submission: Submission) -> int:
+    return sum(QuotaEntry.objects.filter(submission=submission).values_list("amount", flat=True))
+
+
+def test_requeued_submission_begins_anew_and_is_scored_once_more(failed):
+    submission = failed()
+    call_command("requeue", submission.pk)
+    row = Submission.objects.get()
+    assert (row.status, row.attempts, row.fault, row.failure_code, row.finished_at) == ("queued", 0, "", "", None)
+    assert leases.claim(Submission, submission.pk) is not None
+
+
+def test_quota_that_was_given_back_stays_so_and_what_was_charged_too(failed):
+    ours, theirs = failed(Failure.ACCIDENT), failed(Failure.OUT_OF_TIME)
+    call_command("requeue", all=True)
+    assert (balance(ours), balance(theirs)) == (0, 1)
+
+
+def test_only_what_is_asked_for_is_requeued(make, failed):
+    phase = make.phase()
+    one, other, late = failed(phase=phase), failed(Failure.UNUSABLE_TRUTH), failed(Failure.OUT_OF_TIME)
+    call_command("requeue", phase=str(phase))
+    assert statuses(one, other, late) == ["queued", "failed", "failed"]
+    call_command("requeue", fault="organizer")
+    assert statuses(one, other, late) == ["queued", "queued", "failed"]
+    call_command("requeue", all=True)
+    assert statuses(one, other, late) == ["queued"] * 3
+
+
+def test_nothing_is_requeued_without_a_filter(failed):
+    failed()
+    with pytest.raises(CommandError, match="Choose submissions by"):
+        call_command("requeue")
+
+
+def test_what_has_not_failed_is_left_alone(make):
+    submission = make.submission(make.phase(), status=Status.REJECTED, finished_at=NOW)
+    call_command("requeue", all=True)
+    assert statuses(submission) == ["rejected"]
+
+
+def test_file_that_was_removed_is_not_requeued(failed, capsys):
+    submission = failed()
+    Submission.objects.update(file="")
+    call_command("requeue", all=True)
+    assert statuses(submission) == ["failed"]
+    assert "was removed" in capsys.readouterr().err
+
+
+def test_file_that_its_team_uploaded_again_is_not_scored_twice(make, failed, capsys):
+    submission = failed()
+    again = make.submission(submission.phase, submission.team, sha256=submission.sha256)
+    call_command("requeue", all=True)
+    assert statuses(submission, again) == ["failed", "queued"]
+    assert "0 of 1 queued again" in capsys.readouterr().out
+
+
+def test_who_acted_is_in_the_audit_log(make, failed):
+    submission = failed()
+    make.user(username="olga", is_staff=True)
+    call_command("requeue", submission.pk, acts_for="Olga")
+    entry = Entry.objects.get(action="submission.requeued")
+    assert (entry.actor_name, entry.subject) == ("olga", f"submission {submission.pk}")
+
+
+def test_person_who_organizes_something_else_may_not(make, failed, capsys):
+    submission = failed()
+    make.user(username="eve")
+    call_command("requeue", submission.pk, acts_for="eve")
+    assert statuses(submission) == ["failed"]
+    assert "does not organize" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["requeue", "give_back", "quarantine"])
+def test_unknown_person_cannot_act(db, own_folders, command):
+    more = {"restore": True} if command == "quarantine" else {}
+    with pytest.raises(CommandError, match="no active account named nobody"):
+        call_command(command, *([] if more else [uuid4()]), acts_for="nobody", **more)
+
+
+@pytest.fixture
+def bare(make: Any, scored: Any) -> Submission:
+    """Create a scored submission whose interval was given up."""
+    submission: Submission = scored(make.phase(), 0.5)
+    Rerun.objects.create(submission=submission, truth=submission.phase.truth, enqueued_at=NOW, failure="lost")
+    return submission
+
+
+def test_interval_that_was_given_up_is_asked_for_again(bare):
+    call_command("requeue", intervals=True, all=True)
+    waiting = Rerun.objects.queued().get()
+    assert (waiting.submission, waiting.attempts, waiting.submission.stage) == (bare, 0, "bootstrapping")
+    assert leases.claim(Rerun, waiting.pk) is not None
+
+
+def test_interval_that_is_there_or_to_come_is_not(bare, capsys):
+    evaluation = bare.evaluations.get()
+    Replicates.objects.create(evaluation=evaluation, split="public", seed=0, count=0, values=b"")
+    call_command("requeue", intervals=True, all=True)
+    Replicates.objects.all().delete()
+    Rerun.objects.update(failure="")
+    call_command("requeue", intervals=True, all=True)
+    assert capsys.readouterr().out == "0 of 0 queued again\n" * 2
+
+
+def test_scores_of_a_service_without_intervals_lack_none(bare, settings, capsys):
+    settings.INTERVAL_REPLICATES = 0
+    call_command("requeue", intervals=True, all=True)
+    assert capsys.readouterr().out == "0 of 0 queued again\n"
+
+
+def test_organizer_gives_back_what_a_file_was_charged(make, failed):
+    submission = failed(Failure.OUT_OF_TIME)
+    submission.phase.challenge.organizers.add(make.user(username="olga"))
+    assert balance(submission) == 1
+    call_command("give_back", submission.pk, acts_for="olga")
+    assert balance(submission) == 0
+    assert Entry.objects.get(action="submission.given_back").actor_name == "olga"
+
+
+def test_nothing_is_given_back_twice(failed):
+    submission = failed(Failure.ACCIDENT)
+    with pytest.raises(CommandError, match="nothing to give back"):
+        call_command("give_back", submission.pk)
+
+
+def test_score_is_not_given_back(make):
+    submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
+    quota.charge(submission, now=NOW)
+    with pytest.raises(CommandError, match="has not failed"):
+        call_command("give_back", submission.pk)
+    assert balance(submission) == 1

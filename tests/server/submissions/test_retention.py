@@ -1,0 +1,122 @@
+"""How long files are kept, how much storage a team may use, and what pages and API show of it."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.test import Client
+
+from server.errors import Refused
+from server.submissions.models import Status, Submission
+from server.submissions.services import intake
+from server.submissions.services.sweeping import sweep
+from tests.server.page import Page
+
+NOW = datetime.now(UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def ended(make: Any) -> Any:
+    """`ended(Status.FAILED, days=8)`: create a submission that ended eight days ago."""
+
+    def build(status: Status, *, days: float, **fields: Any) -> Submission:
+        why = {"fault": "platform", "failure": "x"} if status == Status.FAILED else {}
+        made: Submission = make.submission(make.phase(), status=status, finished_at=NOW - days * DAY, **why, **fields)
+        return made
+
+    return build
+
+
+@pytest.mark.parametrize("status", [Status.REJECTED, Status.FAILED, Status.CANCELLED])
+@pytest.mark.parametrize(("days", "removed"), [(6.9, 0), (7.1, 1)])
+def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(ended, status, days, removed):
+    submission = ended(status, days=days)
+    path = Path(submission.file.path)
+    assert sweep().removed == removed
+    submission.refresh_from_db()
+    assert (path.exists(), bool(submission.file), submission.status) == (not removed, not removed, status)
+
+
+def test_file_that_was_scored_stays(ended):
+    submission = ended(Status.SCORED, days=1000)
+    assert sweep().removed == 0
+    assert Path(submission.file.path).exists()
+
+
+@pytest.fixture
+def entrant(make: Any) -> dict[str, Any]:
+    phase = make.phase()
+    team = make.team(phase.challenge)
+    return {"user": team.memberships.get().user, "team": team, "phase": phase}
+
+
+def submit(entrant: dict[str, Any], content: bytes) -> Submission:
+    return intake.submit(file=ContentFile(content, "predictions.csv"), **entrant)
+
+
+def test_files_beyond_a_teams_share_are_refused(entrant, settings, inline_queue, own_folders):
+    settings.TEAM_STORAGE_BYTES = 100
+    submit(entrant, b"a" * 60)
+    with pytest.raises(Refused) as caught:
+        submit(entrant, b"b" * 41)
+    assert (caught.value.code, caught.value.status) == ("storage_exhausted", 429)
+    assert (caught.value.extra["used_bytes"], caught.value.extra["allowed_bytes"]) == (60, 100)
+    assert submit(entrant, b"c" * 40).size_bytes == 40
+    assert len(list((Path(settings.MEDIA_ROOT) / "submissions").iterdir())) == 2
+
+
+def test_rejected_files_count_until_they_are_removed(make, entrant, settings, inline_queue):
+    settings.TEAM_STORAGE_BYTES = 100
+    ended = {"status": Status.REJECTED, "finished_at": NOW - 6 * DAY}
+    rejected = make.submission(entrant["phase"], entrant["team"], content=b"a" * 100, **ended)
+    with pytest.raises(Refused) as caught:
+        submit(entrant, b"b")
+    assert caught.value.extra["next_allowed_at"] == (NOW + DAY).isoformat().replace("+00:00", "Z")
+    left = (NOW + DAY - datetime.now(UTC)).total_seconds()
+    assert left <= int(caught.value.headers["Retry-After"]) < left + 60
+    Submission.objects.filter(pk=rejected.pk).update(finished_at=NOW - 8 * DAY)
+    sweep()
+    assert submit(entrant, b"b").status == Status.QUEUED
+
+
+def test_share_is_each_teams_own(make, entrant, settings, inline_queue):
+    settings.TEAM_STORAGE_BYTES = 10
+    make.submission(entrant["phase"], content=b"a" * 10)
+    assert submit(entrant, b"b" * 10)
+
+
+def test_full_share_is_said_before_a_body_is_read(make, entrant, settings, api):
+    settings.TEAM_STORAGE_BYTES = 10
+    make.submission(entrant["phase"], entrant["team"], content=b"a" * 10)
+    phase = entrant["phase"]
+    path = f"challenges/{phase.challenge.slug}/phases/{phase.slug}"
+    answer = api.post(f"{path}/submissions", user=entrant["user"])
+    assert (answer.status_code, answer.json()["code"]) == (429, "storage_exhausted")
+    told = api.get(f"{path}/quota", user=entrant["user"]).json()
+    assert (told["storage_used_bytes"], told["storage_allowed_bytes"]) == (10, 10)
+
+
+@pytest.mark.parametrize("page", ["submit", "submissions"])
+def test_pages_show_the_share_and_how_long_files_stay(make, entrant, settings, client: Client, page):
+    settings.TEAM_STORAGE_BYTES = 3 * 2**30
+    make.submission(entrant["phase"], entrant["team"], content=b"a")
+    client.force_login(entrant["user"])
+    words = Page(client.get(f"/challenges/{entrant['phase'].challenge.slug}/{page}")).words
+    assert "3 GiB" in words
+    assert "A file that was not scored is removed after 7 days" in words
+
+
+def test_page_of_a_submission_says_until_when_and_that_it_is_gone(ended, client: Client, api):
+    submission = ended(Status.REJECTED, days=6)
+    client.force_login(submission.user)
+    address = f"/submissions/{submission.pk}/"
+    assert "The file is kept until" in Page(client.get(address)).words
+    assert api.get(f"submissions/{submission.pk}", user=submission.user).json()["file_kept"] is True
+    Submission.objects.update(finished_at=NOW - 8 * DAY)
+    sweep()
+    assert "so it was removed after 7 days" in Page(client.get(address)).words
+    told = api.get(f"submissions/{submission.pk}", user=submission.user).json()
+    assert (told["file_kept"], told["file_removed_at"]) == (False, None)

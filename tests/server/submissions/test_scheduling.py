@@ -1,0 +1,243 @@
+"""Scheduling: teams take turns, small files come before large ones, two of a team run; a message only wakes."""
+
+import gzip
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+
+from server.challenges.models import Phase, Team
+from server.submissions import queue
+from server.submissions.models import Rerun, Status, Submission
+from server.submissions.services import leases, lifecycle, scheduling
+from server.submissions.small_files import is_small
+from tests.conftest import Make
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def queued(make: Make, phase: Phase) -> Any:
+    """`queued(team, 3, small=True)`: create three submissions of the team, one after the other."""
+
+    def build(team: Team, count: int = 1, **fields: Any) -> list[Submission]:
+        begun = Submission.objects.count()
+        return [
+            make.submission(phase, team, **{"received_at": NOW + timedelta(seconds=begun + number), **fields})
+            for number in range(count)
+        ]
+
+    return build
+
+
+def served(count: int, *, large: bool = True) -> list[str]:
+    """Score this many submissions one after the other, and return the names of their teams."""
+    names = []
+    for _ in range(count):
+        claimed = scheduling.claim_next(Submission, large=large)
+        names.append(claimed.team.name if claimed else "")
+        Submission.objects.running().update(status=Status.SCORED, finished_at=NOW, stage="", **leases.NO_LEASE)
+    return names
+
+
+def test_team_with_twenty_files_does_not_delay_another_teams_one(make, phase, queued):
+    many, one, late = (make.team(phase.challenge, name=name) for name in ("many", "one", "late"))
+    queued(many, 20)
+    queued(one)
+    queued(late, 2)
+    assert served(6) == ["many", "one", "late", "many", "late", "many"]
+
+
+def test_team_that_comes_again_and_again_waits_for_those_that_were_not_served_since(make, phase, queued):
+    first, second = (make.team(phase.challenge, name=name) for name in ("first", "second"))
+    queued(first, 5)
+    assert served(1) == ["first"]
+    queued(second)
+    assert served(2) == ["second", "first"]
+
+
+def test_third_file_of_a_team_waits_though_workers_are_free(make, phase, queued):
+    queued(make.team(phase.challenge), 3)
+    claimed = [scheduling.claim_next(Submission, large=True) for _ in range(3)]
+    assert [one is not None for one in claimed] == [True, True, False]
+
+
+def test_place_that_is_left_is_taken(make, phase, queued):
+    queued(make.team(phase.challenge), 3)
+    first, _ = scheduling.claim_next(Submission, large=True), scheduling.claim_next(Submission, large=True)
+    lifecycle.reject(first, findings={})
+    assert scheduling.claim_next(Submission, large=True) is not None
+
+
+def test_claim_itself_knows_the_limit(make, phase, queued):
+    claimed = [leases.claim(Submission, one.pk) for one in queued(make.team(phase.challenge), 3)]
+    assert [one is not None for one in claimed] == [True, True, False]
+    assert Submission.objects.queued().get().attempts == 0
+
+
+def test_limit_is_each_teams_own(make, phase, queued):
+    for _ in range(2):
+        queued(make.team(phase.challenge), 3)
+    assert sum(scheduling.claim_next(Submission, large=True) is not None for _ in range(6)) == 4
+
+
+def test_small_file_goes_before_large_ones_that_came_first(make, phase, queued):
+    queued(make.team(phase.challenge, name="large"), 3)
+    queued(make.team(phase.challenge, name="small"), small=True)
+    assert served(2) == ["small", "large"]
+
+
+def test_process_for_small_files_takes_no_large_one(make, phase, queued):
+    queued(make.team(phase.challenge), 2)
+    assert scheduling.claim_next(Submission, large=False) is None
+
+
+def test_process_for_small_files_is_for_teams_that_have_nothing_else_running(make, phase, queued):
+    busy, idle = (make.team(phase.challenge, name=name) for name in ("busy", "idle"))
+    first, second = queued(busy, 2, small=True)
+    assert scheduling.claim_next(Submission, large=True) == first
+    assert scheduling.claim_next(Submission, large=False) is None
+    assert leases.claim(Submission, second.pk, large=False) is None
+    (others,) = queued(idle, small=True)
+    assert scheduling.claim_next(Submission, large=False) == others
+
+
+def test_file_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_attempt_counts(make, phase, queued):
+    (submission,) = queued(make.team(phase.challenge), small=True)
+    leases.release_as_large(scheduling.claim_next(Submission, large=False))
+    submission.refresh_from_db()
+    assert (submission.status, submission.attempts, submission.small) == ("queued", 0, False)
+    assert scheduling.claim_next(Submission, large=False) is None
+    assert scheduling.claim_next(Submission, large=True) == submission
+
+
+def test_file_that_must_wait_waits(make, phase, queued):
+    queued(make.team(phase.challenge), not_before=datetime.now(UTC) + timedelta(minutes=1))
+    assert scheduling.claim_next(Submission, large=True) is None
+    Submission.objects.update(not_before=datetime.now(UTC) - timedelta(seconds=1))
+    assert scheduling.claim_next(Submission, large=True).not_before is None
+
+
+@pytest.fixture
+def waiting(make: Make, phase: Phase) -> Any:
+    """`waiting(team, small=True)`: create a rerun of a scored file of the team."""
+
+    def build(team: Team, purpose: str = Rerun.Purpose.INTERVALS, **fields: Any) -> Rerun:
+        scored = make.submission(phase, team, status=Status.SCORED, finished_at=NOW, **fields)
+        return Rerun.objects.create(submission=scored, truth=phase.truth, purpose=purpose, enqueued_at=NOW)
+
+    return build
+
+
+def test_large_rerun_waits_while_its_team_is_scored(make, phase, queued, waiting):
+    team = make.team(phase.challenge)
+    later = waiting(team)
+    queued(team)
+    running = scheduling.claim_next(Submission, large=True)
+    assert scheduling.claim_next(Rerun, large=True) is None
+    lifecycle.reject(running, findings={})
+    assert scheduling.claim_next(Rerun, large=True) == later
+
+
+def test_large_reruns_leave_a_place_for_the_teams_next_file(make, phase, queued, waiting):
+    team = make.team(phase.challenge)
+    for _ in range(2):
+        waiting(team)
+    assert scheduling.claim_next(Rerun, large=True) is not None
+    assert scheduling.claim_next(Rerun, large=True) is None
+    queued(team)
+    assert scheduling.claim_next(Submission, large=True) is not None
+
+
+def test_reruns_count_among_the_two_of_a_team(make, phase, queued, waiting):
+    team = make.team(phase.challenge)
+    for _ in range(3):
+        waiting(team, small=True)
+    assert [scheduling.claim_next(Rerun, large=True) is not None for _ in range(3)] == [True, True, False]
+    queued(team)
+    assert scheduling.claim_next(Submission, large=True) is None
+    assert leases.claim(Rerun, Rerun.objects.queued().get().pk) is None
+
+
+def test_process_for_small_files_takes_no_large_rerun(make, phase, waiting):
+    waiting(make.team(phase.challenge))
+    assert scheduling.claim_next(Rerun, large=False) is None
+
+
+def test_process_for_small_files_takes_no_rerun_of_a_team_that_has_something_running(make, phase, waiting):
+    team = make.team(phase.challenge)
+    waiting(team, small=True)
+    second = waiting(team, small=True)
+    assert scheduling.claim_next(Rerun, large=True) is not None
+    assert scheduling.claim_next(Rerun, large=False) is None
+    assert leases.claim(Rerun, second.pk, large=False) is None
+
+
+def test_rerun_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_attempt_counts(make, phase, waiting):
+    later = waiting(make.team(phase.challenge), small=True)
+    leases.release_as_large(scheduling.claim_next(Rerun, large=False))
+    assert (Rerun.objects.get().attempts, Submission.objects.get().small) == (0, False)
+    assert scheduling.claim_next(Rerun, large=False) is None
+    assert scheduling.claim_next(Rerun, large=True) == later
+
+
+def test_intervals_of_one_team_do_not_wait_for_explanations_of_others(make, phase, waiting):
+    for _ in range(3):
+        waiting(make.team(phase.challenge), purpose=Rerun.Purpose.EXPLANATION)
+    interval = waiting(make.team(phase.challenge))
+    assert scheduling.claim_next(Rerun, large=True) == interval
+
+
+def rerun_in_turn(count: int) -> list[str]:
+    """Do this many reruns one after the other, and return the names of their teams."""
+    names = []
+    for _ in range(count):
+        claimed = scheduling.claim_next(Rerun, large=True)
+        names.append(claimed.submission.team.name if claimed else "")
+        Rerun.objects.running().delete()
+    return names
+
+
+def test_team_with_many_reruns_does_not_delay_another_teams_one(make, phase, waiting):
+    many, one, late = (make.team(phase.challenge, name=name) for name in ("many", "one", "late"))
+    for team in (many, many, many, one, late, late):
+        waiting(team)
+    assert rerun_in_turn(6) == ["many", "one", "late", "many", "late", "many"]
+
+
+def test_small_rerun_goes_before_large_ones_that_were_asked_for_first(make, phase, waiting):
+    for name in ("large", "small"):
+        waiting(make.team(phase.challenge, name=name), small=name == "small")
+    assert rerun_in_turn(2) == ["small", "large"]
+
+
+@pytest.mark.parametrize(("messages", "sent"), [(0, 1), (1, 0), (None, 0)])
+def test_whoever_leaves_a_place_wakes_another_where_no_message_is_left(
+    make, phase, queued, waiting, inline_queue, monkeypatch, messages, sent
+):
+    team = make.team(phase.challenge)
+    (first,), later = queued(team), waiting(team)
+    monkeypatch.setattr(queue, "waiting", lambda kind: messages)
+    scheduling.wake(Submission)
+    scheduling.wake(Rerun)
+    assert (inline_queue.sent, inline_queue.sent_later) == ([first.pk] * sent, [later.pk] * sent)
+
+
+@pytest.mark.parametrize(
+    ("content", "small"),
+    [
+        (b"a" * 1000, True),
+        (b"a" * 1001, False),
+        (gzip.compress(b"a" * 1000, mtime=0), True),
+        (gzip.compress(b"a" * 1001, mtime=0), False),  # 30 bytes when compressed
+        (gzip.compress(b"a" * 10**6, mtime=0), False),
+        (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),  # a small first member
+        (gzip.compress(b"", mtime=0) * 20, False),
+        (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # damaged
+        (b"", True),
+    ],
+)
+def test_size_that_matters_is_the_unpacked_one(settings, content, small):
+    settings.SMALL_FILE_MAX_BYTES = 1000
+    assert is_small(ContentFile(content)) == small

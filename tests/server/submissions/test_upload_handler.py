@@ -1,0 +1,186 @@
+"""Uploads are refused before their first byte if possible, hashed while they arrive, and never held in memory."""
+
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from errno import ENOSPC
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from server.submissions.models import Submission
+from server.submissions.services import intake
+from server.submissions.upload_handler import HashedFile
+from server.wsgi import application
+from tests.server.documented import Api, part
+
+PAGE, API = "/challenges/c/submit", "/api/v1/challenges/c/phases/main/submissions"
+HOUR = timedelta(hours=1)
+MEBIBYTE = 2**20
+LARGE = 48 * MEBIBYTE
+TOKEN = "a" * 32
+
+
+class Pieces:
+    """A request body that is generated while it is read, always with a size."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self.pieces, self.rest = pieces, b""
+
+    def read(self, size: int) -> bytes:
+        while len(self.rest) < size and (piece := next(self.pieces, b"")):
+            self.rest += piece
+        found, self.rest = self.rest[:size], self.rest[size:]
+        return found
+
+    readline = read  # required, but unused
+
+
+class Unread:
+    """A request body that must not be read."""
+
+    def read(self, *size: int) -> bytes:
+        raise AssertionError("the body was read")
+
+    readline = read
+
+
+Send = Callable[..., int]
+
+
+@pytest.fixture
+def member(make: Any, inline_queue: Any) -> Any:
+    phase = make.phase(make.challenge(slug="c"), slug="main")
+    member = make.user()
+    make.team(phase.challenge, member)
+    return member
+
+
+@pytest.fixture
+def send(api: Api) -> Send:
+    """`send(PAGE, user, body, length)`: send an upload like a browser or a program, and return the status."""
+
+    def send(path: str, user: Any, body: Any, length: int) -> int:
+        browser = Client()
+        if user:
+            browser.force_login(user)
+        browser.cookies["csrftoken"] = TOKEN
+        environ = browser._base_environ(
+            PATH_INFO=path,
+            REQUEST_METHOD="POST",
+            CONTENT_TYPE="multipart/form-data; boundary=boundary",
+            CONTENT_LENGTH=str(length),
+            HTTP_X_CSRFTOKEN=TOKEN,
+            **{"wsgi.input": body},
+        )
+        if path == API and user:
+            environ |= {"HTTP_AUTHORIZATION": f"Bearer {api.secret(user)}", "HTTP_COOKIE": ""}
+        answered: list[str] = []
+        answer = application(environ, lambda status, headers: answered.append(status))
+        b"".join(answer)
+        answer.close()
+        return int(answered[0].split()[0])
+
+    return send
+
+
+def form(size: int) -> tuple[Pieces, int, str]:
+    """Return a form with a file of this size, the form's length, and the file's sha256."""
+    head = part(b'name="file"; filename="run.csv"', b"")[: -len(b"\r\n")]
+    tail = b"\r\n--boundary--\r\n"
+    piece = bytes(range(256)) * (MEBIBYTE // 256)
+    digest = sha256()
+    for _ in range(size // MEBIBYTE):
+        digest.update(piece)
+
+    def pieces() -> Iterator[bytes]:
+        yield head
+        for _ in range(size // MEBIBYTE):
+            yield piece
+        yield tail
+
+    return Pieces(pieces()), len(head) + size + len(tail), digest.hexdigest()
+
+
+@pytest.mark.parametrize("path", [PAGE, API])
+def test_a_large_file_is_hashed_as_it_comes_and_never_in_memory(
+    path: str, member: Any, send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(intake, "file_digest")  # code that would read it a second time
+    body, length, digest = form(LARGE)
+    tracemalloc.start()
+    try:
+        status = send(path, member, body, length)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert status in (201, 302)
+    submission = Submission.objects.get()
+    assert (submission.size_bytes, submission.sha256) == (LARGE, digest)
+    assert peak < 10 * MEBIBYTE
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"opens_at": datetime.now(UTC) + HOUR}, 409),
+        ({"closes_at": datetime.now(UTC) - HOUR}, 409),
+        ({"quota_per_day": 0}, 429),
+        ({"attempts_per_day": 0}, 429),
+        ({"quota_total": 0}, 429),
+    ],
+)
+@pytest.mark.parametrize("path", [PAGE, API])
+def test_what_would_be_refused_is_refused_unread(
+    path: str, fields: dict[str, Any], status: int, member: Any, send: Send
+) -> None:
+    phase = member.memberships.get().challenge.phases.get()
+    type(phase).objects.update(**fields)
+    assert send(path, member, Unread(), LARGE) == status
+
+
+@pytest.mark.parametrize(("path", "status"), [(PAGE, 302), (API, 401)])
+def test_a_strangers_file_is_not_read(path: str, status: int, member: Any, send: Send) -> None:
+    assert send(path, None, Unread(), LARGE) == status
+
+
+@pytest.mark.parametrize("path", [PAGE, API])
+def test_an_outsiders_file_is_not_read(path: str, member: Any, make: Any, send: Send) -> None:
+    assert send(path, make.user(), Unread(), LARGE) == 403
+
+
+@pytest.mark.parametrize("path", [PAGE, API])
+def test_a_file_beyond_the_limit_is_not_read(path: str, member: Any, settings: Any, send: Send) -> None:
+    assert send(path, member, Unread(), settings.UPLOAD_MAX_BYTES + MEBIBYTE) == 413
+
+
+@pytest.mark.parametrize("path", [PAGE, API])
+def test_a_disk_that_fills_up_on_the_way_gets_its_room_back_at_once(
+    path: str, member: Any, send: Send, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(file: HashedFile, data: bytes) -> int:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(HashedFile, "write", write, raising=False)
+    body, length, _ = form(MEBIBYTE)
+    gc.disable()
+    try:
+        assert send(path, member, body, length) == 507
+        assert list(Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir()) == []
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("path", [PAGE, API])
+def test_a_folder_for_arriving_files_that_was_moved_away_is_made_again(
+    path: str, member: Any, send: Send, settings: Any
+) -> None:
+    Path(settings.FILE_UPLOAD_TEMP_DIR).rmdir()
+    body, length, digest = form(MEBIBYTE)
+    assert send(path, member, body, length) in (201, 302)
+    assert Submission.objects.get().sha256 == digest
+    assert Path(settings.FILE_UPLOAD_TEMP_DIR).stat().st_mode & 0o777 == 0o700

@@ -1,0 +1,92 @@
+"""Upload slots limit how many large bodies are uploaded at once."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from server.errors import Refused
+from server.submissions import upload_slots
+from server.submissions.services import admission
+from server.submissions.upload_slots import SLOTS, PendingUpload, pending
+
+HOLD = """
+import sys, django; django.setup()
+from server.submissions.upload_slots import SLOTS
+print(sum(SLOTS.take("team", 3) is not None for _ in range(int(sys.argv[1]))), flush=True)
+sys.stdin.read()
+"""
+
+
+class TestSlots:
+    def test_processes_count_together_and_a_killed_one_leaves_none(self, settings: Any) -> None:
+        environment = {**os.environ, "PODIUM_HOME": str(settings.PODIUM_HOME)}
+        environment["DJANGO_SETTINGS_MODULE"] = "server.settings"
+        command = [sys.executable, "-c", HOLD, "2"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(command, env=environment, **pipes) as other:
+            assert other.stdout.readline() == b"2\n"
+            mine = SLOTS.take("team", 3)
+            assert mine is not None
+            assert SLOTS.take("team", 3) is None
+            other.send_signal(signal.SIGKILL)
+        again = SLOTS.take("team", 2)
+        assert again is not None
+        for slot in (mine, again):
+            SLOTS.release(slot)
+
+    def test_a_request_whose_body_is_here_needs_none(self) -> None:
+        assert all(upload_slots.take("team", 0) for _ in range(3))
+
+
+class TestUploadsAtOnce:
+    @pytest.fixture
+    def entrant(self, make: Any) -> Any:
+        phase = make.phase(quota_per_day=3, attempts_per_day=20)
+        user = make.user()
+        return {"user": user, "team": make.team(phase.challenge, user), "phase": phase}
+
+    @pytest.fixture
+    def begin(self) -> Iterator[Callable[..., PendingUpload]]:
+        """`begin(user=…, team=…, phase=…)`: take the slots of an upload whose body has not arrived."""
+        uploads = []
+
+        def begin(**who: Any) -> PendingUpload:
+            uploads.append(PendingUpload())
+            with pending(uploads[-1]):
+                admission.take_upload_slots(**who, now=admission.quota.datetime.now(admission.quota.UTC))
+            return uploads[-1]
+
+        yield begin
+        for upload in uploads:
+            upload.release()
+
+    def test_no_more_are_under_way_than_the_quota_has_left(self, entrant, begin, make):
+        uploads = [begin(**entrant) for _ in range(3)]
+        with pytest.raises(Refused, match="submissions left") as refused:
+            begin(**entrant)
+        assert (refused.value.code, refused.value.headers) == ("rate_limited", {"Retry-After": "30"})
+        mate = make.user()
+        with pytest.raises(Refused):
+            begin(**{**entrant, "user": mate})
+        uploads[1].release()
+        begin(**entrant)
+
+    def test_another_team_is_not_concerned(self, entrant, begin, make):
+        for _ in range(3):
+            begin(**entrant)
+        user = make.user()
+        begin(user=user, team=make.team(entrant["phase"].challenge, user), phase=entrant["phase"])
+
+    def test_an_account_has_a_limit_over_all_its_challenges(self, entrant, begin, make, settings):
+        settings.ACCOUNT_MAX_UPLOADS = 2
+        phase = make.phase()
+        elsewhere = {"user": entrant["user"], "team": make.team(phase.challenge, entrant["user"]), "phase": phase}
+        begin(**entrant)
+        begin(**elsewhere)
+        with pytest.raises(Refused, match="Your account"):
+            begin(**elsewhere)

@@ -1,0 +1,58 @@
+"""One of several processes stays free for small files, however the others end."""
+
+import subprocess
+import sys
+
+from django.conf import settings
+
+from worker.large_files import LargeFileSlot
+
+FORKED = """
+import os, signal, sys, time
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+os.environ["WORKER_LARGE_FILES_AT_ONCE"] = sys.argv[1]
+from worker.large_files import LargeFileSlot
+
+def child(action):
+    reading, writing = os.pipe()
+    if (number := os.fork()) == 0:
+        with LargeFileSlot() as slot:
+            os.write(writing, b"1" if slot.is_held else b"0")
+            action(slot)
+        os._exit(0)
+    return number, os.read(reading, 1).decode()
+
+def sleep(slot):
+    time.sleep(60)
+
+holder, first = child(sleep)
+_, second = child(lambda slot: None)
+os.kill(holder, signal.SIGKILL)
+os.waitpid(holder, 0)
+_, third = child(lambda slot: None)
+print(first, second, third)
+"""
+
+
+def slots(count: int) -> str:
+    words = [sys.executable, "-c", FORKED, str(count)]
+    return subprocess.run(words, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True).stdout
+
+
+def test_last_process_is_left_for_small_files_and_the_slot_of_a_killed_one_is_free_again():
+    assert slots(1) == "1 0 1\n"
+
+
+def test_as_many_large_files_as_are_allowed_are_scored_at_once():
+    assert slots(2) == "1 1 1\n"
+
+
+def test_worker_for_small_files_only_takes_no_large_one():
+    assert slots(0) == "0 0 0\n"
+
+
+def test_slot_can_be_released_before_the_end():
+    with LargeFileSlot() as slot:
+        assert slot.is_held
+        slot.release()
+        assert not slot.is_held

@@ -1,0 +1,182 @@
+"""A worker that cannot read the stored files fails no submission, logs an alarm and takes no work until it can."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator import scoring
+from evaluator.request import ScoringRequest
+from server.submissions.models import Rerun, Status, Submission
+from tests.worker.test_rerun import report
+from worker import storage_check, tasks
+from worker.storage_check import STOPPED
+
+
+@pytest.fixture(autouse=True)
+def worker(monkeypatch: pytest.MonkeyPatch, inline_queue: Any) -> Any:
+    """A working worker that never pauses."""
+    monkeypatch.setattr(storage_check, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(scoring, "score", report())
+    STOPPED[0] = 0
+    yield inline_queue
+    STOPPED[0] = 0
+
+
+@pytest.fixture
+def submissions(make: Any) -> list[Submission]:
+    phase = make.phase()
+    return [make.submission(phase) for _ in range(8)]
+
+
+def upload(submission: Submission) -> Path:
+    return Path(submission.file.path)
+
+
+def truth(submission: Submission) -> Path:
+    return Path(submission.phase.truth.prepared.path)
+
+
+def evaluate() -> None:
+    tasks.evaluate(str(Submission.objects.queued().first().pk))
+
+
+def outcomes() -> set[tuple[str, int, str]]:
+    return set(Submission.objects.values_list("status", "attempts", "fault"))
+
+
+def hide(*paths: Path) -> None:
+    for path in paths:
+        path.rename(path.with_suffix(".hidden"))
+
+
+def show(*paths: Path) -> None:
+    for path in paths:
+        path.with_suffix(".hidden").rename(path)
+
+
+@pytest.mark.parametrize("times", [1, 20])
+def test_worker_without_the_uploads_fails_nothing(submissions, times):
+    hide(*map(upload, submissions))
+    for _ in range(times):
+        evaluate()
+    assert outcomes() == {("queued", 0, "")}
+
+
+def test_worker_without_the_truth_does_not_blame_the_organizer(make):
+    submission = make.submission(make.phase())
+    hide(truth(submission))
+    evaluate()
+    assert outcomes() == {("queued", 0, "")}
+
+
+def test_it_says_so_and_claims_nothing_more(submissions, caplog):
+    hide(*map(upload, submissions))
+    for _ in range(5):
+        evaluate()
+    assert sum("cannot be scored here" in line.message for line in caplog.records) == 1
+    assert sum("takes no work" in line.message for line in caplog.records) == 4
+
+
+def test_messages_that_it_gets_meanwhile_are_left_to_others(submissions, worker):
+    hide(*map(upload, submissions))
+    evaluate()
+    worker.sent.clear()
+    tasks.evaluate(str(submissions[0].pk))
+    tasks.rerun(7)
+    assert (worker.sent, worker.sent_later) == ([submissions[0].pk], [7])
+
+
+def test_it_takes_work_again_when_it_can_read(submissions, caplog):
+    hide(*map(upload, submissions))
+    evaluate()
+    show(*map(upload, submissions))
+    evaluate()
+    assert Submission.objects.filter(status=Status.SCORED).count() == 1
+    assert "takes work" in caplog.text
+
+
+def test_single_lost_file_does_not_stop_the_worker(submissions, caplog):
+    hide(upload(submissions[0]))
+    for _ in submissions:
+        evaluate()
+    lost = Submission.objects.get(pk=submissions[0].pk)
+    assert (lost.status, lost.attempts, lost.not_before is not None) == (Status.QUEUED, 0, True)
+    assert Submission.objects.filter(status=Status.SCORED).count() == len(submissions) - 1
+    assert "alarm" in caplog.text
+
+
+def test_file_that_vanishes_while_it_is_read_is_no_accident(submissions, monkeypatch):
+    def vanished(request: ScoringRequest) -> None:
+        hide(request.submission)
+        raise FileNotFoundError(request.submission)
+
+    monkeypatch.setattr(scoring, "score", vanished)
+    evaluate()
+    assert outcomes() == {("queued", 0, "")}
+
+
+@pytest.mark.parametrize("content", [b"", b"ImageId,PredictionString\nother,\n", b"x" * 33])
+def test_a_stored_file_that_was_changed_is_not_scored_and_nobody_is_blamed(submissions, content, caplog):
+    changed = submissions[0]
+    upload(changed).write_bytes(content)
+    for _ in submissions:
+        evaluate()
+    changed.refresh_from_db()
+    assert (changed.status, changed.attempts, changed.fault) == (Status.QUEUED, 0, "")
+    assert changed.not_before is not None
+    assert Submission.objects.filter(status=Status.SCORED).count() == len(submissions) - 1
+    assert f"alarm: submission {changed.pk} cannot be scored here: {upload(changed)} is damaged" in caplog.text
+
+
+def test_a_changed_file_of_the_same_size_is_not_scored(make):
+    submission = make.submission(make.phase())
+    content = upload(submission).read_bytes()
+    upload(submission).write_bytes(content.replace(b"image", b"imagf"))
+    evaluate()
+    assert outcomes() == {("queued", 0, "")}
+    upload(submission).write_bytes(content)
+    Submission.objects.update(not_before=None)
+    evaluate()
+    assert outcomes() == {("scored", 1, "")}
+
+
+def test_other_trouble_with_files_stays_an_accident(submissions, monkeypatch):
+    def full(request: ScoringRequest) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(scoring, "score", full)
+    with pytest.raises(OSError, match="No space"):
+        evaluate()
+    assert ("queued", 1, "") in outcomes()
+
+
+@pytest.fixture
+def waiting(submissions: list[Submission]) -> Rerun:
+    evaluate()
+    return Rerun.objects.get()
+
+
+def test_rerun_of_a_worker_without_the_files_waits_uncounted(waiting, submissions):
+    hide(*map(upload, submissions))
+    tasks.rerun(waiting.pk)
+    waiting.refresh_from_db()
+    assert (waiting.attempts, waiting.failure, waiting.lease_token) == (0, "", None)
+
+
+def test_rerun_of_a_lost_file_is_given_up_in_the_end(waiting, settings, caplog):
+    hide(upload(waiting.submission))
+    for _ in range(settings.EVALUATION_ATTEMPTS):
+        tasks.rerun(waiting.pk)
+    waiting.refresh_from_db()
+    assert "missing or damaged" in waiting.failure
+    assert "alarm" in caplog.text
+
+
+def test_rerun_of_a_changed_file_records_nothing(waiting, settings):
+    upload(waiting.submission).write_bytes(b"other")
+    for _ in range(settings.EVALUATION_ATTEMPTS):
+        tasks.rerun(waiting.pk)
+    waiting.refresh_from_db()
+    assert "damaged" in waiting.failure
+    assert Submission.objects.get(pk=waiting.submission_id).status == Status.SCORED

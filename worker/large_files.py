@@ -1,0 +1,44 @@
+"""Limits how many of a worker's processes score a large file at once, so that one is left for small files."""
+
+import fcntl
+from contextlib import suppress
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import Self
+
+from django.conf import settings
+
+# Each byte is a slot, locked by one process. Celery imports this module before it forks the pool, so all processes of
+# one worker share the file. The kernel releases the lock of a process that ends in whatever way.
+LOCKS = TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the process lives
+
+
+class LargeFileSlot:
+    """Holds a slot for a large file, if one is free, until `release` or the end of the block."""
+
+    def __enter__(self) -> Self:
+        self.number = next(filter(lock, range(settings.WORKER_LARGE_FILES_AT_ONCE)), None)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process may take a large file."""
+        return self.number is not None
+
+    def release(self) -> None:
+        if self.number is not None:
+            fcntl.lockf(LOCKS, fcntl.LOCK_UN, 1, self.number)
+            self.number = None
+
+
+def lock(number: int) -> bool:
+    """Lock a slot. Return False if another process holds it."""
+    with suppress(OSError):
+        fcntl.lockf(LOCKS, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+        return True
+    return False

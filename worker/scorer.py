@@ -1,0 +1,76 @@
+"""Runs the evaluator on the file of a job, with the options and limits of that job."""
+
+import json
+import zlib
+from pathlib import Path
+
+from django.conf import settings
+
+from evaluator import scoring
+from evaluator.explanation import explanation
+from evaluator.problems import DamagedTruth, InvalidTruth
+from evaluator.report import Report
+from evaluator.request import Bootstrap, Progress, ReportOptions, Resources, ScoringRequest, TruthOptions
+from server.challenges.models import Truth
+from server.submissions.limits import explanation_limits, file_limits
+from server.submissions.models import Rerun, Submission
+from server.submissions.services.evaluations import SEED
+from worker import limits, storage_check
+from worker.truths import restore
+
+
+def score(submission: Submission, truth: Truth, options: ReportOptions, progress: Progress) -> Report:
+    """Score a submission's file against a truth, within the limits of one scoring.
+
+    A damaged truth is restored first, outside these limits. Raises Unreadable if this worker cannot read a file, or if
+    the stored file is not the one that was uploaded.
+    """
+    try:
+        return score_once(submission, truth, options, progress)
+    except DamagedTruth as error:
+        restore(truth, error)
+        return score_once(submission, truth, options, progress)
+
+
+def score_once(submission: Submission, truth: Truth, options: ReportOptions, progress: Progress) -> Report:
+    phase = submission.phase
+    files = Path(truth.prepared.path), Path(submission.file.path)
+    storage_check.refuse_unreadable(*files)
+    storage_check.refuse_changed(submission)
+    request = ScoringRequest(
+        phase.track,
+        *files,
+        parameters=phase.parameters,
+        opening=TruthOptions(verify=True, expected=truth.sha256),
+        report=options,
+        resources=Resources(explanation_limits() if options.curves else file_limits(), progress=progress),
+    )
+    try:
+        with limits.limited(small=submission.small):
+            return scoring.score(request)
+    except (OSError, InvalidTruth):
+        storage_check.refuse_unreadable(*files)  # the error may come from a file that vanished meanwhile
+        raise
+
+
+def rerun_options(rerun: Rerun) -> ReportOptions:
+    """Return what the report must contain for the purpose of a rerun."""
+    track = rerun.submission.phase.declared_track
+    if rerun.purpose == Rerun.Purpose.EXPLANATION:
+        return ReportOptions(curves=True, explanation=bool(track.explained_tables))
+    if not (track.intervals and settings.INTERVAL_REPLICATES):
+        return ReportOptions()
+    return ReportOptions(bootstrap=Bootstrap(settings.INTERVAL_REPLICATES, SEED, rerun.truth.draws))
+
+
+def headline_replicates(report: Report) -> dict[str, bytes]:
+    """Return the headline's replicates by split, packed as little-endian float64; empty if none were drawn."""
+    splits = report.splits.items()
+    vectors = {name: split.replicates.get(split.headline) for name, split in splits}
+    return {name: vector.astype("<f8").tobytes() for name, vector in vectors.items() if vector is not None}
+
+
+def explanations(report: Report) -> dict[str, bytes]:
+    """Return the explanation of each split as compressed JSON."""
+    texts = {split: json.dumps(explanation(report, split), allow_nan=False) for split in report.splits}
+    return {split: zlib.compress(text.encode()) for split, text in texts.items()}

@@ -1,0 +1,109 @@
+"""Checks whether this worker can read the stored files. If it cannot, it takes no work, and other workers go on.
+
+If only this worker cannot read a file, its storage is not mounted, or is another machine's. If a file differs from the
+upload, it is damaged. Both are the platform's fault, and no submission may fail because of it.
+"""
+
+import logging
+import mmap
+import os
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from hashlib import file_digest
+from pathlib import Path
+
+from django.conf import settings
+
+from server.challenges.models import Truth
+from server.submissions.models import Submission
+
+log = logging.getLogger(__name__)
+
+SAMPLE = 20  # number of newest files that are tried
+LOST_SHARE = 0.25  # from this share on the storage is missing; below it, single files are lost for every worker
+PAUSE_SECONDS = 2.0  # between two messages while the storage is missing
+
+# One byte: whether this worker has stopped because the storage is missing. Celery imports this module before it forks
+# the pool, so all processes of one worker share the byte.
+STOPPED = mmap.mmap(-1, 1)
+
+
+class Unreadable(Exception):
+    """This worker cannot read a file that a row names: it is missing, forbidden or changed."""
+
+
+def refuse_unreadable(*paths: Path) -> None:
+    """Raise Unreadable for the first file that cannot be read."""
+    for path in paths:
+        if not is_readable(path):
+            raise Unreadable(f"{path} cannot be read")
+
+
+def refuse_changed(submission: Submission) -> None:
+    """Raise Unreadable if the stored file is not the one that was uploaded."""
+    path = Path(submission.file.path)
+    try:
+        with path.open("rb") as file:
+            is_same = (
+                os.fstat(file.fileno()).st_size == submission.size_bytes
+                and file_digest(file, "sha256").hexdigest() == submission.sha256
+            )
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read") from error
+    if not is_same:
+        raise Unreadable(f"{path} is damaged: its sha256 differs from that of the upload")
+
+
+def is_readable(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            file.read(1)
+    except OSError:
+        return False
+    return True
+
+
+def sample_files() -> list[Path]:
+    """Return the newest uploads and the truths of their phases."""
+    newest = list(Submission.objects.stored().order_by("-received_at").only("file", "phase")[:SAMPLE])
+    truths = Truth.objects.filter(active=True, phase__in={one.phase_id for one in newest})
+    return [Path(one.file.path) for one in newest] + [Path(one.prepared.path) for one in truths]
+
+
+def is_storage_missing() -> bool:
+    """Tell whether a large share of a sample of files cannot be read."""
+    sample = sample_files()
+    unreadable = sum(not is_readable(path) for path in sample)
+    return unreadable > 0 and unreadable >= LOST_SHARE * len(sample)
+
+
+def pause_after(error: Unreadable, job: str) -> timedelta | None:
+    """Return how long a job waits whose file this worker cannot read.
+
+    If the storage is missing, this worker stops, and another one can score the job at once (None). Otherwise only this
+    file is missing or damaged, and the next attempt waits for a while.
+    """
+    log.error("alarm: %s cannot be scored here: %s", job, error)
+    if is_storage_missing():
+        STOPPED[0] = 1
+        return None
+    return timedelta(seconds=settings.RESEND_SECONDS)
+
+
+def can_work() -> bool:
+    """Tell whether this worker may take work. If it has stopped, check the storage again."""
+    if not STOPPED[0]:
+        return True
+    if is_storage_missing():
+        return False
+    STOPPED[0] = 0
+    log.warning("this worker can read the stored files again and takes work")
+    return True
+
+
+def pass_on(send_again: Callable[[], None]) -> None:
+    """Leave a message to another worker, and pause before the next message."""
+    log.error("alarm: this worker cannot read the stored files in %s and takes no work", settings.MEDIA_ROOT)
+    send_again()
+    time.sleep(PAUSE_SECONDS)
