@@ -12,13 +12,16 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+import django
 from celery import Celery
 from redis import Redis
 
-from server.submissions.queue import EVALUATE, RERUN
-from tests.benchmarks.probe import NOTHING
-from tests.flows.running import Running
-from tests.flows.taking_part import CHALLENGE, open_challenge
+django.setup()  # The names of the tasks are beside the models that they are for.
+
+from server.submissions.queue import EVALUATE, RERUN  # noqa: E402
+from tests.benchmarks.probe import NOTHING  # noqa: E402
+from tests.flows.running import Running  # noqa: E402
+from tests.flows.taking_part import CHALLENGE, open_challenge  # noqa: E402
 
 TIMES = 30
 BYTES = 100_000
