@@ -11,7 +11,12 @@ from server.submissions.services import leases, lifecycle, reruns
 from tests.server.conftest import explain
 from tests.server.pages.test_report import CONTENT
 
-pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.enable_socket,
+    pytest.mark.phase(challenge={"slug": "c"}),
+    pytest.mark.usefixtures("team"),
+]
 
 FILE = {"name": "run.csv", "mimeType": "text/csv", "buffer": b"ImageId,PredictionString\na,\n"}
 
@@ -19,18 +24,6 @@ FILE = {"name": "run.csv", "mimeType": "text/csv", "buffer": b"ImageId,Predictio
 def report(phase: Any, **intervals: list[float]) -> dict[str, Any]:
     split = {"headline": "mAP", "metrics": {"mAP": 0.5}, "intervals": intervals, "classes": []}
     return {"signature": phase.signature, "splits": {"public": split}}
-
-
-@pytest.fixture
-def member(make: Any) -> Any:
-    return make.user()
-
-
-@pytest.fixture
-def phase(make: Any, member: Any) -> Any:
-    phase = make.phase(make.challenge(slug="c"))
-    make.team(phase.challenge, member)
-    return phase
 
 
 def test_the_page_of_a_submission_follows_until_score_and_interval_are_shown(

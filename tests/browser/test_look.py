@@ -8,7 +8,7 @@ import pytest
 from tests.server.conftest import explain
 from tests.server.pages.test_report import CONTENT
 
-pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
+pytestmark = [pytest.mark.browser, pytest.mark.enable_socket, pytest.mark.member(username="w" * 60)]
 
 LONG = "a" * 40
 REJECTED = {
@@ -17,11 +17,6 @@ REJECTED = {
     ],
     "total": 1,
 }
-
-
-@pytest.fixture
-def member(make: Any) -> Any:
-    return make.user(username="w" * 60)
 
 
 @pytest.fixture

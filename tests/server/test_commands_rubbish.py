@@ -59,15 +59,17 @@ def tried(name: str, words: list[str]) -> str:
     return ""
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    """Create the phase that valid arguments name."""
-    make.user(username="animals", email="animals@example.org")
-    return make.phase(make.challenge(slug="animals"), slug="animals")
+# The phase and the user that valid arguments name.
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "animals"}, slug="animals"),
+    pytest.mark.member(username="animals", email="animals@example.org"),
+]
 
 
 @pytest.mark.parametrize("name", sorted({*COMMANDS} - ENDLESS - OF_LOGS))
-def test_no_argument_is_a_traceback(name: str, phase: Any, tmp_path: Path, monkeypatch: Any, settings: Any) -> None:
+def test_no_argument_is_a_traceback(
+    name: str, phase: Any, member: Any, tmp_path: Path, monkeypatch: Any, settings: Any
+) -> None:
     monkeypatch.chdir(tmp_path)
     settings.PODIUM_HOME = tmp_path
     for about, value in (("USERNAME", "root"), ("EMAIL", "root@example.org"), ("PASSWORD", "another long 7")):

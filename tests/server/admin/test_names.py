@@ -16,16 +16,18 @@ __all__ = ["staff"]
 HIDDEN = ("\u202eevil", "\u200b", "Basalt\u200b", "Basalt\ufe0f", "\u3164")
 
 
-pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}, slug="main")
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}, slug="main"),
+    pytest.mark.team(name="Granite"),
+]
 
 
 @pytest.fixture
-def team(phase: Phase, make: Any) -> Team:
-    make.team(phase.challenge, name="Basalt")
-    team: Team = make.team(phase.challenge, name="Granite")
-    return team
+def rival(phase: Phase, make: Any) -> Team:
+    return make.team(phase.challenge, name="Basalt")
 
 
+@pytest.mark.usefixtures("rival")
 @pytest.mark.parametrize("name", ["Basalt", "basalt", "BASALT", " Basalt ", "B\u0430s\u0430lt", "\uff22asalt", *HIDDEN])
 def test_a_team_cannot_get_a_name_that_it_could_not_join_with(staff: Client, team: Team, name: str) -> None:
     assert set(errors(staff, team, name=name)) == {"name"}

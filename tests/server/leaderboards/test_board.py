@@ -99,13 +99,12 @@ def test_every_metric_and_the_interval_are_on_a_line(make: Any, scored: Any) -> 
     assert row.interval == (0.45, 0.55)
 
 
+@pytest.mark.phase(feedback="rounded", feedback_decimals=2)
 class TestRounded:
-    @pytest.fixture
-    def phase(self, make: Any, scored: Any) -> Any:
-        phase = make.phase(feedback="rounded", feedback_decimals=2)
+    @pytest.fixture(autouse=True)
+    def entries(self, phase: Any, make: Any, scored: Any) -> None:
         scored(phase, 0.501, team=make.team(phase.challenge, name="lower"), interval=(0.4512, 0.5512))
         scored(phase, 0.502, team=make.team(phase.challenge, name="higher"), interval=(0.4523, 0.5523))
-        return phase
 
     def test_ranks_are_by_exact_score(self, phase: Any) -> None:
         rows = board(phase, split="public", viewer=ANONYMOUS).rows

@@ -19,10 +19,10 @@ Z = "z,/m/cat,1\n"
 PATH = "challenges/animals/phases/main"
 
 
-@pytest.fixture
-def phase(make: Any, inline_queue: Any) -> Phase:
-    row: Phase = make.phase(make.challenge(slug="animals"), slug="main")
-    return row
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "animals"}, slug="main"),
+    pytest.mark.usefixtures("inline_queue"),
+]
 
 
 def write(folder: Path, *, z: str = "") -> Path:

@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from server.accounts.models import User
+from server.challenges.models import Phase, Team
 from server.submissions.models import Submission
 from server.submissions.services import leases, lifecycle, quota
+from tests.conftest import InlineQueue, Make
 from tests.server.page import Page
 
 STATEMENT = "challenges/c/phases/main/quota/statement"
@@ -16,11 +19,9 @@ STATEMENT = "challenges/c/phases/main/quota/statement"
 pytestmark = pytest.mark.phase(challenge={"slug": "c"}, slug="main", quota_per_day=3)
 
 
-@pytest.fixture
-def member(make: Any, phase: Any, inline_queue: Any) -> Any:
-    """Create a member whose team submitted three files: one counts, one was cancelled, one rejected."""
-    member = make.user()
-    team = make.team(phase.challenge, member)
+@pytest.fixture(autouse=True)
+def three_files(make: Make, phase: Phase, team: Team, member: User, inline_queue: InlineQueue) -> None:
+    """Submit three files of the team: one counts, one is cancelled, one rejected."""
     for name in ("stands.csv", "cancelled.csv", "rejected.csv"):
         submission = make.submission(phase, team, file_name=name)
         quota.charge(submission, now=datetime.now(UTC))
@@ -30,7 +31,6 @@ def member(make: Any, phase: Any, inline_queue: Any) -> Any:
             claimed = leases.claim(Submission, submission.pk)
             assert claimed is not None
             lifecycle.reject(claimed, findings={"errors": [], "total": 1})
-    return member
 
 
 def test_it_tells_every_line_the_newest_first(member: Any, api: Any) -> None:
@@ -52,7 +52,6 @@ def test_its_lines_add_up_to_what_is_used(member: Any, api: Any) -> None:
 
 
 def test_the_page_shows_the_same(member: Any, api: Any, client: Client) -> None:
-    client.force_login(member)
     page = Page(client.get("/challenges/c/team"))
     for line in api.get(STATEMENT, user=member).json()["results"]:
         assert f"{line['file_name']} {line['reason']} {line['amount']:+d}" in page.words

@@ -52,12 +52,10 @@ class Unread:
 Send = Callable[..., int]
 
 
-@pytest.fixture
-def member(make: Any, inline_queue: Any) -> Any:
-    phase = make.phase(make.challenge(slug="c"), slug="main")
-    member = make.user()
-    make.team(phase.challenge, member)
-    return member
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "c"}, slug="main"),
+    pytest.mark.usefixtures("team", "inline_queue"),
+]
 
 
 @pytest.fixture
