@@ -3,12 +3,14 @@
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import count
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
+from pytest_django import Settings
 
 from evaluator.catalog import TRACKS
 from evaluator.signature import compose
@@ -145,7 +147,7 @@ class InlineQueue:
 
 
 @pytest.fixture
-def own_folders(settings: Any, tmp_path: Any) -> None:
+def own_folders(settings: Settings, tmp_path: Path) -> None:
     """Give each test its own folders for uploads."""
     settings.MEDIA_ROOT = tmp_path / "uploads"
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
