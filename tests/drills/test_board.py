@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import all_ended, counted
 from tests.drills.ranking_by_hand import board_by_hand, served_board
 from tests.flows.running import Running
@@ -102,7 +103,9 @@ class Crowd:
 
 
 @pytest.mark.drill(20)
-def test_after_a_thousand_random_events_the_board_is_what_its_rows_say(opened, small, figures, tmp_path):
+def test_after_a_thousand_random_events_the_board_is_what_its_rows_say(
+    opened: Open, small: Path, figures: Figures, tmp_path: Path
+) -> None:
     service = opened(bundle=with_baseline_and_split(small, tmp_path / "bundle"), WORKER_PROCESSES=1)
     signed_up = service.run("-c", SIGN_UP, *(f"person{number}" for number in range(TEAMS)))
     crowd = Crowd(service, signed_up.stdout.split(), (small / "predictions.csv").read_text())

@@ -14,6 +14,7 @@ from statistics import median, quantiles
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import all_ended
 from tests.drills.slow import SlowClients, form, upload_head
 from tests.flows.running import Running, wait_for
@@ -64,7 +65,9 @@ def small_disk(folder: Path, *, megabytes: int) -> Iterator[Path]:
 
 
 @pytest.mark.drill(15)
-def test_an_upload_that_fills_the_disk_leaves_nothing(opened, small, figures, tmp_path):
+def test_an_upload_that_fills_the_disk_leaves_nothing(
+    opened: Open, small: Path, figures: Figures, tmp_path: Path
+) -> None:
     with small_disk(tmp_path / "disk", megabytes=64) as disk:
         service = opened(home=disk / "home")
         ballast, answers = service.home / "ballast", []
@@ -88,7 +91,7 @@ def test_an_upload_that_fills_the_disk_leaves_nothing(opened, small, figures, tm
 
 
 @pytest.mark.drill(16)
-def test_a_client_that_drops_at_half_leaves_nothing(opened, figures):
+def test_a_client_that_drops_at_half_leaves_nothing(opened: Open, figures: Figures) -> None:
     service = opened()
     kind, body = form(os.urandom(2 * MEGABYTE))
     request = upload_head(service.token, kind, len(body)) + body
@@ -108,7 +111,7 @@ def test_a_client_that_drops_at_half_leaves_nothing(opened, figures):
 
 @pytest.mark.drill(17)
 @pytest.mark.parametrize("clients", [100, 500])
-def test_pages_answer_while_slow_uploads_arrive(opened, figures, clients):
+def test_pages_answer_while_slow_uploads_arrive(opened: Open, figures: Figures, clients) -> None:
     service = opened(WEB_PROCESSES=2)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     requests = [slow_request(service.token, 12) for _ in range(clients)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.flows.running import Running, wait_for
 from tests.flows.taking_part import CHALLENGE, SALT
 from tests.fuzz import crowded
@@ -63,7 +64,7 @@ def scored_within(service: Running, content: bytes) -> float:
 
 
 @pytest.mark.drill(22)
-def test_hostile_files_delay_nobody_elses_and_cost_quota(opened, small: Path, figures):
+def test_hostile_files_delay_nobody_elses_and_cost_quota(opened: Open, small: Path, figures: Figures) -> None:
     people = ("victim", *(f"hostile{number}" for number in range(HOSTILE)))
     service = opened(people=people, EVALUATION_SECONDS=LIMIT_SECONDS, EVALUATION_WALL_SECONDS=600)
     content = (small / "predictions.csv").read_bytes()
@@ -99,7 +100,9 @@ def crowd(tmp_path: Path) -> Path:
 
 
 @pytest.mark.drill(22)
-def test_small_files_that_are_expensive_delay_nobody_elses_small_one(opened, crowd: Path, figures):
+def test_small_files_that_are_expensive_delay_nobody_elses_small_one(
+    opened: Open, crowd: Path, figures: Figures
+) -> None:
     service = opened(people=("victim", "hostile"), bundle=crowd, SMALL_FILE_CPU_SECONDS=2)
     content, hostile = crowded.costly(SMALL_BYTES), service.asked_by(1)
     costly = [hostile.upload(content + b"\n" * number)[1]["id"] for number in range(COSTLY)]

@@ -14,6 +14,7 @@ from statistics import median, quantiles
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.slow import SlowClients, form, upload_head
 from tests.drills.test_clients import MEGABYTE, PAGES, seconds_of, slow_request
 
@@ -130,7 +131,9 @@ def many_files() -> None:
 
 @pytest.mark.drill(26)
 @pytest.mark.parametrize("kind", SENT)
-def test_one_address_that_takes_all_it_can_keeps_nobody_out(opened, figures, many_files, kind):
+def test_one_address_that_takes_all_it_can_keeps_nobody_out(
+    opened: Open, figures: Figures, many_files: None, kind
+) -> None:
     service = opened(people=("ada", "bob"), WEB_PROCESSES=2, UPLOAD_MAX_BYTES=UPLOAD_MAX_BYTES)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     clients = [stalled(service.port, service.tokens[0], ATTACKER) for _ in range(STALLED)]
@@ -156,7 +159,9 @@ def test_one_address_that_takes_all_it_can_keeps_nobody_out(opened, figures, man
 
 
 @pytest.mark.drill(26)
-def test_thirty_addresses_whose_bodies_trickle_keep_nobody_out(opened, figures, many_files):
+def test_thirty_addresses_whose_bodies_trickle_keep_nobody_out(
+    opened: Open, figures: Figures, many_files: None
+) -> None:
     service = opened(people=("ada", "bob"), WEB_PROCESSES=2)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     slow = slow_request(service.tokens[0], SLOW_KILOBYTES)

@@ -9,6 +9,7 @@ from statistics import median
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import counted
 from tests.drills.slow import form, upload_head
 from tests.flows.running import wait_for
@@ -75,7 +76,9 @@ class Burst:
 
 
 @pytest.mark.drill(21)
-def test_a_thousand_simultaneous_uploads_are_taken_or_refused_with_a_code(opened, bundle, figures):
+def test_a_thousand_simultaneous_uploads_are_taken_or_refused_with_a_code(
+    opened: Open, bundle: Path, figures: Figures
+) -> None:
     service = opened(bundle=bundle, **DEFAULTS)
     tokens = service.run("-c", JOIN, *(f"person{number}" for number in range(TEAMS))).stdout.split()
     different = files((bundle / "predictions.csv").read_bytes())

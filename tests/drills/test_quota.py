@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from server.clock import is_over
+from tests.drills.conftest import Figures, Open
 from tests.drills.slow import SlowClients, form, upload_head
 from tests.flows.running import Running, free_port, wait_for
 
@@ -47,7 +48,7 @@ def database(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 @pytest.mark.drill(11)
-def test_parallel_uploads_cannot_overdraw_the_quota(opened, figures, database):
+def test_parallel_uploads_cannot_overdraw_the_quota(opened: Open, figures: Figures, database: dict[str, str]) -> None:
     service = opened(WEB_PROCESSES=2, **database)
     assert service.run("-c", SET_QUOTA).returncode == 0
     service.freeze()  # it would reject these files, and give their quota back
@@ -120,7 +121,7 @@ def suppressed(deed: Any) -> Any:
 
 
 @pytest.mark.drill(12)
-def test_the_receipt_time_of_the_database_decides(opened, figures, database):
+def test_the_receipt_time_of_the_database_decides(opened: Open, figures: Figures, database: dict[str, str]) -> None:
     service = opened(WEB_PROCESSES=1, **database)
     with skewed_web(service, HOUR) as ahead, skewed_web(service, -HOUR) as behind:
         doors = (service, ahead, behind)

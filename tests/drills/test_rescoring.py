@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import all_ended
 from tests.flows.running import Running
 
@@ -91,7 +92,9 @@ def scores_by_version(service: Running) -> dict[tuple[str, str, str], float]:
 
 
 @pytest.mark.drill(18)
-def test_while_a_rescore_is_applied_the_board_shows_one_version_only(opened, small, figures, tmp_path):
+def test_while_a_rescore_is_applied_the_board_shows_one_version_only(
+    opened: Open, small: Path, figures: Figures, tmp_path: Path
+) -> None:
     service, content = opened(people=PEOPLE, WEB_PROCESSES=2), (small / "predictions.csv").read_bytes()
     doors = [service.asked_by(number) for number in range(len(PEOPLE))]
     for number in range(BEFORE):
@@ -132,7 +135,9 @@ ACTIVE = "SELECT version FROM challenges_truth WHERE active"
 
 
 @pytest.mark.drill(25)
-def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(opened, small, figures, tmp_path):
+def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(
+    opened: Open, small: Path, figures: Figures, tmp_path: Path
+) -> None:
     service, content = opened(people=PEOPLE, WEB_PROCESSES=2), (small / "predictions.csv").read_bytes()
     doors = [service.asked_by(number) for number in range(len(PEOPLE))]
     for number in range(BEFORE):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import all_ended, counted, once, upload_all
 from tests.flows.running import Running, wait_for
 
@@ -47,7 +48,9 @@ def worker_elsewhere(service: Running, home: Path) -> Iterator[Path]:
 
 
 @pytest.mark.drill(24)
-def test_a_worker_without_the_files_of_the_others_fails_nothing(opened, small, figures, tmp_path):
+def test_a_worker_without_the_files_of_the_others_fails_nothing(
+    opened: Open, small: Path, figures: Figures, tmp_path: Path
+) -> None:
     service = opened()
     content = (small / "predictions.csv").read_bytes()
     with worker_elsewhere(service, tmp_path / "elsewhere") as log:
@@ -68,7 +71,7 @@ def test_a_worker_without_the_files_of_the_others_fails_nothing(opened, small, f
 
 
 @pytest.mark.drill(27)
-def test_older_rows_beside_newer_files_lose_no_file(opened, small, figures):
+def test_older_rows_beside_newer_files_lose_no_file(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     content = (small / "predictions.csv").read_bytes()
     upload_all(service, content, count=5)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import all_ended, counted, once
 from tests.flows.running import Running
 
@@ -33,7 +34,7 @@ def flip(path: Path, chance: random.Random) -> None:
 
 
 @pytest.mark.drill(23)
-def test_a_damaged_truth_gives_no_other_score_and_is_repaired(opened, small, figures):
+def test_a_damaged_truth_gives_no_other_score_and_is_repaired(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     content, chance = (small / "predictions.csv").read_bytes(), random.Random(SEED)
     path, workers = prepared_file(service), service.worker()

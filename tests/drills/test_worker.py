@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import all_ended, counted, once, standstill, upload_all, uploading
 from tests.flows.running import Running, wait_for
 
@@ -45,7 +46,7 @@ def killed_three_times(service: Running, content: bytes) -> None:
 
 
 @pytest.mark.drill(1)
-def test_a_killed_worker_loses_nothing_and_scores_nothing_twice(opened, small, figures):
+def test_a_killed_worker_loses_nothing_and_scores_nothing_twice(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     killed_three_times(service, (small / "predictions.csv").read_bytes())
     seconds = all_ended(service, seconds=120)
@@ -56,7 +57,7 @@ def test_a_killed_worker_loses_nothing_and_scores_nothing_twice(opened, small, f
 
 
 @pytest.mark.drill(2)
-def test_without_claim_and_lease_the_same_is_seen_to_fail(opened, small, figures):
+def test_without_claim_and_lease_the_same_is_seen_to_fail(opened: Open, small: Path, figures: Figures) -> None:
     service = opened(up=("worker=tests.drills.bent.unguarded",), INTERVAL_REPLICATES=0)
     killed_three_times(service, (small / "predictions.csv").read_bytes())
     standstill(service, seconds=8, at_most=120)
@@ -67,7 +68,7 @@ def test_without_claim_and_lease_the_same_is_seen_to_fail(opened, small, figures
 
 
 @pytest.mark.drill(7)
-def test_a_result_that_comes_after_its_lease_is_refused(opened, small, figures):
+def test_a_result_that_comes_after_its_lease_is_refused(opened: Open, small: Path, figures: Figures) -> None:
     service = opened(up=("worker=tests.drills.bent.strange",))
     log, hold = service.home / "logs" / "worker.log", service.home / "hold"
     hold.touch()
@@ -103,7 +104,7 @@ def second_worker(service: Running) -> Iterator[None]:
 
 
 @pytest.mark.drill(8)
-def test_a_poisonous_submission_fails_alone(opened, small, figures):
+def test_a_poisonous_submission_fails_alone(opened: Open, small: Path, figures: Figures) -> None:
     service = opened(up=("worker=tests.drills.bent.strange",))
     content = (small / "predictions.csv").read_bytes()
     others = upload_all(service, content, count=10)
@@ -127,7 +128,7 @@ def test_a_poisonous_submission_fails_alone(opened, small, figures):
 
 
 @pytest.mark.drill(9)
-def test_a_submission_beyond_the_memory_limit_fails_alone(opened, small, figures):
+def test_a_submission_beyond_the_memory_limit_fails_alone(opened: Open, small: Path, figures: Figures) -> None:
     service = opened(WORKER_MEMORY_BYTES=96 * 2**20)
     content, before = (small / "predictions.csv").read_bytes(), service.worker()
     others = upload_all(service, content, count=3)
@@ -152,7 +153,9 @@ def many_detections(content: bytes) -> bytes:
 
 
 @pytest.mark.drill(10)
-def test_a_worker_that_is_told_to_stop_finishes_or_puts_back_in_time(opened, small, figures):
+def test_a_worker_that_is_told_to_stop_finishes_or_puts_back_in_time(
+    opened: Open, small: Path, figures: Figures
+) -> None:
     service = opened(up=("worker=tests.drills.bent.strange",), WORKER_PROCESSES=3)  # so that a team has two at once
     content, hold = (small / "predictions.csv").read_bytes(), service.home / "hold"
     grace = int(service.environment["STOP_SECONDS"]) + 10
@@ -189,7 +192,7 @@ def stopped_while_held(service: Running, content: bytes, hold: Path, *, release_
 
 
 @pytest.mark.drill(19)
-def test_a_submission_is_cancelled_or_scored_but_never_both(opened, small, figures):
+def test_a_submission_is_cancelled_or_scored_but_never_both(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     content = (small / "predictions.csv").read_bytes()
     with ThreadPoolExecutor(6) as pool:

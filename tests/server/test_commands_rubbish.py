@@ -11,7 +11,10 @@ from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
+from pytest_django import Settings
 
+from server.accounts.models import User
+from server.challenges.models import Phase
 from server.organize.services.bundles import InvalidBundle, opened
 
 ENDLESS = {"demo", "up"}  # they start the service if their arguments are valid
@@ -59,15 +62,17 @@ def tried(name: str, words: list[str]) -> str:
     return ""
 
 
-@pytest.fixture
-def phase(make: Any) -> Any:
-    """Create the phase that valid arguments name."""
-    make.user(username="animals", email="animals@example.org")
-    return make.phase(make.challenge(slug="animals"), slug="animals")
+# The phase and the user that valid arguments name.
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "animals"}, slug="animals"),
+    pytest.mark.member(username="animals", email="animals@example.org"),
+]
 
 
 @pytest.mark.parametrize("name", sorted({*COMMANDS} - ENDLESS - OF_LOGS))
-def test_no_argument_is_a_traceback(name: str, phase: Any, tmp_path: Path, monkeypatch: Any, settings: Any) -> None:
+def test_no_argument_is_a_traceback(
+    name: str, phase: Phase, member: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
     monkeypatch.chdir(tmp_path)
     settings.PODIUM_HOME = tmp_path
     for about, value in (("USERNAME", "root"), ("EMAIL", "root@example.org"), ("PASSWORD", "another long 7")):
@@ -87,7 +92,7 @@ def test_every_text_is_refused_where_it_is_not_utf_8(name: str, db: None) -> Non
                 parser._get_values(action, [text])
 
 
-def test_a_path_that_is_too_long_is_unreadable(tmp_path: Path, phase: Any) -> None:
+def test_a_path_that_is_too_long_is_unreadable(tmp_path: Path, phase: Phase) -> None:
     for path in (LONG, f"{tmp_path}/{LONG}"):
         said = StringIO()
         with pytest.raises(CommandError, match="1 mistake in the bundle; nothing was imported") as refused:
@@ -107,7 +112,9 @@ def test_a_path_that_does_not_exist_is_said(tmp_path: Path, db: None) -> None:
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_a_file_that_fails_while_it_is_read_is_unreadable(tmp_path: Path, packed: bool, monkeypatch: Any) -> None:
+def test_a_file_that_fails_while_it_is_read_is_unreadable(
+    tmp_path: Path, packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "bundle"
     if packed:
         path.write_bytes(b"PK")
@@ -121,7 +128,7 @@ def test_a_file_that_fails_while_it_is_read_is_unreadable(tmp_path: Path, packed
     assert [problem.code for problem in caught.value.problems] == ["unreadable"]
 
 
-def test_a_full_disk_is_not_the_fault_of_a_bundle(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_full_disk_is_not_the_fault_of_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "challenge.yaml").write_text("slug: animals\n")
     monkeypatch.setattr("server.organize.services.bundles.copying._copy_file", failing(errno.ENOSPC))
     with pytest.raises(OSError, match="No space"), opened(tmp_path):

@@ -1,8 +1,7 @@
 """A truth is one version however often it is imported, and a submission counts once on every leaderboard."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -14,14 +13,18 @@ from server.leaderboards.queries import board
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Explanation, Replicates, Rerun
-from tests.server.conftest import evaluate
+from tests.conftest import InlineQueue, Make
+from tests.server.conftest import Scored, evaluate
+from tests.server.organize.conftest import BundleFolder
 
 Import = Callable[..., list[str]]
 IMAGES = "phases/main/truth/images.csv"
 
 
 @pytest.fixture
-def taken_back(bundle: Any, make: Any, quick_podium: Any, inline_queue: Any, run: Import) -> list[str]:
+def taken_back(
+    bundle: BundleFolder, make: Make, quick_podium: list[tuple[str, ...]], inline_queue: InlineQueue, run: Import
+) -> list[str]:
     """Import a truth, another one, and the first again. Return the messages of the last import."""
     run()
     bundle.write(IMAGES, "ImageID\na\nb\n")
@@ -41,7 +44,7 @@ def test_a_version_that_an_import_took_back_is_not_proposed_for_a_rescoring(take
 
 
 def test_after_a_rescoring_to_the_truth_that_was_imported_twice_every_submission_counts_once(
-    taken_back: list[str], make: Any, scored: Any
+    taken_back: list[str], make: Make, scored: Scored
 ) -> None:
     phase = Phase.objects.get()
     team = make.team(phase.challenge)
@@ -53,7 +56,7 @@ def test_after_a_rescoring_to_the_truth_that_was_imported_twice_every_submission
     assert (row.score, row.entries) == (0.6, 2)
 
 
-def test_a_submission_has_one_evaluation_of_a_signature(make: Any, scored: Any) -> None:
+def test_a_submission_has_one_evaluation_of_a_signature(make: Make, scored: Scored) -> None:
     submission = scored(make.phase(), 0.5)
     other = add(submission.phase, version=2, sha256="0" * 64)
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -68,7 +71,7 @@ BEFORE = [("challenges", "0013_truth_used"), ("submissions", "0009_rerun_leased"
 
 
 @pytest.fixture
-def before(make: Any) -> Any:
+def before(make: Make) -> Iterator[Callable[[], None]]:
     """Migrate back to when a truth could be two versions. Return a function that migrates forward."""
     newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
     MigrationExecutor(connection).migrate(BEFORE)
@@ -81,7 +84,9 @@ def before(make: Any) -> Any:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_versions_of_one_sha256_are_merged_and_every_evaluation_stays(make: Any, scored: Any, before: Any) -> None:
+def test_versions_of_one_sha256_are_merged_and_every_evaluation_stays(
+    make: Make, scored: Scored, before: Callable[[], None]
+) -> None:
     phase = make.phase()
     active = phase.truths.get()
     Truth.objects.filter(pk=active.pk).update(version=3)

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
@@ -16,6 +15,7 @@ from django.core.management.base import CommandError
 from server.submissions.models import Submission
 from server.submissions.services import quarantine, sweeping
 from server.submissions.services.sweeping import sweep
+from tests.conftest import Make
 
 Storing = Callable[..., Path]
 DAY_HOURS = 24.0
@@ -51,20 +51,24 @@ def aside(path: Path) -> Path:
     return path.parent.parent / "quarantine" / "submissions" / path.name
 
 
-def test_old_upload_without_a_row_is_moved_and_kept(upload):
+def test_old_upload_without_a_row_is_moved_and_kept(upload: Storing) -> None:
     path = upload()
     assert sweep().quarantined == 1
     assert (path.exists(), aside(path).read_bytes()) == (False, b"content")
 
 
 @pytest.mark.parametrize(("hours", "moved"), [(0.9, 0), (1.1, 1)])
-def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(upload, monkeypatch, hours, moved):
+def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(
+    upload: Storing, monkeypatch: pytest.MonkeyPatch, hours, moved
+) -> None:
     upload(hours=hours)
     monkeypatch.setattr(sweeping, "database_now", lambda: datetime.now(UTC) + timedelta(hours=12))
     assert sweep().quarantined == moved
 
 
-def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(upload, monkeypatch):
+def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(
+    upload: Storing, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = upload()
     known = quarantine.StoredFolder.known
 
@@ -76,14 +80,14 @@ def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(upload, mo
     assert sweep().quarantined == 0
 
 
-def test_old_upload_with_a_row_is_left_alone(truths, make):
+def test_old_upload_with_a_row_is_left_alone(truths: Path, make: Make) -> None:
     path = aged(Path(make.submission(make.phase()).file.path), hours=25)
     assert sweep().quarantined == 0
     assert path.exists()
 
 
 @pytest.mark.parametrize(("hours", "moved"), [(25, 1), (23, 0)])
-def test_old_truth_without_a_row_is_moved(truths, hours, moved):
+def test_old_truth_without_a_row_is_moved(truths: Path, hours, moved) -> None:
     (truths / "stray.podium").touch()
     aged(truths / "stray.podium", hours=hours)
     assert sweep().quarantined == moved
@@ -91,7 +95,7 @@ def test_old_truth_without_a_row_is_moved(truths, hours, moved):
 
 
 @pytest.mark.parametrize("field", ["prepared", "source"])
-def test_old_truth_with_a_row_is_left_alone(truths, make, field):
+def test_old_truth_with_a_row_is_left_alone(truths: Path, make: Make, field) -> None:
     make.phase().truths.update(**{field: "known"})
     (truths / "known").touch()
     aged(truths / "known", hours=25)
@@ -99,7 +103,7 @@ def test_old_truth_with_a_row_is_left_alone(truths, make, field):
 
 
 @pytest.mark.parametrize(("known", "hours", "moved"), [(False, 25, 1), (False, 23, 0), (True, 25, 0)])
-def test_draws_go_with_their_truth(truths, make, known, hours, moved):
+def test_draws_go_with_their_truth(truths: Path, make: Make, known, hours, moved) -> None:
     truth = make.phase().truth
     if not known:
         truth.delete()
@@ -111,7 +115,7 @@ def test_draws_go_with_their_truth(truths, make, known, hours, moved):
     assert (sweep().quarantined, draws.exists()) == (moved, not moved)
 
 
-def test_older_rows_beside_newer_files_lose_nothing(truths, make):
+def test_older_rows_beside_newer_files_lose_nothing(truths: Path, make: Make) -> None:
     """After a restored backup the sweeper runs before anyone notices; then the newer rows come back."""
     phase = make.phase()
     newer = [make.submission(phase) for _ in range(5)]
@@ -126,7 +130,7 @@ def test_older_rows_beside_newer_files_lose_nothing(truths, make):
 
 
 @pytest.mark.parametrize(("days", "removed"), [(29.9, 0), (30.1, 1)])
-def test_nothing_is_deleted_before_its_time(upload, days, removed):
+def test_nothing_is_deleted_before_its_time(upload: Storing, days, removed) -> None:
     path = upload()
     sweep()
     aged(aside(path), hours=days * DAY_HOURS)
@@ -134,14 +138,14 @@ def test_nothing_is_deleted_before_its_time(upload, days, removed):
     assert aside(path).exists() != removed
 
 
-def test_time_in_quarantine_begins_with_it(upload):
+def test_time_in_quarantine_begins_with_it(upload: Storing) -> None:
     path = upload(hours=100 * DAY_HOURS)
     sweep()
     assert sweep().removed == 0
     assert aside(path).exists()
 
 
-def test_file_of_a_row_is_never_deleted_from_quarantine(upload, make):
+def test_file_of_a_row_is_never_deleted_from_quarantine(upload: Storing, make: Make) -> None:
     path = upload()
     sweep()
     make.submission(make.phase(), file=f"submissions/{path.name}")
@@ -151,7 +155,7 @@ def test_file_of_a_row_is_never_deleted_from_quarantine(upload, make):
     assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"another of the same name")
 
 
-def test_command_lists_what_is_kept_and_until_when(upload, capsys):
+def test_command_lists_what_is_kept_and_until_when(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
     upload("abc")
     sweep()
     call_command("quarantine")
@@ -160,7 +164,7 @@ def test_command_lists_what_is_kept_and_until_when(upload, capsys):
     assert f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d}" in out
 
 
-def test_command_puts_back_what_is_named(upload, capsys):
+def test_command_puts_back_what_is_named(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = upload("one"), upload("other")
     sweep()
     call_command("quarantine", "submissions/one", restore=True)
@@ -168,19 +172,19 @@ def test_command_puts_back_what_is_named(upload, capsys):
     assert sweep().quarantined == 0, "it has an hour for its row to be restored"
 
 
-def test_command_puts_back_everything(upload):
+def test_command_puts_back_everything(upload: Storing) -> None:
     paths = [upload(name) for name in ("one", "other")]
     sweep()
     call_command("quarantine", restore=True, all=True)
     assert all(path.exists() for path in paths)
 
 
-def test_command_says_what_it_does_not_find(upload):
+def test_command_says_what_it_does_not_find(upload: Storing) -> None:
     with pytest.raises(CommandError, match="submissions/none is not in quarantine"):
         call_command("quarantine", "submissions/none", restore=True)
 
 
-def test_command_records_who_put_something_back(upload, make: Any):
+def test_command_records_who_put_something_back(upload: Storing, make: Make) -> None:
     from server.audit.models import Entry
 
     upload("one")
