@@ -81,7 +81,7 @@ class ScoredDetections:
 
     def report(self, split: str) -> SplitReport:
         """Return the report of a split."""
-        entries = self.entries[self.truth.splits[split][self.entries.images]]
+        entries = self.entries[self.truth.summed_images(split)[self.entries.images]]
         counts = entries.counts(len(self.truth.labels), self.group_weight)
         return split_report(self.truth, split, self.group_weight, entries.average_precisions, counts)
 

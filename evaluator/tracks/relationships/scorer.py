@@ -21,7 +21,7 @@ from evaluator.tracks.relationships.summary import RECALL_AT, Areas
 from evaluator.tracks.relationships.triplets import FIRST, LABELS, SECOND
 from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth, Weights
 from evaluator.tracks.shared.submissions import csv_text, empty_strings, notice_boxes, vocabularies_of, vocabulary_of
-from evaluator.truth import Truth
+from evaluator.truth import IGNORED, Truth
 
 
 def outcome_of(truth: RelationshipsTruth, matches: PairMatches, weights: Weights, progress: Progress) -> Outcome:
@@ -31,13 +31,14 @@ def outcome_of(truth: RelationshipsTruth, matches: PairMatches, weights: Weights
     """
     progress("scoring", 0.0)
     pairs = matches.pairs
-    relations = np.where(pairs.is_scored, pairs.relations, pairs.relations + len(truth.relations) + 1)
+    counts = pairs.is_scored & (truth.usage[pairs.images] != IGNORED)
+    relations = np.where(counts, pairs.relations, pairs.relations + len(truth.relations) + 1)
     entries = PairEntries(pairs.images, relations, pairs.confidences, [~matches.hits, ~matches.phrase_hits])
     images = np.where(pairs.is_scored, pairs.images, pairs.images + len(truth.images))
     found = [pairs.images[hits_at(limit, images, pairs.confidences, matches.hits)] for limit in RECALL_AT]
 
     def areas(split: str) -> SplitAreas:
-        return areas_by_numpy(entries[truth.splits[split][entries.images]], len(truth.relations))
+        return areas_by_numpy(entries[truth.summed_images(split)[entries.images]], len(truth.relations))
 
     crowded = crowded_images(np.bincount(pairs.images, minlength=len(truth.images)))
     return ScoredPairs(truth, entries, found, areas, weights, crowded).outcome()
