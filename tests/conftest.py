@@ -12,10 +12,9 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from pytest_django import Settings
 
-from evaluator.catalog import TRACKS
-from evaluator.signature import compose
 from server.accounts.models import User
 from server.challenges.models import Challenge, Membership, Phase, Team, Truth
+from server.challenges.shaping import shaping_settings, signature_of
 from server.submissions import queue
 from server.submissions.models import Rerun, Submission
 from worker import tasks
@@ -56,19 +55,19 @@ class Make:
         phase.truths.update(active=False)
         version = phase.truths.count() + 1
         digest = sha256(f"{phase.pk} {version}".encode()).hexdigest()
-        track = TRACKS[phase.track]
         truth = Truth.objects.create(
             **{
                 "phase": phase,
                 "version": version,
                 "sha256": digest,
                 "active": True,
+                "prepared_with": shaping_settings(phase),
                 "prepared": ContentFile(content, "truth.podium"),
                 "source": ContentFile(b"", "truth.zip"),
                 **fields,
             }
         )
-        phase.signature = compose(track, track.resolve(phase.parameters), truth.sha256)
+        phase.signature = signature_of(phase, truth.sha256)
         phase.save(update_fields=["signature"])
         return truth
 

@@ -7,8 +7,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from evaluator.signature import compose
 from server.challenges.models import Phase, Truth
+from server.challenges.shaping import signature_of
 from server.errors import Refused
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
@@ -136,7 +136,7 @@ def test_an_earlier_version_can_be_applied_again(api: Api, phase: Phase, boss: d
     for score in (0.6, 0.5):
         scored(phase, score)
     first = phase.truth
-    signature = compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), first.sha256)
+    signature = signature_of(phase, first.sha256)
     phase.signature = signature
     phase.save()
     Evaluation.objects.update(signature=signature)

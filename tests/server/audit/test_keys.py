@@ -139,12 +139,39 @@ class TestEnd:
 
     def test_a_restored_backup_is_recorded_once_and_then_known(self, write: Callable[[int], None], make: Make) -> None:
         write(5)
+        lost = Entry.objects.get(number=5).hash
         cut_after(3)
         user = make.user(username="ada")
         from_command = verified("--restored", "--as", "ada")
         assert from_command[0] == 0
         entry = Entry.objects.latest("number")
-        assert (entry.action, entry.actor_id, entry.detail) == ("audit.restored", str(user.pk), {"first": 5, "last": 5})
+        assert (entry.action, entry.actor_id) == ("audit.restored", str(user.pk))
+        assert entry.detail == {"first": 5, "last": 5, "entries": [[5, lost]]}
+        assert verified()[0] == 0
+
+    def test_an_end_that_is_cut_off_after_a_recorded_restore_is_found(self, write: Any) -> None:
+        """The later entries have the numbers of those that the backup lacked."""
+        write(9)
+        cut_after(3)
+        assert verified("--restored")[0] == 0  # as entry 4
+        write(5)
+        assert verified()[0] == 0
+        cut_after(6)
+        code, said = verified()
+        assert code == 2
+        assert "entries 9 to 9 are missing" in said
+        write(1)
+        assert verified()[0] == 2
+        assert verified("--restored")[0] == 0
+        assert verified()[0] == 0
+
+    def test_a_record_of_a_restore_without_hashes_excuses_nothing(self, write: Any) -> None:
+        """As it was written before hashes were recorded. Recording the restore again adds them."""
+        write(5)
+        cut_after(3)
+        record(actor=None, action="audit.restored", subject="audit", detail={"first": 4, "last": 5})
+        assert verified()[0] == 2
+        assert verified("--restored")[0] == 0
         assert verified()[0] == 0
 
     def test_who_changed_an_entry_is_not_excused_by_a_backup(self, write: Callable[[int], None]) -> None:

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.management import CommandError, call_command
 
-from evaluator.signature import compose
 from server.challenges.models import Phase, Truth
+from server.challenges.shaping import signature_of
 from server.leaderboards.queries import board
 from server.organize.management.commands import rescore
 from server.organize.models import Rescoring
@@ -90,7 +90,9 @@ def test_the_first_version_and_the_second_and_the_first_again_by_number_and_by_f
     at_first = boards(phase)
     call_command("rescore", "animals", "main", truth="2")
     assert boards(phase) == [("B", 0.4), ("A", 0.3)]
-    Evaluation.objects.filter(truth__version=1).update(signature=signature_of(phase, version=1))
+    Evaluation.objects.filter(truth__version=1).update(
+        signature=signature_of(phase, phase.truths.get(version=1).sha256)
+    )
     for named in ("1", "v1"):
         capsys.readouterr()
         call_command("rescore", "animals", "main", truth=named)
@@ -101,12 +103,6 @@ def test_the_first_version_and_the_second_and_the_first_again_by_number_and_by_f
     call_command("rescore", "animals", "main", truth=str(truth))  # a folder with the content of version 2
     assert "show ground truth version 2 " in capsys.readouterr().out
     assert boards(phase) == [("B", 0.4), ("A", 0.3)]
-
-
-def signature_of(phase: Phase, *, version: int) -> str:
-    """Give hand-written scores of the first version the signature that real ones would have."""
-    sha256 = phase.truths.get(version=version).sha256
-    return compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), sha256)
 
 
 def test_a_version_that_is_not_there_is_said(phase: Phase) -> None:

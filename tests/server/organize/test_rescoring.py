@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
 
-from evaluator.signature import compose
 from server.audit.models import Entry
 from server.challenges.models import Phase, Truth
+from server.challenges.shaping import shaping_settings, signature_of
 from server.errors import Refused
 from server.leaderboards.queries import board
 from server.organize.models import Rescoring
@@ -34,11 +34,12 @@ def newer(phase: Phase) -> Truth:
 def add(phase: Phase, *, version: int) -> Truth:
     digest = sha256(f"another {version}".encode()).hexdigest()
     files = {"prepared": ContentFile(b"", "truth.podium"), "source": ContentFile(b"", "truth.zip")}
-    return Truth.objects.create(phase=phase, version=version, sha256=digest, **files)
+    settings = shaping_settings(phase)
+    return Truth.objects.create(phase=phase, version=version, sha256=digest, prepared_with=settings, **files)
 
 
 def kind(phase: Phase, truth: Truth) -> str:
-    return compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), truth.sha256)
+    return signature_of(phase, truth.sha256)
 
 
 def done(submission: Submission, value: float) -> None:

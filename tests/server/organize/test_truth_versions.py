@@ -71,36 +71,42 @@ BEFORE = [("challenges", "0013_truth_used"), ("submissions", "0009_rerun_leased"
 
 
 @pytest.fixture
-def before(make: Make) -> Iterator[Callable[[], None]]:
-    """Migrate back to when a truth could be two versions. Return a function that migrates forward."""
-    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    MigrationExecutor(connection).migrate(BEFORE)
+def back(make: Make) -> Iterator[Callable[[], Callable[[], None]]]:
+    """Return a function that migrates back to when a truth could be two versions, and returns one that migrates on."""
 
-    def migrate() -> None:
+    def forward() -> None:
+        newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
         MigrationExecutor(connection).migrate(newest)
 
+    def migrate() -> Callable[[], None]:
+        MigrationExecutor(connection).migrate(BEFORE)
+        return forward
+
     yield migrate
-    migrate()
+    forward()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_versions_of_one_sha256_are_merged_and_every_evaluation_stays(
-    make: Make, scored: Scored, before: Callable[[], None]
+    make: Make, scored: Scored, back: Callable[[], Callable[[], None]]
 ) -> None:
     phase = make.phase()
     active = phase.truths.get()
     Truth.objects.filter(pk=active.pk).update(version=3)
-    first, other = (add(phase, version=version, sha256=sha) for version, sha in ((1, active.sha256), (2, "0" * 64)))
+    first, other = (add(phase, version=version, sha256=f"{version}" * 64) for version in (1, 2))
     twice, once = scored(phase, 0.5, interval=(0.4, 0.6), truth=first), scored(phase, 0.6, truth=first)
     mine = twice.evaluations.get()
-    again = evaluate(twice, {"public": {"mAP": 0.5}}, truth=active, published=mine)
+    again = evaluate(twice, {"public": {"mAP": 0.5}}, truth=active, published=mine, signature="of the other version")
     Replicates.objects.create(evaluation=again, split="public", seed=0, count=1, values=b"\0" * 8)
     Explanation.objects.create(evaluation=mine, split="public", content=b"why")
     Evaluation.objects.filter(pk=mine.pk).update(published=mine)
     begun = Rescoring.objects.create(phase=phase, truth=first, signature=phase.signature, started_at=datetime.now(UTC))
     for truth, submission in ((first, once), (first, twice), (active, twice)):
         Rerun.objects.create(submission=submission, truth=truth, enqueued_at=datetime.now(UTC))
-    before()
+    forward = back()
+    Truth.objects.filter(pk=first.pk).update(sha256=active.sha256)
+    Evaluation.objects.filter(pk=again.pk).update(signature=phase.signature)
+    forward()
     assert list(phase.truths.values_list("pk", "active", "used")) == [(active.pk, True, True), (other.pk, False, True)]
     kept = twice.evaluations.get()
     assert (kept, kept.published, kept.truth) == (again, again, active)
