@@ -7,7 +7,8 @@ import pytest
 
 from evaluator import scoring
 from evaluator.request import ScoringRequest
-from server.submissions.models import Rerun, Status, Submission
+from server.organize.services.truths import Unrestorable
+from server.submissions.models import Replicates, Rerun, Status, Submission
 from tests.worker.test_rerun import report
 from worker import storage_check, tasks
 from worker.storage_check import STOPPED
@@ -164,19 +165,69 @@ def test_rerun_of_a_worker_without_the_files_waits_uncounted(waiting, submission
     assert (waiting.attempts, waiting.failure, waiting.lease_token) == (0, "", None)
 
 
-def test_rerun_of_a_lost_file_is_given_up_in_the_end(waiting, settings, caplog):
+def rerun_often(times: int) -> None:
+    """Let the worker try the queued reruns again and again, as after each pause."""
+    for _ in range(times):
+        Rerun.objects.update(not_before=None)
+        tasks.rerun(Rerun.objects.first().pk)
+
+
+def outcomes_of_reruns() -> set[tuple[int, str, Any, bool]]:
+    """Return attempts, failure, lease and whether it waits, of every rerun."""
+    rows = Rerun.objects.values_list("attempts", "failure", "lease_token", "not_before")
+    return {(attempts, failure, lease, pause is not None) for attempts, failure, lease, pause in rows}
+
+
+def test_rerun_of_a_lost_file_waits_and_is_never_given_up(waiting, settings, caplog):
     hide(upload(waiting.submission))
-    for _ in range(settings.EVALUATION_ATTEMPTS):
-        tasks.rerun(waiting.pk)
-    waiting.refresh_from_db()
-    assert "missing or damaged" in waiting.failure
-    assert "alarm" in caplog.text
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
+    assert caplog.text.count("alarm") == settings.EVALUATION_ATTEMPTS + 1
 
 
 def test_rerun_of_a_changed_file_records_nothing(waiting, settings):
     upload(waiting.submission).write_bytes(b"other")
-    for _ in range(settings.EVALUATION_ATTEMPTS):
-        tasks.rerun(waiting.pk)
-    waiting.refresh_from_db()
-    assert "damaged" in waiting.failure
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
     assert Submission.objects.get(pk=waiting.submission_id).status == Status.SCORED
+
+
+@pytest.fixture
+def other(make: Any, submissions: list[Submission]) -> list[Submission]:
+    """Create a second phase with submissions."""
+    phase = make.phase()
+    return [make.submission(phase) for _ in range(storage_check.SAMPLE)]
+
+
+def test_a_worker_that_lacks_only_the_truths_stops(waiting, submissions, other):
+    hide(truth(submissions[0]), truth(other[0]))
+    tasks.rerun(waiting.pk)
+    assert STOPPED[0] == 1
+    assert outcomes_of_reruns() == {(0, "", None, False)}
+    show(truth(submissions[0]))
+    tasks.rerun(waiting.pk)
+    assert (STOPPED[0], Replicates.objects.count()) == (0, 1)
+
+
+def test_a_single_lost_truth_does_not_stop_the_worker(waiting, submissions, other, settings, caplog):
+    hide(truth(submissions[0]))
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
+    assert STOPPED[0] == 0
+    assert f"alarm: rerun {waiting.pk} cannot be scored here: {truth(submissions[0])} cannot be read" in caplog.text
+    for _ in range(len(submissions) + len(other)):
+        if Submission.objects.queued().exists():
+            evaluate()
+    assert {one.status for one in Submission.objects.filter(phase=other[0].phase)} == {Status.SCORED}
+    assert set(Submission.objects.queued().values_list("phase", "attempts")) == {(submissions[0].phase_id, 0)}
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), Unrestorable("cannot be prepared again")])
+def test_a_fault_of_the_platform_never_ends_a_rerun(waiting, settings, monkeypatch, error, caplog):
+    def fail(request: ScoringRequest) -> None:
+        raise error
+
+    monkeypatch.setattr(scoring, "score", fail)
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
+    assert f"alarm: rerun {waiting.pk} cannot be scored here: {error}" in caplog.text

@@ -130,6 +130,15 @@ def waiting(make: Make, phase: Phase) -> Any:
     return build
 
 
+def test_rerun_that_must_wait_waits(make, phase, waiting):
+    rerun = waiting(make.team(phase.challenge))
+    Rerun.objects.update(not_before=datetime.now(UTC) + timedelta(minutes=1))
+    assert scheduling.claim_next(Rerun, large=True) is None
+    Rerun.objects.update(not_before=datetime.now(UTC) - timedelta(seconds=1))
+    assert scheduling.claim_next(Rerun, large=True) == rerun
+    assert Rerun.objects.get().not_before is None
+
+
 def test_large_rerun_waits_while_its_team_is_scored(make, phase, queued, waiting):
     team = make.team(phase.challenge)
     later = waiting(team)
