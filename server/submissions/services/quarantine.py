@@ -1,7 +1,7 @@
 """Quarantine for stored files without a row. They are moved, not deleted, in case an older database was restored.
 
-Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS, each in a folder named by the day on which it
-was moved. So one rename both moves a file and keeps its time. Files are restored when a row names them again.
+Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS, in a folder for each day. So one rename
+moves a file and keeps the day on which it was moved. Files are restored when a row names them again.
 """
 
 import logging

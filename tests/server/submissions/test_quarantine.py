@@ -256,6 +256,23 @@ def test_command_puts_back_what_is_named(upload, capsys):
     assert sweep().quarantined == 0, "it has an hour for its row to be restored"
 
 
+@pytest.mark.parametrize(("names", "more"), [(["submissions/one"], {}), ([], {"all": True}), (["no/such"], {})])
+def test_command_refuses_to_restore_without_being_told(upload, names, more):
+    path = upload("one")
+    sweep()
+    with pytest.raises(CommandError, match="are for --restore"):
+        call_command("quarantine", *names, **more)
+    assert not path.exists()
+
+
+def test_command_refuses_names_beside_all(upload):
+    path = upload("one")
+    sweep()
+    with pytest.raises(CommandError, match="not both"):
+        call_command("quarantine", "submissions/one", restore=True, all=True)
+    assert not path.exists()
+
+
 def test_command_puts_back_everything(upload):
     paths = [upload(name) for name in ("one", "other")]
     sweep()

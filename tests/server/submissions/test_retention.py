@@ -40,6 +40,21 @@ def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(ended, sta
     assert (path.exists(), bool(submission.file), submission.status) == (not removed, not removed, status)
 
 
+def test_file_that_cannot_be_removed_keeps_the_sweeper_from_no_other(ended, monkeypatch, caplog):
+    paths = [Path(ended(Status.FAILED, days=8).file.path) for _ in range(2)]
+    unlink = Path.unlink
+
+    def refuse_first(path: Path, **options: Any) -> None:
+        if path == paths[0]:
+            raise PermissionError(13, "Permission denied")
+        unlink(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", refuse_first)
+    assert sweep().removed == 1
+    assert [path.exists() for path in paths] == [True, False]
+    assert f"alarm: {paths[0]} cannot be removed" in caplog.text
+
+
 def test_file_that_was_scored_stays(ended):
     submission = ended(Status.SCORED, days=1000)
     assert sweep().removed == 0
