@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from pytest_django import Settings
 
 from evaluator import scoring
 from evaluator.request import ScoringRequest
-from server.submissions.models import Rerun, Status, Submission
+from server.organize.services.truths import Unrestorable
+from server.submissions.models import Replicates, Rerun, Status, Submission
 from tests.conftest import InlineQueue, Make
 from tests.worker.test_rerun import report
 from worker import storage_check, tasks
@@ -58,7 +60,7 @@ def show(*paths: Path) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 20])
-def test_worker_without_the_uploads_fails_nothing(submissions: list[Submission], times) -> None:
+def test_worker_without_the_uploads_fails_nothing(submissions: list[Submission], times: int) -> None:
     hide(*map(upload, submissions))
     for _ in range(times):
         evaluate()
@@ -124,7 +126,7 @@ def test_file_that_vanishes_while_it_is_read_is_no_accident(
 
 @pytest.mark.parametrize("content", [b"", b"ImageId,PredictionString\nother,\n", b"x" * 33])
 def test_a_stored_file_that_was_changed_is_not_scored_and_nobody_is_blamed(
-    submissions: list[Submission], content, caplog: pytest.LogCaptureFixture
+    submissions: list[Submission], content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     changed = submissions[0]
     upload(changed).write_bytes(content)
@@ -174,21 +176,85 @@ def test_rerun_of_a_worker_without_the_files_waits_uncounted(waiting: Rerun, sub
     assert (waiting.attempts, waiting.failure, waiting.lease_token) == (0, "", None)
 
 
-def test_rerun_of_a_lost_file_is_given_up_in_the_end(
+def rerun_often(times: int) -> None:
+    """Let the worker try the queued reruns again and again, as after each pause."""
+    for _ in range(times):
+        Rerun.objects.update(not_before=None)
+        tasks.rerun(Rerun.objects.first().pk)
+
+
+def outcomes_of_reruns() -> set[tuple[int, str, UUID | None, bool]]:
+    """Return attempts, failure, lease and whether it waits, of every rerun."""
+    rows = Rerun.objects.values_list("attempts", "failure", "lease_token", "not_before")
+    return {(attempts, failure, lease, pause is not None) for attempts, failure, lease, pause in rows}
+
+
+def test_rerun_of_a_lost_file_waits_and_is_never_given_up(
     waiting: Rerun, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     hide(upload(waiting.submission))
-    for _ in range(settings.EVALUATION_ATTEMPTS):
-        tasks.rerun(waiting.pk)
-    waiting.refresh_from_db()
-    assert "missing or damaged" in waiting.failure
-    assert "alarm" in caplog.text
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
+    assert caplog.text.count("alarm") == settings.EVALUATION_ATTEMPTS + 1
 
 
 def test_rerun_of_a_changed_file_records_nothing(waiting: Rerun, settings: Settings) -> None:
     upload(waiting.submission).write_bytes(b"other")
-    for _ in range(settings.EVALUATION_ATTEMPTS):
-        tasks.rerun(waiting.pk)
-    waiting.refresh_from_db()
-    assert "damaged" in waiting.failure
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
     assert Submission.objects.get(pk=waiting.submission_id).status == Status.SCORED
+
+
+@pytest.fixture
+def other(make: Make, submissions: list[Submission]) -> list[Submission]:
+    """Create a second phase with submissions."""
+    phase = make.phase()
+    return [make.submission(phase) for _ in range(storage_check.SAMPLE)]
+
+
+def test_a_worker_that_lacks_only_the_truths_stops(
+    waiting: Rerun, submissions: list[Submission], other: list[Submission]
+) -> None:
+    hide(truth(submissions[0]), truth(other[0]))
+    tasks.rerun(waiting.pk)
+    assert STOPPED[0] == 1
+    assert outcomes_of_reruns() == {(0, "", None, False)}
+    show(truth(submissions[0]))
+    tasks.rerun(waiting.pk)
+    assert (STOPPED[0], Replicates.objects.count()) == (0, 1)
+
+
+def test_a_single_lost_truth_does_not_stop_the_worker(
+    waiting: Rerun,
+    submissions: list[Submission],
+    other: list[Submission],
+    settings: Settings,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hide(truth(submissions[0]))
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
+    assert STOPPED[0] == 0
+    assert f"alarm: rerun {waiting.pk} cannot be scored here: {truth(submissions[0])} cannot be read" in caplog.text
+    for _ in range(len(submissions) + len(other)):
+        if Submission.objects.queued().exists():
+            evaluate()
+    assert {one.status for one in Submission.objects.filter(phase=other[0].phase)} == {Status.SCORED}
+    assert set(Submission.objects.queued().values_list("phase", "attempts")) == {(submissions[0].phase_id, 0)}
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), Unrestorable("cannot be prepared again")])
+def test_a_fault_of_the_platform_never_ends_a_rerun(
+    waiting: Rerun,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(request: ScoringRequest) -> None:
+        raise error
+
+    monkeypatch.setattr(scoring, "score", fail)
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
+    assert f"alarm: rerun {waiting.pk} cannot be scored here: {error}" in caplog.text

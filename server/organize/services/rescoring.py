@@ -57,6 +57,7 @@ def begin(*, phase: Phase, by: User | None, truth: Truth) -> Rescoring:
     begun = open_rescoring(locked)
     signature = signature_of(locked, truth.sha256)
     if begun is not None and (begun.truth_id, begun.signature) == (truth.pk, signature):
+        retry_exhausted(begun)
         catch_up(begun)
         return begun
     if begun is not None:
@@ -203,6 +204,13 @@ def unscorable(rescoring: Rescoring) -> QuerySet[Rerun]:
     return given_up.select_related("submission__team").order_by("submission__received_at")
 
 
+def retry_exhausted(rescoring: Rescoring) -> None:
+    """Queue the reruns again whose attempts are used up. The platform was at fault; other faults end at once."""
+    exhausted = unscorable(rescoring).filter(attempts__gte=settings.EVALUATION_ATTEMPTS)
+    failed = Submission.objects.filter(pk__in=exhausted.order_by().values("submission"))
+    reruns.request(list(failed), truth=rescoring.truth)
+
+
 def waiting(rescoring: Rescoring) -> QuerySet[Submission]:
     """Return submissions that are still to be scored."""
     return without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
@@ -259,7 +267,8 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> None
         raise Refused(
             "rescoring_loses",
             f"{lost} submissions cannot be scored this way and would disappear from the leaderboards. Look at the "
-            "reasons. To apply the rescoring anyway, set without_unscorable.",
+            "reasons. Starting the rescoring again retries those whose attempts were used up. To apply the rescoring "
+            "anyway, set without_unscorable.",
             lost=lost,
         )
 

@@ -1,7 +1,7 @@
 """How a submission ends: scored, rejected, failed or cancelled. `leases` covers the way from queued to running."""
 
 import logging
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -78,16 +78,6 @@ def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, f
             quota.give_back(submission, reason="failed", now=now)
         log.error("alarm: submission %s failed (%s): %s", submission.pk, code, sentence)
     return failed
-
-
-def postpone(submission: Submission, *, pause: timedelta | None) -> bool:
-    """Put a submission back. With a pause it is not tried again before that is over. The attempt does not count.
-
-    A submission waits for a pause because its file could not be read, so its scoring has not begun.
-    """
-    if pause is None:
-        return leases.release(submission)
-    return leases.release(submission, notify=False, started_at=None, not_before=database_now() + pause)
 
 
 @transaction.atomic

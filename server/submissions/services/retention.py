@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -10,6 +11,7 @@ from django.db.models import QuerySet, Sum
 from server.challenges.models import Team
 from server.clock import database_now
 from server.submissions.models import UNSCORED, Submission
+from server.submissions.services import quarantine
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,5 @@ def remove_expired() -> int:
     for submission in expired().only("file"):
         name = str(submission.file.name)
         if expired().filter(pk=submission.pk, file=name).update(file=""):  # 0 if it was queued again meanwhile
-            default_storage.delete(name)
-            removed += 1
+            removed += quarantine.removed(Path(default_storage.path(name)))
     return removed

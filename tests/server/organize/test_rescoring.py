@@ -5,6 +5,7 @@ from hashlib import sha256
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
+from pytest_django import Settings
 
 from server.audit.models import Entry
 from server.challenges.models import Phase, Truth
@@ -169,6 +170,29 @@ def test_what_cannot_be_scored_is_told_and_left_out_only_when_that_is_said(
     assert refusal.value.code == "rescoring_loses"
     rescoring.apply(rescoring=begun, by=None, without_unscorable=True)
     assert lines(phase) == [("A", 0.9)]
+
+
+def test_a_rescoring_started_again_retries_what_the_platform_failed_to_score(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission], settings: Settings
+) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    fail(two[0], sentence="The file does not fit this truth.", final=True)
+    for _ in range(settings.EVALUATION_ATTEMPTS):
+        fail(two[1], sentence="its worker stopped", final=False)
+    with pytest.raises(Refused, match="2 submissions cannot be scored") as refusal:
+        rescoring.apply(rescoring=begun, by=None)
+    assert refusal.value.code == "rescoring_loses"
+    assert rescoring.start(phase=phase, by=None) == begun
+    assert list(rescoring.unscorable(begun).values_list("submission", flat=True)) == [two[0].pk]
+    with pytest.raises(Refused, match="1 submissions are still to be scored"):
+        rescoring.apply(rescoring=begun, by=None, without_unscorable=True)
+
+
+def fail(submission: Submission, *, sentence: str, final: bool) -> None:
+    """End an attempt of the submission's rerun."""
+    claimed = leases.claim(Rerun, submission.reruns.get().pk)
+    assert claimed is not None
+    reruns.fail(claimed, sentence=sentence, final=final)
 
 
 def test_begun_again_it_goes_on(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:

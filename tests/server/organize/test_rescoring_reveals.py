@@ -140,5 +140,5 @@ def test_the_api_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str
 
 
 def test_an_empty_name_of_a_truth_is_not_the_current_folder(phase: Phase) -> None:
-    with pytest.raises(CommandError, match="--truth is empty"):
-        call_command("rescore", "animals", "main", truth="")
+    with pytest.raises(CommandError, match="--truth: is empty"):
+        call_command("rescore", "animals", "main", "--truth=")

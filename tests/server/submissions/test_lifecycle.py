@@ -1,10 +1,12 @@
 """Claim, prolong, record, reject, fail, release, cancel: each works once, and never after the lease is lost."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from uuid import uuid4
 
 import pytest
+from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.errors import Refused
@@ -86,7 +88,7 @@ def test_claim_of_an_unknown_submission_is_none(db: None) -> None:
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_claim_of_a_finished_submission_is_none(running: Submission, end) -> None:
+def test_claim_of_a_finished_submission_is_none(running: Submission, end: Callable[[Submission], bool]) -> None:
     end(running)
     assert leases.claim(Submission, running.pk) is None
 
@@ -100,7 +102,7 @@ def test_beat_prolongs_the_lease_and_tells_the_stage(running: Submission) -> Non
 
 
 @pytest.mark.parametrize(("told", "kept"), [(-0.1, 0.0), (1.0000001, 1.0)])
-def test_beat_keeps_progress_a_fraction(running: Submission, told, kept) -> None:
+def test_beat_keeps_progress_a_fraction(running: Submission, told: float, kept: float) -> None:
     lifecycle.report_progress(running, stage="scoring", progress=told)
     assert now_of(running).progress == kept
 
@@ -138,7 +140,7 @@ def test_record_ends_the_run(running: Submission) -> None:
 
 @pytest.mark.parametrize(("replicates", "stage", "asked"), [(1000, "bootstrapping", 1), (0, "", 0)])
 def test_record_asks_for_intervals_where_there_are_to_be_any(
-    running: Submission, settings: Settings, replicates, stage, asked
+    running: Submission, settings: Settings, replicates: int, stage: str, asked: Client
 ) -> None:
     settings.INTERVAL_REPLICATES = replicates
     record(running)
@@ -151,7 +153,7 @@ def test_scored_submission_keeps_its_charge(running: Submission) -> None:
 
 
 @pytest.mark.parametrize("end", [record, reject, fail, leases.release])
-def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end) -> None:
+def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: Callable[[Submission], bool]) -> None:
     assert end(stale) is False
     assert now_of(stale).status == Status.RUNNING
     assert not Evaluation.objects.exists()
@@ -160,7 +162,9 @@ def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end) -> None:
 
 @pytest.mark.parametrize("again", [record, reject, fail, leases.release])
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_does_not_end_twice(running: Submission, end, again) -> None:
+def test_what_ended_does_not_end_twice(
+    running: Submission, end: Callable[[Submission], bool], again: Callable[[Submission], bool]
+) -> None:
     end(running)
     status, paid = now_of(running).status, balance(running)
     assert again(running) is False
@@ -204,7 +208,7 @@ def test_third_failure_is_failed_with_the_quota_given_back(running: Submission, 
 
 
 @pytest.mark.parametrize("code", [Failure.OUT_OF_MEMORY, Failure.OUT_OF_TIME])
-def test_file_that_needs_more_than_a_file_may_costs_quota(running: Submission, code) -> None:
+def test_file_that_needs_more_than_a_file_may_costs_quota(running: Submission, code: str) -> None:
     lifecycle.fail(running, code=code, sentence="too much", final=True)
     assert (now_of(running).fault, balance(running)) == ("participant", 1)
 
@@ -254,7 +258,7 @@ def test_cancelled_in_the_queue_after_scoring_has_begun_stays_charged(
 
 
 def test_cancelled_while_its_file_cannot_be_read_costs_nothing(make: Make, running: Submission) -> None:
-    assert lifecycle.postpone(running, pause=timedelta(seconds=30))
+    assert leases.postpone(running, pause=timedelta(seconds=30))
     lifecycle.cancel(submission=running, by=make.user())
     assert balance(running) == 0
 
@@ -273,7 +277,7 @@ def test_cancelling_twice_is_cancelling_once(make: Make, queued: Submission) -> 
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_is_not_cancellable(make: Make, running: Submission, end) -> None:
+def test_what_ended_is_not_cancellable(make: Make, running: Submission, end: Callable[[Submission], bool]) -> None:
     end(running)
     with pytest.raises(Refused) as caught:
         lifecycle.cancel(submission=running, by=make.user())

@@ -113,14 +113,33 @@ def test_who_acted_is_in_the_audit_log(make: Make, failed: Callable[..., Submiss
     assert (entry.actor_name, entry.subject) == ("olga", f"submission {submission.pk}")
 
 
-def test_person_who_organizes_something_else_may_not(
-    make: Make, failed: Callable[..., Submission], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_person_who_organizes_something_else_may_not(make: Make, failed: Callable[..., Submission]) -> None:
     submission = failed()
     make.user(username="eve")
-    call_command("requeue", submission.pk, acts_for="eve")
+    with pytest.raises(CommandError, match="does not organize"):
+        call_command("requeue", submission.pk, acts_for="eve")
     assert statuses(submission) == ["failed"]
-    assert "does not organize" in capsys.readouterr().err
+
+
+def test_an_unknown_phase_is_refused(failed: Callable[..., Submission]) -> None:
+    submission = failed()
+    for named in ("no/such", submission.phase.slug, f"{submission.phase}/more", ""):
+        with pytest.raises(CommandError, match=f"There is no phase {named}"):
+            call_command("requeue", phase=named, all=True)
+    assert statuses(submission) == ["failed"]
+
+
+def test_ids_that_cannot_be_queued_are_refused_and_nothing_is_queued(
+    make: Make, failed: Callable[..., Submission]
+) -> None:
+    submission, unknown = failed(), uuid4()
+    scored = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
+    for other in (unknown, scored.pk):
+        with pytest.raises(CommandError, match=f"Nothing was queued.*{other}"):
+            call_command("requeue", submission.pk, other)
+    with pytest.raises(CommandError, match="Nothing was queued"):
+        call_command("requeue", submission.pk, fault="participant")
+    assert statuses(submission) == ["failed"]
 
 
 @pytest.mark.parametrize("command", ["requeue", "give_back", "quarantine"])

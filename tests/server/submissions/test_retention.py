@@ -37,13 +37,30 @@ def ended(make: Make) -> Callable[..., Submission]:
 @pytest.mark.parametrize("status", [Status.REJECTED, Status.FAILED, Status.CANCELLED])
 @pytest.mark.parametrize(("days", "removed"), [(6.9, 0), (7.1, 1)])
 def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(
-    ended: Callable[..., Submission], status, days, removed
+    ended: Callable[..., Submission], status: Status, days: float, removed
 ) -> None:
     submission = ended(status, days=days)
     path = Path(submission.file.path)
     assert sweep().removed == removed
     submission.refresh_from_db()
     assert (path.exists(), bool(submission.file), submission.status) == (not removed, not removed, status)
+
+
+def test_file_that_cannot_be_removed_keeps_the_sweeper_from_no_other(
+    ended: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    paths = [Path(ended(Status.FAILED, days=8).file.path) for _ in range(2)]
+    unlink = Path.unlink
+
+    def refuse_first(path: Path, **options: Any) -> None:
+        if path == paths[0]:
+            raise PermissionError(13, "Permission denied")
+        unlink(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", refuse_first)
+    assert sweep().removed == 1
+    assert [path.exists() for path in paths] == [True, False]
+    assert f"alarm: {paths[0]} cannot be removed" in caplog.text
 
 
 def test_file_that_was_scored_stays(ended: Callable[..., Submission]) -> None:
@@ -115,7 +132,7 @@ def test_full_share_is_said_before_a_body_is_read(
 
 @pytest.mark.parametrize("page", ["submit", "submissions"])
 def test_pages_show_the_share_and_how_long_files_stay(
-    make: Make, entrant: dict[str, Any], settings: Settings, client: Client, page
+    make: Make, entrant: dict[str, Any], settings: Settings, client: Client, page: Page
 ) -> None:
     settings.TEAM_STORAGE_BYTES = 3 * 2**30
     make.submission(entrant["phase"], entrant["team"], content=b"a")

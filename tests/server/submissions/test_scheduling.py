@@ -3,6 +3,7 @@
 import gzip
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -146,6 +147,15 @@ def waiting(make: Make, phase: Phase) -> Callable[..., Rerun]:
     return build
 
 
+def test_rerun_that_must_wait_waits(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
+    rerun = waiting(make.team(phase.challenge))
+    Rerun.objects.update(not_before=datetime.now(UTC) + timedelta(minutes=1))
+    assert scheduling.claim_next(Rerun, large=True) is None
+    Rerun.objects.update(not_before=datetime.now(UTC) - timedelta(seconds=1))
+    assert scheduling.claim_next(Rerun, large=True) == rerun
+    assert Rerun.objects.get().not_before is None
+
+
 def test_large_rerun_waits_while_its_team_is_scored(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]], waiting: Callable[..., Rerun]
 ) -> None:
@@ -253,7 +263,7 @@ def test_whoever_leaves_a_place_wakes_another_where_no_message_is_left(
     inline_queue: InlineQueue,
     monkeypatch: pytest.MonkeyPatch,
     messages,
-    sent,
+    sent: list[bytes],
 ) -> None:
     team = make.team(phase.challenge)
     (first,), later = queued(team), waiting(team)
@@ -277,6 +287,6 @@ def test_whoever_leaves_a_place_wakes_another_where_no_message_is_left(
         (b"", True),
     ],
 )
-def test_size_that_matters_is_the_unpacked_one(settings: Settings, content, small) -> None:
+def test_size_that_matters_is_the_unpacked_one(settings: Settings, content: bytes, small: Path) -> None:
     settings.SMALL_FILE_MAX_BYTES = 1000
     assert is_small(ContentFile(content)) == small
