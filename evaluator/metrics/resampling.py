@@ -29,7 +29,7 @@ def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
 
 @dataclass(frozen=True, slots=True)
 class ImageGroups:
-    """ImageGroups of images, such as the images of all objects of each class; a group can have an image several times.
+    """Groups of images, such as the images of all objects of each class; a group can contain an image several times.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label >= labels:
-        return label  # It is such a code already.
+        return label  # The label already is the code of an unscored class.
     return labels + (label if label >= 0 else labels)
 
 
@@ -159,6 +159,6 @@ def finish_image(truth, state, offsets, image, groups_count):
 
 @kernel(TRUTH, STATE, types.boolean)
 def finish_all_images(truth, state, groups_count):
-    """Apply :func:`finish_image` to every image; there must be room for an entry for each box and group."""
+    """Apply :func:`finish_image` to every image. The entries must have room for one more for each box and group."""
     for image in range(len(truth.usage)):
         finish_image(truth, state, (0, 0), image, groups_count)

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-UNKNOWN_RELATIONS = 9  # The position in State.counts, after those in evaluator.kernels.reading.
+UNKNOWN_RELATIONS = 9  # Index in State.counts; the smaller indices are in evaluator.kernels.reading.
 COUNTS = 10
 CANDIDATE_NUMBERS = 10  # These are confidence, overlap and the coordinates of both boxes.
-MAX_DROPPED_PER_IMAGE = 10_000  # Unscored pairs are stored after so many predictions of their image.
+MAX_DROPPED_PER_IMAGE = 10_000  # Unscored pairs are stored only after this many predictions of their image.
 
 
 class KernelTruth(NamedTuple):

@@ -31,8 +31,8 @@ class PairEntries:
     images : int array of shape (N,)
         Code of the image of each pair.
     relations : int array of shape (N,)
-        Code of the relation. There are two more codes than relations: the first is for relations that the truth does
-        not have, the second for pairs that are not scored. The curve of the latter is computed and dropped, because
+        Code of the relation. There are two more codes than relations: the first is for relations that are not in the
+        truth, the second for pairs that are not scored. The curve of the latter is computed and dropped, because
         time would otherwise reveal which pairs are scored.
     confidences : float64 array of shape (N,)
     misses : bool arrays of shape (N,), one for each of :data:`KINDS`
@@ -55,23 +55,23 @@ class PairEntries:
         return self if are_scored.all() else self[are_scored]
 
     def pooled(self, relations: int) -> Integers:
-        """Return the codes if the truth had one relation, and all scored pairs had it: 0, and 2 for all other pairs."""
+        """Return codes that treat all relations as one: 0 for every scored pair, and 2 for every other pair."""
         return np.where(self.relations > relations, np.uint8(2), np.uint8(0))
 
     def steps(self, curves: Integers, image_rows: ImageRows, count: int) -> list[CurveSteps]:
         """Return the steps of ``count`` curves, once for each of :data:`KINDS`.
 
-        ``curves`` has the curve of each entry. Entries of images without a row are left out.
+        ``curves`` is the curve of each entry. Entries of images without a row in the weights are left out.
         """
         kinds = [np.where(missing, MISS, HIT).astype(np.uint8) for missing in self.misses]
         return [CurveSteps.of(curves, self.confidences, kind, image_rows[self.images], count) for kind in kinds]
 
 
 def with_unscored(positives: Numbers) -> Numbers:
-    """Return the positives of the relations, of unknown relations and of pairs that are not scored.
+    """Return the numbers of positives of the relations, of unknown relations and of pairs that are not scored.
 
-    Unknown relations have none, so their curve is not computed. Pairs that are not scored get one, so that computing
-    their curve takes as long as any other.
+    The number is 0 for unknown relations, so their curve is not computed. It is 1 for pairs that are not scored, so
+    that computing their curve takes as long as any other.
 
     >>> with_unscored(np.array([7, 2]))
     array([7., 2., 0., 1.])
@@ -88,7 +88,7 @@ class ScoredPairs:
     truth : RelationshipsTruth
     entries : PairEntries
     found : int arrays, one for each limit in :data:`evaluator.tracks.relationships.summary.RECALL_AT`
-        Image of each triplet that is hit by a pair within the limit: one of the most confident pairs of its image.
+        Image of each triplet that is hit by one of the ``limit`` most confident pairs of its image.
     areas : callable
         Takes the name of a split and returns the functions that compute the areas under its curves. Each image counts
         once.
@@ -116,7 +116,7 @@ class ScoredPairs:
         return split_report(self.truth, split, weighted, self.weights)
 
     def curves(self, split: str) -> list[CurveRow]:
-        """Return the precision/recall curves of a split, for each kind: of all relations pooled and of each one."""
+        """Return the precision/recall curves of a split for each kind: of all relations pooled and of each relation."""
         truth, positives = self.truth, self.truth.positives(split)
         entries = self.entries.scored(len(positives))
         entries = entries[truth.splits[split][entries.images]]
@@ -133,7 +133,7 @@ class ScoredPairs:
         return rows
 
     def statistics(self, image_rows: ImageRows) -> "PairStatistics":
-        """Return the statistics of the split whose images have a place."""
+        """Return the statistics of the split whose images have a row in the weights."""
         truth, relations = self.truth, len(self.truth.relations)
         entries = self.entries.scored(relations)
         known = entries[entries.relations < relations]

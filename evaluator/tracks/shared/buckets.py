@@ -59,9 +59,9 @@ class EntryBuckets:
             self.bucket(number).sort()
 
     def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> Iterator[float]:
-        """Yield the average precision of each class over some halves, NaN for a class without positives.
+        """Yield the average precision of each class over some halves of the images, NaN for a class without positives.
 
-        ``positives``: of the first classes; other classes are left out.
+        ``positives`` has the positives of the first classes; other classes are left out.
         """
         room = np.empty((2, len(self.keys)))
         nothing = np.empty(0, np.uint64)
