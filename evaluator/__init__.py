@@ -1,3 +1,3 @@
-"""The scorer of Podium and its command line: exact metrics of computer-vision challenges, without Django."""
+"""Podium's evaluator: the metrics of computer-vision challenges and their command line. It does not use Django."""
 
 __version__ = "1.1.0"

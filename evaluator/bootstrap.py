@@ -55,7 +55,7 @@ def _replicates(
     draws = Draws(truth.sha256, SPLITS.index(split), bootstrap.seed, images, bootstrap.replicates, truth.salt)
     sums, statistics, block = engine(), statistics_of(rows_of_images(in_split)), blocks_of(draws, bootstrap.draws)
     parts: list[Mapping[str, Numbers]] = []
-    with ThreadPoolExecutor(resources.threads) as pool:  # An exception leaves the loop, which cancels the other blocks.
+    with ThreadPoolExecutor(resources.threads) as pool:  # If one block fails, the remaining ones are cancelled.
         for part in pool.map(lambda number: statistics.metrics(block(number), sums), range(draws.blocks)):
             parts.append(part)
             resources.progress("bootstrapping", len(parts) / draws.blocks)
@@ -63,7 +63,10 @@ def _replicates(
 
 
 def engine() -> Engine:
-    """Return the kernels. They are loaded here because loading takes a third of a second."""
+    """Import the bootstrap kernels and return them.
+
+    They are imported only when needed, which takes a third of a second.
+    """
     return cast(Engine, import_module(KERNELS))
 
 
@@ -91,5 +94,5 @@ def _with_replicates(
 
 
 def _progress_of_part(progress: Progress, done: int, of: int) -> Progress:
-    """Return a callback for the next part of a stage, of whose ``of`` parts ``done`` are done."""
+    """Return a progress callback for the next of ``of`` equal parts of a stage, after ``done`` parts are complete."""
     return lambda stage, fraction: progress(stage, (done + fraction) / of)

@@ -1,4 +1,4 @@
-"""Formats scores and intervals: ends are rounded outward, the number of digits depends on the width."""
+"""Formats scores and intervals. Interval ends are rounded outward, and the width determines the number of digits."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
@@ -50,7 +50,7 @@ def supported_decimals(interval: Interval) -> int:
 
 
 def written(value: float, decimals: int, *, sign: bool = False) -> str:
-    """Return a number as text, if asked with the sign of a positive number; zero never has a minus sign.
+    """Return a number as text. With ``sign``, a positive number has a plus sign; zero never has a minus sign.
 
     >>> written(-0.000001, 5), written(0.25, 2, sign=True), written(-0.000001, 5, sign=True)
     ('0.00000', '+0.25', '+0.00000')

@@ -27,7 +27,7 @@ class Draws:
     of 1,000. The split is part of the seed because the scores of equally large splits would otherwise be correlated.
 
     Without a salt, (truth, seed, split, b) is used. All of these are public, so anybody who knows a score and its
-    interval can draw the same weights and find out which images were right.
+    interval can draw the same weights and find out for which images the answers were correct.
 
     Attributes
     ----------
@@ -36,11 +36,11 @@ class Draws:
     split : int
         Number of the split.
     seed : int
-        From 0.
+        At least 0.
     images : int
         Number of images of the split.
     replicates : int
-        Number of replicates; the last block is drawn completely all the same.
+        Number of replicates. The last block is always drawn completely, even if only a part of it is needed.
     salt : bytes
         The truth's salt; empty if it has none.
     """
@@ -129,7 +129,7 @@ def _write(path: Path, draws: Draws) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     digest = sha256()
     try:
-        partial.touch(mode=0o600)  # Secret, because weights and an interval reveal which images were right.
+        partial.touch(mode=0o600)  # Secret, because weights and an interval reveal which answers were correct.
         with partial.open("wb") as file:
             file.write(bytes(HEADER_BYTES))
             for number in range(draws.blocks):

@@ -28,8 +28,8 @@ def explanation(report: Report, split: str) -> dict[str, Any]:
     -------
     dict
         ``classes``; ``tables`` of at most :data:`ROWS` rows; ``left_out``, the number of further rows of a table;
-        ``curves`` of about :data:`POINTS` points, first the means over classes. The area of a mean curve is the mean of
-        the areas.
+        ``curves`` of about :data:`POINTS` points, beginning with the means over classes. The area of a mean curve is
+        the mean of the areas.
     """
     part, curves = report.splits[split], report.curves.get(split, [])
     means = [mean for name in TRACKS[report.track].curves if (mean := _mean(curves, name))]

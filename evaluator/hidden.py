@@ -1,9 +1,9 @@
-"""Characters that cannot be seen, or that turn other text around: one set for names, messages and pages."""
+"""Finds characters that are invisible or change the direction of text, in names, messages and pages."""
 
 import re
 
 # Default_Ignorable_Code_Point (DerivedCoreProperties.txt of Unicode), which Python's unicodedata does not have:
-# joiners, direction marks, fillers, variation selectors, tags. It is stable: unassigned code points are part of it.
+# joiners, direction marks, fillers, variation selectors, tags. It also has unassigned code points, so it is stable.
 IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -11,15 +11,15 @@ IGNORABLE = (
 # Control characters except tab and line ends, line separators, and format characters and blanks of annotations and
 # hieroglyphs.
 CONTROLS = "\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb\U00013430-\U00013442"
-# Letters and symbols that are drawn as nothing.
+# Letters and symbols that are drawn without any ink.
 BLANK = "\u2800\ufffc\U00016fe4\U0001d159"
-# After one of these symbols U+FE0F is not hidden: keyboards write it there, and it makes an emoji of the symbol.
+# After one of these symbols U+FE0F is not hidden: keyboards insert it there to show the symbol as an emoji.
 SYMBOLS = "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 HIDDEN = re.compile(f"[{IGNORABLE}{CONTROLS}{BLANK}](?<![{SYMBOLS}]\ufe0f)")
 
 
 def is_plain(text: str) -> bool:
-    r"""Tell whether every character of a text can be seen and stands on one line.
+    r"""Return whether a text has only visible characters and no line break.
 
     >>> is_plain("Owls"), is_plain("Owls\ufe0f"), is_plain("Owls \u2764\ufe0f")
     (True, False, True)

@@ -66,7 +66,7 @@ class Hierarchy:
 
 
 def _refuse_cycles(steps: Mapping[tuple[str, str], str]) -> None:
-    """Raise HierarchyCycle if steps from parents to children form a cycle; the values are the paths of the steps."""
+    """Raise HierarchyCycle if steps from parents to children form a cycle. The values are their paths in the JSON."""
     graph: dict[str, set[str]] = {}
     for parent, child in steps:
         graph.setdefault(child, set()).add(parent)

@@ -25,7 +25,8 @@ SETTLED_NS = 2 * 10**9  # Two changes within one tick of the file system's clock
 Entry = Mapping[str, Any]
 """The header's entry for one array: its name, dtype, shape, offset (``at``), size in bytes and sha256."""
 Identity = tuple[int, ...]
-_VERIFIED: dict[Path, tuple[Identity, set[str]]] = {}  # The last state of each file, and its verified arrays.
+# For each file: its last known state and the arrays verified in it.
+_VERIFIED: dict[Path, tuple[Identity, set[str]]] = {}
 
 
 def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -83,11 +84,11 @@ class Mapped(Mapping[str, NDArray[Any]]):
         return array
 
     def __iter__(self) -> Iterator[str]:
-        """Return their names."""
+        """Iterate over the names of the arrays."""
         return iter(self._entries)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of arrays."""
         return len(self._entries)
 
     def verify(self) -> None:
@@ -96,7 +97,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
             self[name]
 
     def without(self, names: set[str]) -> "Mapped":
-        """Return the other arrays."""
+        """Return the arrays except those with these names."""
         entries = {name: entry for name, entry in self._entries.items() if name not in names}
         return Mapped(self._path, self._identity, self._body, entries, self._verified)
 

@@ -14,9 +14,9 @@ class Stop(Exception):
 
 
 def visible(text: str) -> str:
-    r"""Return ``text`` with characters escaped that are invisible, change the direction of text or control a terminal.
+    r"""Return ``text`` with escapes for characters that are invisible, change text direction or control a terminal.
 
-    It is applied to everything that messages and printed lines quote from a file.
+    Messages and printed lines apply it to everything that they quote from a file.
 
     >>> visible("caf\u00e9 \x1b[2J \u202egnp.exe")
     'café \\x1b[2J \\u202egnp.exe'
@@ -84,7 +84,7 @@ class Notice:
 
 @dataclass(slots=True)
 class Findings:
-    """Defects and notices of one file. The first 20 defects of each code are kept, and the first 10,000 are counted.
+    """Defects and notices of one file. It keeps the first 20 defects of each code, and counts the first 10,000 defects.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class Findings:
         raise Stop(problem.code)
 
     def notice(self, code: str, message: str, count: int, *, by_truth: bool = False) -> None:
-        """Add a notice if the count is not 0; ``by_truth`` means that the count depends on the annotations."""
+        """Add a notice unless the count is 0. ``by_truth`` means that the count depends on the annotations."""
         if count:
             (self.truth_notices if by_truth else self.notices).append(Notice(code, message, count))
 
@@ -189,7 +189,7 @@ class Findings:
     def as_dict(self) -> dict[str, Any]:
         """Return plain data that a participant may see.
 
-        ``podium check --json`` prints that of :meth:`for_organizer`. ``more`` is left out if it is false.
+        ``podium check --json`` prints the data of :meth:`for_organizer`. ``more`` is left out if it is false.
         """
         return {
             "errors": [problem.as_dict() for problem in self.errors],

@@ -19,25 +19,25 @@ Tables = Mapping[str, list[ClassRow]]
 
 
 class ReferenceNeeded(Enum):
-    """Why a submission was scored by the reference implementation and not by a fast path; the value is for people."""
+    """Why the reference implementation scored a submission, and not a fast path; the value is a text for people."""
 
     NO_FAST_PATH = ""
     EXPLANATION = "an explanation"
     SMALL_FILE = "a small file"
-    OTHER_LIMITS = "limits of its own"
+    OTHER_LIMITS = "limits that differ from the defaults"
     OTHER_PARAMETERS = "parameters that change single predictions or weights"
     OTHER_PROTOCOL = "another protocol"
     DAMAGED_GZIP = "the gzip file is damaged or too large"
-    ENDLESS_HEADER = "the header has no end"
+    ENDLESS_HEADER = "the header line is incomplete"
     UNDECODABLE_HEADER = "the header is not UTF-8"
     DEFECTIVE_HEADER = "the header"
-    STRING_BEFORE_IMAGE = "a prediction string before its image"
+    STRING_BEFORE_IMAGE = "the prediction string is before the image"
     LONG_LINE = "a line is too long"
-    NOT_PLAIN = "something that is not plain"
+    NOT_PLAIN = "quotes, blank lines or other special syntax"
     NEGATIVE_CONFIDENCE = "negative confidences"
     TOO_MANY_PREDICTIONS = "more predictions than allowed"
     TOO_MANY_IMAGES = "more images than allowed"
-    REPEATED_IMAGE = "an image in two rows"
+    REPEATED_IMAGE = "an image has two rows"
     MISSING_IMAGES = "missing images"
 
 
@@ -66,8 +66,8 @@ class SplitReport:
     replicates : mapping of str to float64 array of shape (N,)
         Each metric in each replicate, NaN if undefined; not in :meth:`as_dict`.
     tables : mapping of str to list of rows
-        The tables that the track declares, and those of a protocol or an explanation. :meth:`as_dict` has them next to
-        the classes.
+        The tables that the track declares, and those that a protocol or an explanation adds. :meth:`as_dict` puts them
+        next to ``classes``.
     """
 
     headline: str
@@ -138,7 +138,7 @@ class Report:
 
     @property
     def way(self) -> str:
-        """Which implementation scored the submission, and why if it was the reference implementation."""
+        """Which implementation scored the submission, and why the reference implementation was needed."""
         if self.reference is None:
             return "fast path"
         reason = f": {self.reference.value}" if self.reference.value else ""
@@ -149,7 +149,7 @@ class Report:
         return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON; ``podium score --json`` prints that of :meth:`for_organizer`."""
+        """Return plain data for JSON; ``podium score --json`` prints the data of :meth:`for_organizer`."""
         return {
             "track": self.track,
             "signature": self.signature,

@@ -1,4 +1,4 @@
-"""What a scoring is asked for: a submission, a ground truth, and what the report must contain."""
+"""The request to score a submission: the submission, the ground truth, and the contents of the report."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -30,12 +30,12 @@ class TruthOptions:
     salt : Path or None
         A ``salt.txt`` that replaces the folder's. A prepared truth contains it and must be kept as secret.
     hidden : bool
-        Whether a folder that reveals answers to participants is refused: caption ids that name their image, and
-        segmentation without the sizes of all images.
+        Whether a folder that reveals answers to participants is rejected. Caption ids that contain the id of their
+        image reveal answers, and so does segmentation without the sizes of all images.
     verify : bool
         Whether all of a prepared truth is compared with its checksums when it is opened; see :meth:`Truth.load`.
     expected : str
-        The sha256 that a prepared truth must have; any if empty.
+        The sha256 that a prepared truth must have; if empty, any sha256 is accepted.
     """
 
     usage: Path | None = None
@@ -53,9 +53,9 @@ class Bootstrap:
     Attributes
     ----------
     replicates : int
-        Their number, from 1.
+        Number of replicates, at least 1.
     seed : int
-        From 0. Submissions that are scored with the same seed share their draws.
+        At least 0. Submissions that are scored with the same seed share their draws.
     draws : Path or None
         Folder where the drawn weights are kept for other submissions against the same truth: 1 byte for each image and
         replicate of each split. Without it the same weights are drawn in memory.
@@ -70,9 +70,11 @@ class Bootstrap:
     draws: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are too small."""
+        """Raise an exception if a number is too small."""
         if self.replicates < 1 or self.seed < 0:
-            raise InvalidParameters("bootstrap is a whole number from 1, its seed one from 0")
+            raise InvalidParameters(
+                "bootstrap must be a whole number of at least 1, and its seed a whole number of at least 0"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +84,11 @@ class ReportOptions:
     Attributes
     ----------
     curves : bool
-        Precision/recall curves.
+        Whether to include precision/recall curves.
     explanation : bool
-        Tables of errors, and the outcome of each prediction. The reference implementation makes them.
+        Whether to include tables of errors and the outcome of each prediction. Only the reference implementation can.
     bootstrap : Bootstrap or None
-        95% intervals, computed from these replicates.
+        If given, 95% intervals are computed from these replicates.
     """
 
     curves: bool = False
@@ -101,12 +103,12 @@ class ReportOptions:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a scoring may use.
+    """The limits and resources of a scoring.
 
     Attributes
     ----------
     limits : Limits
-        What the submission may contain.
+        Limits of the submitted file.
     threads : int
         Number of cores to use. Any number gives the same report to the last bit.
     progress : callable
@@ -126,11 +128,11 @@ class ScoringRequest:
     track : str
         Name of the track, such as ``openimages-detection``.
     truth : Path
-        A truth folder, or the file that :func:`evaluator.scoring.prepare` made of it.
+        A truth folder, or the file that :func:`evaluator.scoring.prepare` made from it.
     submission : Path
         In any shape that the track declares, gzipped or not.
     parameters : mapping
-        Those that differ from the defaults of the track.
+        The parameters that differ from the defaults of the track.
     opening : TruthOptions
     report : ReportOptions
     resources : Resources

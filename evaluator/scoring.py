@@ -25,11 +25,11 @@ from evaluator.tracks.interface import (
 )
 from evaluator.truth import Truth
 
-SMALL_BYTES = 1 << 20  # the reference implementation scores such a file in less time than loading the kernels takes
+SMALL_BYTES = 1 << 20  # loading the kernels would take longer than scoring such a file by the reference implementation
 
 
 class TruthSummary(TypedDict):
-    """What a prepared truth is, as ``podium prepare`` prints it.
+    """Properties of a prepared truth, as ``podium prepare`` prints them.
 
     ``warnings`` lists what can be scored but was probably not intended, the first 20 of each code; ``warning_counts``
     has the number of each code.
@@ -87,7 +87,7 @@ def _require_available(track: Track, report: ReportOptions) -> None:
     if report.explanation and not track.modules.explanation:
         raise InvalidParameters(f"{track.name}: scores of this track are not explained")
     if report.bootstrap and not track.intervals:
-        raise InvalidParameters(f"{track.name}: scores of this track have no intervals; leave bootstrap out")
+        raise InvalidParameters(f"{track.name}: scores of this track have no intervals; remove the bootstrap")
 
 
 def _with_intervals(truth: Truth, outcome: Outcome, request: ScoringRequest) -> Splits:
@@ -108,7 +108,7 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Score by the fast path or, for the reason that is returned, by the reference implementation.
+    """Score by the fast path if possible, else by the reference implementation; return the outcome and the reason.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def prepare(
     parameters: Mapping[str, Any] | None = None,
     opening: TruthOptions | None = None,
 ) -> TruthSummary:
-    """Check a truth folder, compile it into one file, and return what the file is.
+    """Check a truth folder, compile it into one file, and return a summary of it.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def template(track: str, truth: Path, out: Path) -> None:
 
 
 def candidates(track: str, truth: Path, out: Path) -> None:
-    """Write what a submission chooses from, in an order that reveals nothing; only for tracks that declare it.
+    """Write everything that a submission can choose from, in shuffled order; only for tracks with ``gives_candidates``.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def candidates(track: str, truth: Path, out: Path) -> None:
 
 
 def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any] | None = None) -> None:
-    """Write the best submission that there can be: the truth itself."""
+    """Write the best possible submission: the truth itself."""
     scorer = scorer_of(track)
     resolved = scorer.track.resolve(parameters or {})
     opened = open_truth(scorer, truth, resolved)

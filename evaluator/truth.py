@@ -1,4 +1,4 @@
-"""A truth compiled once: checked, expanded, sorted, and kept as one memory-mapped file."""
+"""A compiled truth: checked, expanded, sorted, and stored as one memory-mapped file."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class Texts(Sequence[str]):
-    """Texts as they lie in a file; each is decoded when it is asked for.
+    """A sequence of texts, stored one after another as UTF-8 bytes; a text is decoded when it is read.
 
     >>> Texts.of(["a", "bc"])[1]
     'bc'
@@ -35,13 +35,13 @@ class Texts(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "Texts":
-        """Encode texts one after another."""
+        """Return the sequence of these texts."""
         encoded = [text.encode() for text in texts]
         ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
         return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of texts."""
         return len(self.ends)
 
     @overload
@@ -57,7 +57,7 @@ class Texts(Sequence[str]):
         return self.data[start:stop].tobytes().decode()
 
     def __iter__(self) -> Iterator[str]:
-        """Decode all of them."""
+        """Iterate over all texts."""
         blob, stops = self.data.tobytes(), self.ends.tolist()
         return (blob[start:stop].decode() for start, stop in zip([0, *stops], stops, strict=False))
 
@@ -125,7 +125,7 @@ class StoredTexts:
 
 @dataclass(frozen=True)
 class Truth:
-    """What a submission is scored against.
+    """The ground truth that submissions are scored against.
 
     This class has the members that every track shares. A track subclasses it and declares its own members; the keys of
     ``flags``, ``texts`` and ``arrays`` are used inside these classes only.
@@ -134,18 +134,18 @@ class Truth:
     ----------
     track : str
     sha256 : str
-        Names the truth: 64 hexadecimal digits over its files. Published.
+        Identifies the truth: 64 hexadecimal digits, computed from its files. It is public.
     parameters : mapping
-        Those that shaped it; a scoring with other values is refused.
+        The parameters that the truth was compiled with; it cannot be used with other values.
     flags : mapping of str to bool
     texts : mapping of str to sequence of str
         A code is an index into such a sequence.
     arrays : mapping of str to array
         Read-only.
     salt : bytes
-        What draws are seeded by, as secret as the truth; empty where it has none.
+        Seeds the draws and is as secret as the truth; empty if the truth has none.
     warnings : Findings
-        What was noticed while the truth was compiled from its folder; a prepared file does not keep it.
+        The warnings from compiling the truth folder; a prepared file does not contain them.
     """
 
     track: str
@@ -164,14 +164,14 @@ class Truth:
 
     @classmethod
     def of(cls, truth: "Truth") -> Self:
-        """Return a truth as one of this class; nothing is copied."""
+        """Return a truth as an instance of this class; no data is copied."""
         if isinstance(truth, cls):
             return truth
         return cls(**{each.name: getattr(truth, each.name) for each in fields(cls)})
 
     def __post_init__(self) -> None:
-        """Nobody may write to what everybody reads."""
-        if not isinstance(self.arrays, prepared.Mapped):  # these are mapped for reading only
+        """Make all arrays read-only, because scorings share them."""
+        if not isinstance(self.arrays, prepared.Mapped):  # Mapped arrays are read-only already.
             for array in self.arrays.values():
                 array.flags.writeable = False
 
@@ -187,7 +187,7 @@ class Truth:
 
     @cached_property
     def splits(self) -> dict[str, NDArray[np.bool_]]:
-        """Which images count for each split, shape (images,); ``private`` only where an image is private."""
+        """Which images belong to each split, shape (images,); there is no ``private`` without private images."""
         usage = self.usage
         splits = {"all": usage != IGNORED, "public": usage == PUBLIC, "private": usage == PRIVATE}
         return splits if splits["private"].any() else {name: splits[name] for name in ("all", "public")}
@@ -201,7 +201,10 @@ class Truth:
         return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
 
     def for_each_split(self, report: Callable[[str], Result]) -> dict[str, Result]:
-        """Return the report of each split, by its name; a split of all images has the report of ``all``."""
+        """Call ``report`` for each split, and return the results by name.
+
+        A split of all images gets the result of ``all``.
+        """
         reports: dict[str, Result] = {}
         for name, in_split in self.splits.items():
             same = "all" in reports and np.array_equal(in_split, self.splits["all"])
@@ -209,12 +212,12 @@ class Truth:
         return reports
 
     def check_unchanged(self) -> None:
-        """Raise DamagedTruth where its file was changed since it was loaded."""
+        """Raise DamagedTruth if the file was changed since it was loaded."""
         if isinstance(self.arrays, prepared.Mapped):
             self.arrays.check_unchanged()
 
     def save(self, path: Path) -> None:
-        """Write one file."""
+        """Write the truth to a file."""
         arrays = {**self.arrays}
         for name, texts in self.texts.items():
             encoded = Texts.of(texts)
@@ -231,22 +234,22 @@ class Truth:
 
     @classmethod
     def load(cls, path: Path, *, whole: bool = False, expected: str = "") -> Self:
-        """Map a prepared truth. A process compares each array with its checksum once, when it first uses it.
+        """Map a prepared truth. A process compares each array with its checksum once, when it is first used.
 
         Parameters
         ----------
         path : Path
         whole : bool
-            Whether all of it is compared now. A process that scores many submissions does so: otherwise the time that
-            a submission takes would depend on which arrays it is the first to use.
+            Whether all arrays are compared now. Use this in a process that scores many submissions: otherwise the time
+            that a submission takes would depend on which arrays it is the first to use.
         expected : str
-            The sha256 that the truth must have; any where it is empty.
+            The sha256 that the truth must have; if empty, any sha256 is accepted.
 
         Raises
         ------
         DamagedTruth
-            Where the file is not what :meth:`save` of this version wrote, also later, when an array is used; and where
-            it is another truth than expected.
+            If the file was not written by :meth:`save` of this version, if it is another truth than expected or, later,
+            if an array that is used does not match its checksum.
         """
         header, arrays = prepared.opened(path)
         if expected and header["sha256"] != expected:
@@ -269,8 +272,8 @@ def newly_public(before: Truth, after: Truth) -> int:
 def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes = b"") -> bytes:
     """Return a ``usage.csv`` that is public for about ``share`` of the images, the same on every machine.
 
-    An image is public where :func:`evaluator.salt.image_fraction` is below ``share``; else private. Without a salt,
-    whoever guesses the seed knows the split.
+    An image is public if :func:`evaluator.salt.image_fraction` is below ``share``, and private otherwise. Without a
+    salt, anybody who guesses the seed knows the split.
 
     >>> drawn_usage(["b", "a"], 1.0, 7).split()
     [b'ImageID,Usage', b'a,Public', b'b,Public']

@@ -30,7 +30,10 @@ SUMS = {
 
 
 def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTable, ReportTable]:
-    """Return the tables of kinds of errors and of their sums; ``metric`` is the metric whose gain they list."""
+    """Return two tables: the errors of each kind, and all errors together.
+
+    Both list the gain of ``metric`` without them.
+    """
     columns = (
         ReportColumn("kind", "Kind", "text"),
         FALSE,
@@ -61,7 +64,7 @@ ERRORS_OF_RELATIONSHIPS = errors(
     "mAP relationships",
     {
         "duplicate": TAKEN,
-        "localization": "both classes and the relation are right, but the boxes do not overlap enough",
+        "localization": "both classes and the relation are correct, but the boxes do not overlap enough",
         "relation": "only the relation is wrong",
         "subject": "only the class of the first box is wrong",
         "object": "only the class of the second box is wrong",

@@ -13,15 +13,20 @@ GROUNDING = Track(
     summary="Find the objects that phrases of a caption describe: a ranked list of boxes for each phrase.",
     truth=(
         TruthFile("phrases.jsonl", (), "one evaluated phrase per line, with its boxes", or_else=RAW),
-        TruthFile("Sentences/", (), "as published, instead of phrases.jsonl: one text per image", required=False),
-        TruthFile("Annotations/", (), "as published: one XML file per image", required=False),
-        TruthFile("split.txt", (), "as published: the images to evaluate", required=False),
+        TruthFile(
+            "Sentences/",
+            (),
+            "the published annotations, instead of phrases.jsonl: one text file per image",
+            required=False,
+        ),
+        TruthFile("Annotations/", (), "the published annotations: one XML file per image", required=False),
+        TruthFile("split.txt", (), "the published list of images to evaluate", required=False),
     ),
     form=Form(
         "json",
         columns=(
             Column("image_id", "text", "the image's id"),
-            Column("sentence_id", "integer", "which of the image's sentences, from 0"),
+            Column("sentence_id", "integer", "number of the sentence among those of the image, from 0"),
             Column(
                 "boxes",
                 "list",
@@ -40,19 +45,25 @@ GROUNDING = Track(
         Parameter(
             "box_rule",
             "merged",
-            "what finds a phrase with several boxes: the box around all of them (merged), or any of them (any)",
+            "box to find for a phrase with several boxes: the box around all of them (merged), or any of them (any)",
             short="boxes",
             choices=("merged", "any"),
         ),
         Parameter(
-            "iou_threshold", 0.5, "smallest overlap at which a box finds its phrase", short="iou", low=1e-9, high=1.0
+            "iou_threshold", 0.5, "smallest IoU at which a box finds its phrase", short="iou", low=1e-9, high=1.0
         ),
     ),
     metrics=(
-        Metric("recall@1", "Recall@1", "share of phrases that the first box of their list finds", share="plain"),
-        Metric("recall@5", "Recall@5", "share of phrases that one of the first five boxes finds", "R@5", "plain"),
-        Metric("recall@10", "Recall@10", "share of phrases that one of the first ten boxes finds", "R@10", "plain"),
-        Metric("upper_bound", "Upper bound", "share of phrases that any box of their list finds", "Bound", "plain"),
+        Metric("recall@1", "Recall@1", "share of phrases that are found by the first box of their list", share="plain"),
+        Metric(
+            "recall@5", "Recall@5", "share of phrases that are found by one of the first five boxes", "R@5", "plain"
+        ),
+        Metric(
+            "recall@10", "Recall@10", "share of phrases that are found by one of the first ten boxes", "R@10", "plain"
+        ),
+        Metric(
+            "upper_bound", "Upper bound", "share of phrases that are found by any box of their list", "Bound", "plain"
+        ),
     ),
     class_word="phrase type",
     class_columns=(*RECALLS, ReportColumn("upper_bound", "Upper bound"), ReportColumn("truths", "Phrases", "number")),
@@ -68,7 +79,7 @@ GROUNDING = Track(
     intervals=True,
 )
 
-RIGHT = "with a right answer among the first"
+RIGHT = "with a correct answer among the first"
 RETRIEVAL = Track(
     name="flickr30k-retrieval",
     title="Image-sentence retrieval (Flickr30k)",
@@ -124,7 +135,7 @@ RETRIEVAL = Track(
         ReportColumn("truths", "Queries", "number"),
     ),
     headline_explained=(
-        "Recall@K is the share of queries with a right answer among their first K; the score is the mean of "
+        "Recall@K is the share of queries with a correct answer among the first K; the score is the mean of "
         "recall@1, @5 and @10 in both directions, images to sentences and sentences to images."
     ),
     empty="rejected",

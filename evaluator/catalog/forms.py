@@ -12,7 +12,8 @@ Kind = Literal[
 class Column:
     """One column of a row, one token of a prediction string, or one key of a JSON object.
 
-    A ``file`` is the file name of an image, with or without folders; an ``unread`` column may contain anything.
+    A column of kind ``file`` has the file name of an image, with or without folders. A column of kind ``unread`` may
+    contain anything.
     """
 
     name: str

@@ -18,7 +18,9 @@ OBJECTNET = Track(
     summary="Recognize the object of each image, in unusual places and from unusual viewpoints, with five guesses.",
     truth=(
         TruthFile("answers.json", (), "the class id of each file, as in {file: id}"),
-        TruthFile("classes.csv", ("LabelName", "DisplayName"), "headerless; names of the class ids", required=False),
+        TruthFile(
+            "classes.csv", ("LabelName", "DisplayName"), "the names of the class ids, without a header", required=False
+        ),
         TruthFile(
             "controls.csv",
             ("file", "background", "rotation", "viewpoint"),
@@ -48,22 +50,26 @@ OBJECTNET = Track(
         one_each=True,
     ),
     parameters=(
-        Parameter("top_k", GUESSES, "how many guesses count for the second metric", short="top", low=1, high=GUESSES),
+        Parameter(
+            "top_k", GUESSES, "number of guesses that count for the second metric", short="top", low=1, high=GUESSES
+        ),
     ),
     metrics=(
-        Metric("top1", "Top 1", "share of images whose first guess is right", share="plain"),
-        Metric("top5", "Top 5", "share of images with a right guess among the first five (or top_k)", "Top 5", "plain"),
+        Metric("top1", "Top 1", "share of images whose first guess is correct", share="plain"),
+        Metric(
+            "top5", "Top 5", "share of images with a correct guess among the first five (or top_k)", "Top 5", "plain"
+        ),
         Metric(
             "mean_class_top1",
             "Top 1, mean of classes",
-            "mean over classes of the share of images whose first guess is right",
+            "mean over classes of the share of images whose first guess is correct",
             "Top 1 by class",
             "mean",
         ),
         Metric(
             "mean_class_top5",
             "Top 5, mean of classes",
-            "mean over classes of the share with a right guess among the first five (or top_k)",
+            "mean over classes of the share of images with a correct guess among the first five (or top_k)",
             "Top 5 by class",
             "mean",
         ),
@@ -88,7 +94,7 @@ OBJECTNET = Track(
             ),
         ),
     ),
-    headline_explained="The share of images whose first guess is right; an image without a row counts as wrong.",
+    headline_explained="The share of images whose first guess is correct; an image without a row counts as wrong.",
     empty="rejected",
     modules=Modules(
         scorer="evaluator.tracks.objectnet.scorer",

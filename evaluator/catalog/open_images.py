@@ -6,7 +6,10 @@ from evaluator.catalog.parameter import Parameter
 from evaluator.catalog.schema import POSITIVES, Metric, Modules, ReportColumn, Track, TruthFile
 
 CLASSES = TruthFile(
-    "classes.csv", ("LabelName", "DisplayName"), "headerless; with it, unknown labels are defects", required=False
+    "classes.csv",
+    ("LabelName", "DisplayName"),
+    "the classes, without a header; if present, unknown labels are defects",
+    required=False,
 )
 AP = ReportColumn("ap", "AP")
 HIERARCHY = TruthFile("hierarchy.json", (), "nested LabelName and Subcategory", required=False)
@@ -23,10 +26,12 @@ OF_MASKED_IMAGE = (
     Column("ImageWidth", "width", "width of the image and of all its masks in pixels"),
     Column("ImageHeight", "height", "height of the image and of all its masks in pixels"),
 )
-MASK = Column("Mask", "mask", "base64 of zlib of COCO's compressed run lengths, as in pycocotools")
+MASK = Column("Mask", "mask", "COCO's compressed run lengths (as in pycocotools), compressed with zlib, in base64")
 
 MATCHING = (
-    Parameter("iou_threshold", 0.5, "smallest overlap at which a detection hits", short="iou", low=1e-9, high=1.0),
+    Parameter(
+        "iou_threshold", 0.5, "smallest IoU at which a detection matches an object", short="iou", low=1e-9, high=1.0
+    ),
     Parameter(
         "group_of_weight",
         1.0,
@@ -47,7 +52,7 @@ MATCHING = (
     Parameter(
         "expand_predictions",
         False,
-        "copy each prediction to the ancestors of its class",
+        "each prediction also counts for the ancestors of its class",
         short="predictions",
         words=("expand", "none"),
         quiet_default=True,
@@ -71,7 +76,7 @@ DETECTION = Track(
         Parameter(
             "protocol",
             "tfod",
-            "the matching rules: of the official code, or of FiftyOne",
+            "the matching rules: those of the official code, or those of FiftyOne",
             short="protocol",
             choices=("tfod", "fiftyone"),
         ),
@@ -204,7 +209,7 @@ CLASSIFICATION = Track(
 RELATIONSHIPS = Track(
     name="openimages-relationships",
     title="Visual relationships (Open Images)",
-    summary="Find pairs of objects with their relation, such as man plays guitar, and attributes: chair is wooden.",
+    summary="Find pairs of objects with their relation, such as man plays guitar, and attributes like chair is wooden.",
     truth=(
         TruthFile(
             "relationships.csv",
@@ -222,12 +227,14 @@ RELATIONSHIPS = Track(
         TruthFile(
             "relations.csv",
             ("RelationshipLabel", "DisplayName"),
-            "headerless; with it, unknown relations are defects",
+            "the relations, without a header; if present, unknown relations are defects",
             required=False,
         ),
     ),
     parameters=(
-        Parameter("iou_threshold", 0.5, "smallest overlap at which a detection hits", short="iou", low=1e-9, high=1.0),
+        Parameter(
+            "iou_threshold", 0.5, "smallest IoU at which a detection matches an object", short="iou", low=1e-9, high=1.0
+        ),
         Parameter(
             "weights",
             (0.4, 0.2, 0.4),
@@ -243,7 +250,7 @@ RELATIONSHIPS = Track(
             IMAGE,
             Column("LabelName1", "label", "class of the first box"),
             Column("LabelName2", "label", "class or attribute of the second box"),
-            Column("RelationshipLabel", "relation", "how the first box relates to the second"),
+            Column("RelationshipLabel", "relation", "the relation of the first box to the second"),
             SCORE,
             *(Column(f"{name}{n}", "number", FRACTION) for n in (1, 2) for name in BOX),
         ),
@@ -253,7 +260,7 @@ RELATIONSHIPS = Track(
             *(Column(f"{name}1", "number", FRACTION) for name in ("XMin", "YMin", "XMax", "YMax")),
             Column("LabelName2", "label", "class or attribute of the second box"),
             *(Column(f"{name}2", "number", FRACTION) for name in ("XMin", "YMin", "XMax", "YMax")),
-            Column("RelationshipLabel", "relation", "how the first box relates to the second"),
+            Column("RelationshipLabel", "relation", "the relation of the first box to the second"),
         ),
         example="00173afdc7581c41,/m/04yx4,/m/0342h,plays,0.83,0.1,0.44,0.12,0.95,0.2,0.5,0.4,0.8",
         string_example="0.83 /m/04yx4 0.1 0.12 0.44 0.95 /m/0342h 0.2 0.4 0.5 0.8 plays",
@@ -266,7 +273,12 @@ RELATIONSHIPS = Track(
             "mean over relations of average precision; both boxes must match",
             "mAP rel.",
         ),
-        Metric("mAP_phrases", "mAP phrases", "the same for the box around both objects", "mAP phr."),
+        Metric(
+            "mAP_phrases",
+            "mAP phrases",
+            "mean over relations of average precision; the box around both objects must match",
+            "mAP phr.",
+        ),
         Metric(
             "recall@50", "Recall@50", "share of pairs found among the 50 most confident of each image", "R@50", "plain"
         ),

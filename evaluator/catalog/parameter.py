@@ -51,7 +51,7 @@ class Parameter:
         Raises
         ------
         InvalidParameters
-            If the value is not allowed; the message lists what is.
+            If the value is not allowed; the message lists the allowed values.
         """
         if isinstance(self.default, bool):
             return self._parse_switch(value)

@@ -16,14 +16,16 @@ class Limits:
     Attributes
     ----------
     decompressed_bytes, decompressed_ratio : int
-        Of a gzipped file, and also of all masks in a file together.
+        Maximum size of a gzipped file after decompression, and its maximum ratio to the compressed size. The same
+        limits apply to all masks of a file together.
     gzip_members, gzip_member_bytes : int
-        A gzip file with more members must have this mean size of a member.
+        A gzip file may have more than ``gzip_members`` members only if their mean size is at least
+        ``gzip_member_bytes``.
     line_bytes, number_characters, text_characters, json_bytes : int
     boxes, images : int
-        Number of predictions and of images; also of rows, blank and invalid ones included.
+        Maximum number of predictions and of images. Blank and invalid rows are counted too.
     defects : int
-        Number of defects that are counted.
+        Maximum number of defects that are counted.
     """
 
     decompressed_bytes: int = 8 * 2**30
@@ -139,15 +141,16 @@ class Modules:
     Attributes
     ----------
     scorer : str
-        Has a ``SCORER``.
+        Name of the module that defines ``SCORER``, the reference implementation.
     compiler : str
-        Compiles truths; the scorer does if empty.
+        Name of the module that compiles truth folders; if empty, the scorer compiles them.
     fast_path : str
-        Scores by kernels.
+        Name of the module that scores with compiled kernels.
     explanation : str
-        Explains scores.
+        Name of the module that explains scores.
     synthesizer : str
-        Has a ``SYNTHESIZER``, which generates images; if empty, one is derived from the columns.
+        Name of the module that defines ``SYNTHESIZER``, which generates data. If empty, the data is generated from the
+        declared columns.
     """
 
     scorer: str
@@ -168,7 +171,7 @@ class Track:
     metrics : tuple of Metric
         The first one is the headline.
     class_word : str
-        What a row of a report stands for, such as ``class``.
+        What one row of a report describes, such as ``class``.
     class_columns : tuple of ReportColumn
         Columns of these rows, after ``label`` and ``name``.
     tables : tuple of ReportTable

@@ -25,7 +25,7 @@ COMMANDS = {
     "compare": "test whether the difference between two submissions is statistically significant",
     "prepare": "compile a truth folder to one file that loads quickly",
     "reveals": "count the images that are private in one prepared truth and public in another",
-    "convert": "convert a submission to the other shape",
+    "convert": "convert a submission between its two CSV shapes",
     "synthesize": "generate a truth folder and submissions of chosen quality from a seed",
 }
 
@@ -95,7 +95,7 @@ def _command_parser() -> Parser:
     width = max(map(len, COMMANDS))
     parser = Parser(
         prog="podium",
-        description="Score submissions to computer-vision challenges with the exact metrics of the field.",
+        description="Score submissions to computer-vision challenges with exact metrics.",
         epilog="commands:\n" + "\n".join(f"  {name:<{width}}  {meaning}" for name, meaning in COMMANDS.items()),
     )
     parser.add_argument("--version", action="version", version=f"podium {__version__}")

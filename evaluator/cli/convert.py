@@ -1,4 +1,4 @@
-"""``podium convert`` converts a submission to the other shape."""
+"""``podium convert`` converts a submission between its two CSV shapes."""
 
 import sys
 from argparse import Namespace
@@ -25,7 +25,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Convert a submission; print defects to standard error, because standard output may be the converted file."""
+    """Convert a submission. Defects go to standard error, because standard output may be the converted file."""
     try:
         if arguments.out is None:
             convert(arguments.track, arguments.to, arguments.source, sys.stdout)

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from evaluator.cli.usage import STDOUT
 
-DECIMALS = 5  # Of a number in a table; --json has all digits.
+DECIMALS = 5  # Number of decimals in a table; --json writes all digits.
 
 
 def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:

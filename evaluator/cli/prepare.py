@@ -48,7 +48,9 @@ def declare(parser: Parser) -> None:
         help="also write everything that a submission may choose from, shuffled",
     )
     parser.add_argument(
-        "--hidden", action="store_true", help="for a challenge: also report what would reveal answers to participants"
+        "--hidden",
+        action="store_true",
+        help="for a challenge: also report data that would reveal answers to participants",
     )
     parser.add_argument("--ceiling", action="store_true", help="also score the truth as a submission, which takes time")
     add_json(parser)
@@ -58,7 +60,7 @@ def run(arguments: Namespace) -> int:
     """Prepare a truth and print its properties."""
     check_seed_is_used(arguments, "split")
     if arguments.candidates and not TRACKS[arguments.track].gives_candidates:
-        raise InvalidParameters(f"{arguments.track}: this track has no candidates; leave --candidates out")
+        raise InvalidParameters(f"{arguments.track}: this track has no candidates; remove --candidates")
     made = prepare(
         arguments.track,
         arguments.truth,

@@ -60,7 +60,7 @@ def existing_folder(text: str) -> Path:
 
 
 def new_file(text: str) -> Path:
-    """Return the path of a file to write; its folder must exist, so that this is known before anything is computed."""
+    """Return the path of a file to write. If its folder is missing, this is an error before anything is computed."""
     path = Path(text)
     if path.is_dir():
         raise ArgumentTypeError(f"this is a folder: {path}")
@@ -94,12 +94,12 @@ def seed(text: str) -> int:
 
 
 def add_track(parser: Parser) -> None:
-    """Add TRACK."""
+    """Add the argument TRACK."""
     parser.add_argument("track", choices=TRACKS, metavar="TRACK", help=", ".join(TRACKS))
 
 
 def add_json(parser: Parser) -> None:
-    """Add --json."""
+    """Add the option --json."""
     parser.add_argument(
         "--json",
         nargs="?",
@@ -111,7 +111,7 @@ def add_json(parser: Parser) -> None:
 
 
 def add_set(parser: Parser) -> None:
-    """Add --set."""
+    """Add the option --set."""
     parser.add_argument(
         "--set",
         action="append",
@@ -122,7 +122,7 @@ def add_set(parser: Parser) -> None:
 
 
 def add_threads(parser: Parser) -> None:
-    """Add --threads."""
+    """Add the option --threads."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parser.add_argument(
         "--threads",
@@ -134,7 +134,7 @@ def add_threads(parser: Parser) -> None:
 
 
 def add_split_options(parser: Parser) -> None:
-    """Add --usage and --split, which determine the public images, and --seed."""
+    """Add the options --usage and --split, which determine the public images, and --seed."""
     public = parser.add_mutually_exclusive_group()
     public.add_argument(
         "--usage", type=existing_file, metavar="FILE", help="CSV of ImageID,Usage: Public, Private or Ignored"
@@ -168,7 +168,7 @@ def parameters(arguments: Namespace) -> dict[str, Any]:
 
 
 def truth_options(arguments: Namespace) -> TruthOptions:
-    """Return how the truth is opened, from --usage, --split and --seed."""
+    """Return the options for opening the truth that --usage, --split and --seed give."""
     split = None if arguments.split is None else (arguments.split, arguments.seed or 0)
     return TruthOptions(usage=arguments.usage, split=split)
 
@@ -176,7 +176,7 @@ def truth_options(arguments: Namespace) -> TruthOptions:
 def scoring_request(
     arguments: Namespace, submission: Path, report: ReportOptions, progress: Progress
 ) -> ScoringRequest:
-    """Return the request to score a submission as the arguments say."""
+    """Return a request to score a submission with the options of the command line."""
     return ScoringRequest(
         arguments.track,
         arguments.truth,
@@ -189,7 +189,7 @@ def scoring_request(
 
 
 def check_seed_is_used(arguments: Namespace, *options: str) -> None:
-    """Raise an exception if there is a seed and none of the options that use one.
+    """Raise an exception if --seed is given without an option that uses it.
 
     Raises
     ------

@@ -165,7 +165,7 @@ def _end_of_lines(buffer: bytearray, size: int) -> int:
 
 
 def _end_of_last_line(buffer: bytearray, size: int) -> int:
-    """Return the end of the last line that is not blank; end it with a line feed."""
+    """Return the end of the last line that is not blank, after adding a line feed if it has none."""
     start = max(size - LOOK_BACK_BYTES, 0)
     written = len(buffer[start:size].rstrip(BLANKS))
     if not written and not start:

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-MAX_CELLS = 20_000  # Of a line with quotes. A longer line has a defect anyway, so the rest of it is not read.
+# Limit for a line with quotes. A line with more cells has a defect, so its other cells are not read.
+MAX_CELLS = 20_000
 QUOTED = re.compile(r'(?:[^"]++|"")*+')
 
 

@@ -147,7 +147,8 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            if len(repeated) > MOST_DEFECTS:  # The newest one is always kept: nothing can have replaced it yet.
+            # Drop an older object, not this one: only older ones can have been replaced by a repeated key.
+            if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
         return found
@@ -170,7 +171,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    left = len(repeated)  # Some are in no part of the value, because a repeated key replaced it.
+    left = len(repeated)  # Not all are found: a repeated key replaces the earlier value, and objects in it are lost.
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]
     while left and waiting:
@@ -207,7 +208,7 @@ def _text(source: Source) -> str:
     for part in text_parts(parts, source.findings, "JSON"):
         data += part
         if len(data) > limit:
-            source.findings.add(Problem("too_large", f"a JSON file may have {limit:,} bytes"))
+            source.findings.add(Problem("too_large", f"a JSON file may have at most {limit:,} bytes"))
             raise Stop("too_large")
     if not data or data.isspace():
         source.findings.add(Problem("empty", "the file is empty"))

@@ -39,7 +39,7 @@ UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 Line = str | Problem  # The text, or the defect of a line that is not text.
-Lines = Iterable[Line] | int  # A number stands for that many blank lines.
+Lines = Iterable[Line] | int  # A number represents that many blank lines.
 BLANKS = b" \t\n"
 
 
@@ -124,7 +124,7 @@ def _check_size(total: int, compressed: int, limits: Limits, findings: Findings)
         raise _stop(
             findings,
             "too_large",
-            f"the decompressed file is over {limits.decompressed_ratio} times as large as the file",
+            f"the decompressed file is over {limits.decompressed_ratio} times as large as the compressed file",
         )
 
 

@@ -20,7 +20,7 @@ MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64,
 MAX_INFLATION = 200
 SHORT_BYTES = 2**16
 GROUP_BYTES = 2**20  # Size of the run lengths that are decoded together.
-BYTES_PER_RUN = 16  # What the library allocates to encode a mask.
+BYTES_PER_RUN = 16  # Memory that the library allocates for each run of a mask.
 RATIO_COUNTS_FROM_BYTES = 2**24  # A small file of wide rectangles may compress well.
 KINDS = bytes(ord("." if 48 <= code < 80 else "~" if 80 <= code < 112 else "!") for code in range(256))
 """Kind of each byte: "." ends a length, "~" is followed by another character of the length, "!" is invalid."""
@@ -52,7 +52,10 @@ class MaskReader:
 
     @classmethod
     def within(cls, limits: Limits, file_bytes: int) -> "MaskReader":
-        """Return the reader of a submitted file; its limits also apply to its masks, which are compressed again."""
+        """Return a mask reader for a submitted file.
+
+        Masks are compressed too, so the limits of the file apply to them.
+        """
         ratio = max(limits.decompressed_ratio * file_bytes, RATIO_COUNTS_FROM_BYTES)
         return cls(min(limits.decompressed_bytes, ratio))
 
@@ -152,7 +155,8 @@ def _unpacked(text: str, pixels: int) -> bytes:
         raise ValueError(NOT_ZLIB) from None
     if not stream.eof or stream.unused_data:
         raise ValueError(NOT_ZLIB)
-    if compressed[-1:] > b"O":  # So that no length continues in the next mask when masks are joined.
+    # End the last length, so that it does not continue in the next mask when masks are joined.
+    if compressed[-1:] > b"O":
         raise ValueError(NOT_RUN_LENGTHS)
     return compressed
 

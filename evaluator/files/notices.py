@@ -9,8 +9,8 @@ def notice_unknown_images(findings: Findings, rows: int) -> None:
 
 
 def notice_oddities(findings: Findings, *, inverted: int, outside: int, beyond: int) -> None:
-    """Add notices about predictions of known images that can hit nothing or have unusual numbers."""
-    findings.notice("inverted_box", "boxes whose Min is not below their Max; they can hit nothing", inverted)
+    """Add notices about predictions of known images that cannot match anything or have unusual numbers."""
+    findings.notice("inverted_box", "boxes whose Min is not below their Max; they cannot match anything", inverted)
     findings.notice("outside_image", "boxes that extend beyond 0 to 1; they were used unchanged", outside)
     findings.notice("confidence_range", "confidences outside 0 to 1; they were used unchanged", beyond)
 
@@ -29,5 +29,5 @@ def notice_unknown_labels(findings: Findings, predictions: int, *, listed: bool)
 
 def notice_unknown_relations(findings: Findings, predictions: int) -> None:
     """Add a notice about relations that a truth without a list of relations does not contain."""
-    message = "predictions of relations that are not in the ground truth; they can hit nothing"
+    message = "predictions of relations that are not in the ground truth; they cannot match anything"
     findings.notice("unknown_relation", message, predictions, by_truth=True)

@@ -41,7 +41,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
     """
     if max(map(len, texts), default=0) > limits.number_characters:
         return None
-    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):  # A character that no number has is left.
+    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):  # Some character occurs in no number.
         return None
     try:
         numbers = np.fromiter(map(float, texts), np.float64, len(texts))

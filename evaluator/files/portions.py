@@ -8,7 +8,7 @@ from evaluator.files.cells import pieces_of, tokens_of
 from evaluator.problems import Problem
 
 PORTION_TEXTS = 1 << 16  # Number of texts in memory at one time; reading stops between portions.
-ROW_TEXTS = 6  # Memory of a row without its predictions, in texts.
+ROW_TEXTS = 6  # A row without its predictions takes as much memory as this number of texts.
 LONG_CHARACTERS = 1 << 18  # A longer prediction string is read in pieces.
 
 

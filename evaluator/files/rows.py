@@ -71,7 +71,7 @@ class RowReader:
     pieces: Iterator[Row] = field(default_factory=lambda: iter(()))
 
     def __post_init__(self) -> None:
-        """Set the limit of lines that holds until the header has been read."""
+        """Set the limit of lines that applies until the header has been read."""
         self.max_lines = self.limits.boxes
 
     @property
@@ -132,7 +132,7 @@ class RowReader:
         return self.defect_counts[code] <= SHOWN_PER_CODE
 
     def _append(self, line: int, code: str, problem: Problem | None) -> None:
-        """Append a defect to the portion; stop at one more than are counted."""
+        """Append a defect to the portion, and stop reading when the maximum number of defects is exceeded."""
         self.portion.defects.append((line, code, problem))
         if len(self.portion.defects) > self.findings.room:
             raise Stop("more defects than are counted")
@@ -198,7 +198,7 @@ class RowReader:
         self._lay_out(given)
 
     def _lay_out(self, given: list[str]) -> None:
-        """Set the positions of the declared columns among the given ones, and what depends on the shape."""
+        """Set the positions of the declared columns in the file, and the attributes that depend on its shape."""
         expected = self.form.kaggle_header if self.kaggle else self.form.long_header
         self.positions = [given.index(name.lower()) for name in expected]
         self.in_order = itemgetter(*self.positions)
@@ -234,7 +234,7 @@ class RowReader:
         self.portion.texts += len(texts)
 
     def without_blanks(self, cells: Sequence[str]) -> list[str]:
-        """Return the cells of a row, numbers without the blanks around them."""
+        """Return the cells of a row, with blanks around numbers removed."""
         return [
             cell.strip(BLANKS) if column.kind == "number" else cell
             for cell, column in zip(cells, self.layout, strict=True)

@@ -1,4 +1,4 @@
-"""Reads a submission in CSV as typed columns, whichever shape it has; each defect has its line and column."""
+"""Reads a submission in CSV as typed columns, in either shape; each defect has its line and column."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -190,7 +190,10 @@ class Batch:
         return code, f"{shortened(text)} is not in this challenge's list of {column.kind}s"
 
     def _add(self, invalid: Sequence[int], describe: Describe, column: Column, *, step: int) -> None:
-        """Add the invalid values of a column by index; ``step`` is its position in a prediction, 0 for the image."""
+        """Record the invalid values of a column.
+
+        ``step`` is the position of the column in a prediction; 0 is the image.
+        """
         values = np.array(invalid, np.int64)
         if step == 0:  # The first piece of a line has reported the defects of its image.
             values = values[np.array([self.rows[row].tokens_before == 0 for row in invalid], bool)]
@@ -256,7 +259,7 @@ def read_submission(
 
     Returns
     -------
-    Table; it must not be used if the findings contain a defect.
+    SubmissionTable; it must not be used if the findings contain a defect.
     """
     findings = source.findings
     reader = RowReader(form, source.limits, findings)
@@ -270,7 +273,7 @@ def read_submission(
             named.update(images.tolist())
             unknown_rows += sum(not portion.rows[row].tokens_before for row in np.flatnonzero(images < 0).tolist())
             if findings.total:
-                parts.clear()  # A file with a defect is not scored.
+                parts.clear()  # Free the memory, because a file with a defect is not scored.
             elif portion.rows:
                 kept = part["image"] >= 0
                 parts.append(part if kept.all() else {name: values[kept] for name, values in part.items()})

@@ -1,4 +1,4 @@
-"""Reads a CSV file of a truth folder as columns of texts and numbers. Imports pandas, so it is imported when needed."""
+"""Reads a CSV file of a truth folder as columns. Imported only when needed, because pandas takes time to load."""
 
 import csv
 import io

@@ -1,7 +1,7 @@
 """Number of pixels that masks have in common, computed from their compressed run lengths.
 
 The reference implementation is ``pycocotools``. The cost of a pair grows with the number of runs of the mask that has
-fewer, so it is small beside the cost of reading the other one.
+fewer, so it is small compared with the cost of reading the other one.
 """
 
 import numpy as np

@@ -11,7 +11,7 @@ from evaluator.kernels.jit import inlined
 
 @inlined
 def best_box(boxes, first, stop, coordinates):
-    """Return (index of the box with the highest IoU, that IoU), the first of equals; (-1, 0) if none overlaps."""
+    """Return (index of the box with the highest IoU, that IoU), the first one in a tie; (-1, 0) if none overlaps."""
     x_min, x_max, y_min, y_max = coordinates
     area = (y_max - y_min) * (x_max - x_min)
     best, highest = np.int64(-1), 0.0
@@ -29,7 +29,7 @@ def best_box(boxes, first, stop, coordinates):
 
 @inlined
 def best_group(groups, first, stop, coordinates):
-    """Return (index of the group-of box with the highest IoA, that IoA), the first of equals; (-1, 0) if none overlaps.
+    """Return (index of the group-of box with the highest IoA, that IoA), the first in a tie; (-1, 0) if none overlaps.
 
     IoA is the share of the detection's area that lies inside the group-of box.
     """

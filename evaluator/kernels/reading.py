@@ -1,4 +1,4 @@
-"""What all kernels that read a submission share: counts, statuses, and reading the image of a line.
+"""Code that all kernels share when they read a submission: counts, statuses, and reading the image of a line.
 
 The kernels read *plain* syntax only: no quotes, no blank lines, no control characters, every image in one row of the
 Kaggle shape. A kernel that finds anything else stops, and the reference implementation reads the file.
@@ -52,7 +52,7 @@ def next_image(data, at, truth, state):
     Returns
     -------
     image : int64
-        Its code; -1 if the truth does not know it.
+        Its code; -1 if the image is not in the truth.
     at : int64
         Offset of its predictions; 0 if the line is not plain or the image already has a row.
     """

@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: the numbers themselves."""
+"""Metrics and matching as functions of numpy arrays."""

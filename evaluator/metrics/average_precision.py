@@ -27,15 +27,15 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     ----------
     confidences : float64 array of shape (N,), any order
     weights : float64 array of shape (N,)
-        What an entry adds to the true positives: 1 for a hit, the group-of weight for a group that is found, 0 for a
-        false positive. Only entries of weight 0 are false positives.
+        How much an entry adds to the true positives: 1 for a hit, the group-of weight for a group that is found, 0 for
+        a false positive. Only entries of weight 0 are false positives.
     positives : float
         Weight of all objects, found or not; above 0.
 
     Notes
     -----
-    All entries of one confidence are one point, so the curve does not depend on their order. (In the official code an
-    unstable sort decides.)
+    All entries of one confidence are one point, so the curve does not depend on their order. (In the official code it
+    depends on an unstable sort.)
 
     Examples
     --------
@@ -103,7 +103,7 @@ def stepwise_average_precision(
 
     Notes
     -----
-    Image-level classification uses it; not the interpolated area of detection. Source: Open Images V4, 5.1.
+    This is the metric of image-level classification; detection uses the interpolated area. Source: Open Images V4, 5.1.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def average_precisions(
     Parameters
     ----------
     curves : int array of shape (N,)
-        Curve of each entry; entries of other curves than the C first ones are ignored.
+        Curve of each entry; only entries of the first C curves are used.
     confidences, weights : float64 arrays of shape (N,)
         As for :func:`precision_recall`.
     positives : float64 array of shape (C,)

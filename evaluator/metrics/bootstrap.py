@@ -59,7 +59,7 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
     positives : float64 array of shape (C, replicates)
         Weight of all objects, found or not.
     partial_weight : float
-        What a partial hit adds to the true positives.
+        How much a partial hit adds to the true positives.
 
     Returns
     -------
@@ -151,11 +151,11 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
 
     Notes
     -----
-    The percentiles, by linear interpolation, of replicate − mean of the replicates + observed. Interpolated average
-    precision is biased upwards on few objects, and more so in replicates, which have fewer different objects: the plain
-    percentile interval covers the true value in 86–90% of test sets, this one in 93–95%. If the score lies outside of
-    the interval, the nearer end is moved to the score: a class that few images have is undefined in some replicates,
-    which moves their mean and so both ends.
+    The ends are percentiles, by linear interpolation, of replicate − mean of the replicates + observed. Interpolated
+    average precision is biased upwards on few objects, and more so in replicates, which have fewer different objects:
+    the plain percentile interval covers the true value in 86–90% of test sets, this one in 93–95%. If the score lies
+    outside of the interval, the nearer end is moved to the score: a class that few images have is undefined in some
+    replicates, which moves their mean and so both ends.
 
     Examples
     --------
@@ -184,7 +184,8 @@ def paired_interval(differences: Numbers) -> Interval | None:
 
     Notes
     -----
-    The plain percentiles, by linear interpolation: the bias of the two scores cancels out, so nothing is recentred.
+    The ends are plain percentiles, by linear interpolation. The biases of the two scores cancel out, so the interval is
+    not recentred.
 
     Examples
     --------

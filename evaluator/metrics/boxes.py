@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-BOXES_AT_ONCE = 16_384  # so few that they fit into the cache of the CPU
+BOXES_AT_ONCE = 16_384  # few enough to fit into the cache of the CPU
 
 Boxes = NDArray[np.float64]
 Float = TypeVar("Float", np.float32, np.float64)
@@ -122,7 +122,7 @@ def float32_iou(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDAr
         heights = np.minimum(boxes[:, 3], others[:, 3]) - np.maximum(boxes[:, 2], others[:, 2])
         zero = np.float32(0)
         common = np.maximum(heights, zero).astype(np.float64) * np.maximum(widths, zero).astype(np.float64)
-        both = (areas(boxes) + areas(others)).astype(np.float64)  # float32 until here
+        both = (areas(boxes) + areas(others)).astype(np.float64)  # the sum is rounded to float32 first
         return _ratios(common, both - common)
 
 

@@ -1,4 +1,4 @@
-"""Kinds of errors, and what the score would be without the errors of one kind."""
+"""Kinds of errors, and how much the score would gain without the errors of one kind."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ def detection_kinds(own: Numbers, other: Numbers, group_share: Numbers, threshol
     int64 array of shape (N,)
         The first that applies: ``LOCALIZATION`` (overlaps an object of its own class by :data:`BACKGROUND_OVERLAP` or
         more, but not enough for a hit), ``CLASS`` (overlaps an object of another class enough for a hit), ``DUPLICATE``
-        (overlaps an object enough that a more confident detection hits), ``GROUP_OF`` (partly in a group-of box),
+        (overlaps enough an object that a more confident detection hits), ``GROUP_OF`` (partly in a group-of box),
         ``BACKGROUND`` (overlaps no object), ``BOTH`` (overlaps an object of another class, but not enough).
 
     Notes
@@ -112,7 +112,7 @@ def relationship_kinds(
 
 @dataclass(frozen=True, slots=True)
 class CurveErrors:
-    """The N entries of C curves with their errors, and the M missed objects that fixing an entry would not find.
+    """The N entries of C curves with their errors, and the M missed objects that no entry would find if it were fixed.
 
     Attributes
     ----------
@@ -145,12 +145,12 @@ class CurveErrors:
         return int(np.count_nonzero(self.kinds == kind))
 
     def misses(self, kind: int) -> float:
-        """Return the weight of the objects that were missed because of errors of a kind."""
+        """Return the sum of the weights of the objects that were missed because of errors of a kind."""
         fixable = np.count_nonzero((self.kinds == kind) & (self.fixed_curves >= 0))
         return float(fixable + self.missed_weights[self.missed_kinds == kind].sum())
 
     def gain_without(self, kind: int) -> float:
-        """Return what the mean average precision would gain if all errors of a kind were fixed.
+        """Return how much the mean average precision would gain if all errors of a kind were fixed.
 
         A false positive becomes a hit if it can, and is removed otherwise. A missed object that no entry can find is
         removed from the truth. This is the rule of TIDE. The gains of all kinds do not add up to the distance from 1.
@@ -168,9 +168,9 @@ class CurveErrors:
         return self._gain(fixed)
 
     def gain_without_false_positives(self) -> float:
-        """Return what the mean average precision would gain without any false positive: a sum that TIDE reports.
+        """Return how much the mean average precision would gain without any false positive: a sum that TIDE reports.
 
-        No other object is found, so the average precision of each curve becomes its recall.
+        No additional object is found, so the average precision of each curve becomes its recall.
         """
         true = self.kinds == NO_ERROR
         return self._gain(
@@ -178,7 +178,7 @@ class CurveErrors:
         )
 
     def gain_without_misses(self) -> float:
-        """Return what the mean average precision would gain if no object were missed: a sum that TIDE reports.
+        """Return how much the mean average precision would gain if no object were missed: a sum that TIDE reports.
 
         The objects that were not found are removed from the truth. All false positives stay.
         """
@@ -186,7 +186,7 @@ class CurveErrors:
         return self._gain(average_precisions(self.curves, self.confidences, self.weights, found))
 
     def _gain(self, fixed: Numbers) -> float:
-        """Return how much larger the mean is with other average precisions, of shape (C,).
+        """Return how much larger the mean would be with these average precisions, of shape (C,).
 
         A curve whose objects have all been removed keeps its average precision. Without this rule it would leave the
         mean, and the mean could rise although nothing more was found.

@@ -53,8 +53,8 @@ def matched_in_turn(
 
     Notes
     -----
-    A prediction takes the available object of highest overlap, of equals the last. It takes nothing if it overlaps an
-    ordinary object more that an earlier prediction has taken. Ordinary objects have precedence over groups. Source:
+    A prediction takes the available object of highest overlap, and the last one in a tie. It takes nothing if its
+    overlap is higher with an ordinary object that an earlier prediction took. Ordinary objects precede groups. Source:
     FiftyOne 1.22.1, ``evaluate_detections(method="open-images")``.
 
     Examples

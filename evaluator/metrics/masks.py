@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 MAX_CHARACTERS = 6
-"""Most characters of a length."""
+"""Maximum number of characters of one encoded length."""
 KERNEL = "evaluator.kernels.masks"
 """The module is loaded only if masks are compared, because numba takes time to load."""
 BYTES_AT_ONCE = 2**20
@@ -89,7 +89,7 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
     """Return the lengths of runs, given the numbers that encode them."""
     sums = np.cumsum(differences, axis=0)
-    base = sums[starts] - differences[starts] * [0, 1]  # the sums outside begin with the second pair
+    base = sums[starts] - differences[starts] * [0, 1]  # the differences of runs outside begin with the second pair
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]
     sums[(starts + pairs - 1)[counts % 2 == 1], 1] = 0
@@ -102,7 +102,7 @@ def areas_of(runs: Runs) -> Ints:
 
 
 def covered_by(runs: Runs) -> Ints:
-    """Return how many pixels all runs of each mask have, shape (N,); -1 if a run has a negative length."""
+    """Return the number of pixels in all runs of each mask together, shape (N,); -1 if a run has a negative length."""
     outside, inside = runs.lengths.T
     covered = _summed_by_mask(outside + inside, runs)
     if runs.lengths.min(initial=0) < 0:
@@ -220,9 +220,9 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
 
 
 def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: Ints) -> Iterator[slice]:
-    """Yield which of the masks to compare at once; others that adjacent masks share are counted once.
+    """Yield slices of masks that are compared together, each with at most about :data:`BYTES_AT_ONCE` of run lengths.
 
-    ``begins``: the first pair of each mask.
+    A mask of ``others`` that adjacent masks share is counted once. ``begins`` is the first pair of each mask.
     """
     partners, positions = np.unique(second, return_inverse=True)
     other_sizes = np.array([*map(len, others.compressed[partners].tolist())], np.int64)[positions]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.boxes import highest_iou
 
-PAIRS_AT_ONCE = 2**14  # few beside the predictions of a file, so that peak memory does not depend on the truth
+PAIRS_AT_ONCE = 2**14  # small compared with a file's predictions, so that peak memory does not depend on the truth
 
 Keys = NDArray[np.int64]
 Indices = NDArray[np.int64]
@@ -29,15 +29,15 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[I
     Returns
     -------
     best : int64 array of shape (N,)
-        Index of the object, -1 if there is none with this key.
+        Index of the object, -1 if no object has this key.
     overlaps : float64 array of shape (N,)
-        0 if there is none.
+        Overlap with that object, 0 if there is none.
 
     Notes
     -----
-    Of objects with equal overlaps, the first one counts. Pairs are compared in portions of bounded size. A prediction
-    whose key no object has is compared with another object, and the result dropped, because time would otherwise reveal
-    which keys the objects have.
+    Of objects with equal overlaps, the first one is returned. Pairs are compared in portions of bounded size. A
+    prediction whose key no object has is compared with another object and the result is dropped. Otherwise the time
+    taken would reveal which keys the objects have.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def highest_overlaps(
 def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[Indices, Indices]]:
     """Yield all pairs of a prediction and an object with equal keys, in portions of bounded size.
 
-    A prediction whose key no object has is paired with the first object of all.
+    A prediction whose key no object has is paired with the first of all objects.
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ def winning_claims(
     -----
     The order of precedence: confidence, then overlap, both descending, then the coordinates ascending, then the index.
     A prediction can only win its best object, so the result is the same as that of the official code, which goes
-    through the predictions by confidence. Predictions that claim no object compete for one that does not exist, because
-    time would otherwise reveal how many claim one.
+    through the predictions by confidence. Predictions that claim no object compete for an imaginary one. Otherwise the
+    time taken would reveal how many predictions claim an object.
 
     Examples
     --------
@@ -171,9 +171,9 @@ def precedence_order(
     overlaps: NDArray[np.float64],
     coordinates: Sequence[NDArray[np.generic]],
 ) -> Indices:
-    """Return the order of predictions by group, and inside a group by precedence as for :func:`winning_claims`.
+    """Return the indices of predictions sorted by group, and in a group by the precedence of :func:`winning_claims`.
 
-    The order of the rows decides between identical predictions only.
+    Only identical predictions keep the order of their rows.
 
     >>> precedence_order(np.array([0, 0]), np.array([0.5, 0.5]), np.array([0.6, 0.9]), [])
     array([1, 0])
@@ -200,7 +200,8 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     array([1, 2])
     """
     order = np.lexsort((-confidences, keys))
-    last = order[positions_in_groups(keys[order]) == limit - 1]  # of each key that reaches the limit
+    # The last prediction within the limit, for each key that has that many.
+    last = order[positions_in_groups(keys[order]) == limit - 1]
     if not len(last):
         return np.arange(len(keys))
     of_key = np.minimum(np.searchsorted(keys[last], keys), len(last) - 1)
@@ -213,7 +214,7 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     if len(tied):
         tied = tied[np.argsort(keys[tied], kind="stable")]
         overlaps, coordinates = tie_breaks(tied)
-        # Sorts all of them, whichever overlaps are equal, because time would otherwise reveal the overlaps.
+        # All of them are sorted, even if no overlaps are equal, because the time taken would reveal the overlaps.
         by_coordinates = np.lexsort((*reversed(coordinates), keys[tied]))
         tied, overlaps = tied[by_coordinates], overlaps[by_coordinates]
         starts = np.flatnonzero(positions_in_groups(keys[tied]) == 0)
@@ -223,7 +224,10 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
 
 
 def _are_highest(count: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which values are among the ``count`` highest, given more values than that; of equals the first."""
+    """Return which values are among the ``count`` highest, the first ones in a tie.
+
+    There must be more values than that.
+    """
     lowest = np.partition(values, len(values) - count)[len(values) - count]
     chosen = np.asarray(values > lowest)
     chosen[np.flatnonzero(values == lowest)[: count - np.count_nonzero(chosen)]] = True
@@ -240,7 +244,7 @@ def positions_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def contains(sorted_keys: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell for each key whether it is among the sorted ones.
+    """Return for each key whether it is among the sorted ones.
 
     >>> contains(np.array([2, 5]), np.array([5, 6]))
     array([ True, False])

@@ -23,7 +23,7 @@ def rates(true: Counts, predicted: Counts, support: Counts) -> Rates:
     Parameters
     ----------
     true, predicted, support : float64 arrays of shape (classes,)
-        Number of true positives, of predictions, of objects.
+        Numbers of true positives, of predictions and of objects.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def hits_at(
 
     Notes
     -----
-    Of equal confidences false positives come first, so that the order in the file does not change the recall.
+    In a tie of confidences, false positives come first, so that the order in the file does not change the recall.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True)
 class ImageGroups:
-    """ImageGroups of images, such as the images of all objects of each class; a group can have an image several times.
+    """Groups of images, such as the images of all objects of each class; a group can contain an image several times.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ QUALITIES = (0.3, 0.6, 0.9)
 IMAGES_PER_BLOCK = 2_000
 """Images are generated block by block, each block from its own random streams, so memory use does not grow."""
 
-# First number of a stream's key. The key of a truth has no part from a submission, so the truth never depends on it.
+# First number of a stream's key. No part of the key of a truth comes from the submissions, so it never depends on them.
 _IDS, _TRUTH, _SUBMISSION = range(3)
 
 
@@ -111,7 +111,7 @@ def _scenes(synthesizer: Synthesizer, *, images: int, boxes_per_image: int, seed
 def _opened(
     stack: ExitStack, folder: Path, synthesizer: Synthesizer, *, track: Track, qualities: Sequence[float]
 ) -> dict[str, BinaryIO]:
-    """Open all files and write their headers, and the whole content of files that do not depend on the images."""
+    """Open all files, and write the headers and the files that do not depend on the images."""
     columns = {
         file.name: file.columns + file.extras * (file.name in synthesizer.with_optional_columns)
         for file in track.truth_files

@@ -60,7 +60,7 @@ def boxes_within(stream: RandomStream, boxes: Ints, *, share: float) -> Ints:
 def confidences(stream: RandomStream, right: Ints, *, quality: float) -> Ints:
     """Return the confidences of a simulated detector, in millionths.
 
-    The higher the quality, the more the confidence depends on whether a prediction is ``right`` (1) or not (0).
+    The higher the quality, the more the confidence depends on whether a prediction is correct (``right``: 1 or 0).
     """
     base = 0.35 * right + 0.65 * stream.uniform(len(right))
     blend = quality * base + (1.0 - quality) * stream.uniform(len(right))

@@ -146,7 +146,7 @@ def _widened(box: Ints) -> Floats:
 
 
 def _verified(stream: RandomStream, *, image: Ints, label: Ints, checked: Ints) -> tuple[Ints, Ints]:
-    """Return the keys of verified labels: most classes that an image shows, and some that have no relative in it."""
+    """Return the keys of verified labels: most classes that are in an image, and some that have no relative in it."""
     present = np.zeros((len(checked), len(LABELS)), dtype=bool)
     present[image, label] = True
     positive = np.flatnonzero(present)

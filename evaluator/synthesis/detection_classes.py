@@ -9,7 +9,7 @@ from evaluator.synthesis.random_stream import Ints
 
 ROOT = "/m/0bl9f"
 
-# Id, name, weight, subclasses. A tomato is a fruit and a vegetable, so one class has two parents.
+# Id, name, weight and subclasses of each class. One class has two parents: a tomato is a fruit and a vegetable.
 _Kind = tuple[str, str, int, tuple[Any, ...]]
 _TOMATO: _Kind = ("/m/07j87", "Tomato", 3, ())
 _TREE: tuple[_Kind, ...] = (

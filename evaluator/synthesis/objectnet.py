@@ -53,7 +53,7 @@ class ObjectScene:
     ids : TextColumn
         Ids of the images.
     answer : int64 array of shape (images,)
-        Index of the right class.
+        Index of the correct class.
     control : int64 array of shape (images, 3)
         Index of the value of each control.
     hard : bool array of shape (images,)
@@ -81,11 +81,11 @@ class ObjectScene:
         }
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return guesses; the right class is the first, a later one or none of them."""
+        """Return guesses; the correct class is the first, a later one or none of them."""
         count = len(self.ids)
         first = stream.bernoulli(quality, count) & ~(self.hard & stream.bernoulli(0.5, count))
         later = np.where(stream.bernoulli(0.3 + 0.4 * quality, count), 1 + stream.integers(GUESSES - 1, count), GUESSES)
-        rank = np.where(first, 0, later)  # of the right answer
+        rank = np.where(first, 0, later)  # rank of the correct answer
         cells: list[TextColumn] = []
         for guess in range(GUESSES):
             other = (self.answer + 1 + stream.integers(len(_IDS) - 1, count)) % len(_IDS)
@@ -95,7 +95,7 @@ class ObjectScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> ObjectScene:
-    """Generate images; each shows one object, whatever ``boxes_per_image`` is."""
+    """Generate images; each shows one object, so ``boxes_per_image`` is not used."""
     answer = stream.integers(len(_IDS), len(ids))
     control = stream.integers(4, 3 * len(ids)).reshape(-1, 3)
     ease = _EASE[control].prod(axis=1) / 100.0**3

@@ -1,4 +1,4 @@
-"""Generates answers for tracks with one answer per image: the quality is the probability of a right answer."""
+"""Generates answers for tracks with one answer per image: the quality is the probability of a correct answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class AnswerScene:
         return {self.file: self._lines(self.answers), "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return the right answers, some of them replaced by random ones."""
+        """Return the correct answers, some of them replaced by random ones."""
         right = stream.bernoulli(quality, self.answers.size).reshape(self.answers.shape)
         return (self._lines(np.where(right, self.answers, _random_answers(stream, self.columns, len(self.ids)))),)
 

@@ -1,4 +1,4 @@
-"""Generates images for retrieval, with five captions each, and rankings with the right answers near the top."""
+"""Generates images for retrieval, with five captions each, and rankings with the correct answers near the top."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from evaluator.synthesis.text_columns import TextColumn, csv_lines
 CAPTIONS = 5
 LISTED = 10
 SPREAD = 40
-"""Number of ranks that a right answer below the first rank is drawn from; most of them are below the list."""
+"""Number of ranks from which the rank of a correct answer that is not first is drawn; most are beyond the list."""
 
 _WHO = ("A man", "Two women", "A child in red", "A brown dog", "Several people", "A cyclist", "A street musician")
 _DOES = ("waits", "runs", "looks up", "laughs", "carries a bag", "stands still", "jumps")
@@ -69,7 +69,7 @@ def _decoded(ids: TextColumn) -> list[str]:
 
 
 def _lists(stream: RandomStream, answers: Sequence[str], right: Ints, block: int, *, quality: float) -> list[list[str]]:
-    """Return a ranking for each right answer; its other elements are answers of other images.
+    """Return a ranking for each correct answer; its other elements are answers of other images.
 
     ``block`` is the number of answers that belong to one image.
     """
@@ -87,7 +87,7 @@ def _lists(stream: RandomStream, answers: Sequence[str], right: Ints, block: int
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> GalleryScene:
-    """Generate images; each has five captions, whatever ``boxes_per_image`` is."""
+    """Generate images; each has five captions, so ``boxes_per_image`` is not used."""
     words = stream.integers(len(_WHO), len(ids) * CAPTIONS * 3).reshape(-1, CAPTIONS, 3)
     return GalleryScene(ids, stream.identifiers(len(ids) * CAPTIONS), words)
 

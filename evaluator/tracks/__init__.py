@@ -1,7 +1,7 @@
-"""Lookup of what implements a track. Modules are loaded when they are asked for.
+"""Looks up the implementations of a track. Their modules are loaded only when they are needed.
 
-The protocols are in :mod:`evaluator.tracks.interface`. Types of their parameters are not known here: they differ from
-track to track.
+The protocols are in :mod:`evaluator.tracks.interface`. The types of their parameters are not declared here, because
+they differ from track to track.
 """
 
 import sys
@@ -19,15 +19,15 @@ def scorer_of(track: str) -> Scorer[Any, Any, Any]:
     Raises
     ------
     InvalidParameters
-        With the names of all tracks, if there is none of this name.
+        If there is no track of this name; the message lists all tracks.
     """
     if track not in TRACKS:
-        raise InvalidParameters(f"{track}: no such track; there are {', '.join(TRACKS)}")
+        raise InvalidParameters(f"{track}: no such track; the tracks are {', '.join(TRACKS)}")
     return cast(Scorer[Any, Any, Any], import_module(TRACKS[track].modules.scorer).SCORER)
 
 
 def compiler_of(track: Track) -> TruthCompiler[Any]:
-    """Return what compiles the truths of a track."""
+    """Return the truth compiler of a track."""
     name = track.modules.compiler
     return cast(TruthCompiler[Any], import_module(name) if name else scorer_of(track.name))
 
@@ -43,5 +43,5 @@ def fast_path_is_loaded(track: Track) -> bool:
 
 
 def explainer_of(track: Track) -> Explainer[Any, Any, Any]:
-    """Return what explains the scores of a track that declares an explanation."""
+    """Return the explainer of a track that declares an explanation."""
     return cast(Explainer[Any, Any, Any], import_module(track.modules.explanation))

@@ -1,4 +1,4 @@
-"""What the compilers of all tracks check and count alike."""
+"""Checks that the truth compilers of all tracks share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ AnyTruth = TypeVar("AnyTruth", bound=Truth)
 
 
 def image_names(folder: TruthFolder, tables: Mapping[str, "TruthTable"]) -> list[str]:
-    """Return every image of a truth, sorted: of ``images.csv`` where it is there, else of all tables together."""
+    """Return all images of a truth, sorted: those of ``images.csv`` if it exists, else those of all tables."""
     if "images.csv" not in folder:
         return sorted({image for table in tables.values() for image in table.texts("ImageID")})
     listing = folder.table("images.csv")
@@ -31,7 +31,10 @@ def image_names(folder: TruthFolder, tables: Mapping[str, "TruthTable"]) -> list
 
 
 def listed_images(folder: TruthFolder, named: Sequence[str], file: str) -> list[str]:
-    """Return every image of a truth that is no table, sorted: of ``images.csv``, which must list all, or ``named``."""
+    """Return all images of a truth without tables, sorted: those of ``images.csv`` if it exists, else ``named``.
+
+    An image of ``named`` that ``images.csv`` does not list is a fault.
+    """
     if "images.csv" not in folder:
         return sorted(set(named))
     images = set(folder.table("images.csv").texts("ImageID"))
@@ -42,13 +45,13 @@ def listed_images(folder: TruthFolder, named: Sequence[str], file: str) -> list[
 
 
 def check_labels(table: "TruthTable", column: str, known: Mapping[str, Any], listing: str) -> None:
-    """Note every label that the class list does not hold."""
+    """Add a fault for every label that is not in the class list."""
     outside = coded(table.texts(column), dict.fromkeys(known, 0)) < 0
     table.mark(column, outside, "truth_unknown_label", f"is not in {listing}")
 
 
 def check_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
-    """Note every inverted box, and warn about those that are probably wrong."""
+    """Add a fault for every inverted box, and a warning for every box that is probably wrong."""
     warn_boxes(table, boxes, suffix)
     for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
         inverted = boxes[:, low] > boxes[:, high]
@@ -61,7 +64,7 @@ def distinct_keys(images: NDArray[np.int64], labels: NDArray[np.int64], count: i
 
 
 def checked(faults: Faults, truth: AnyTruth) -> AnyTruth:
-    """Return the truth with its warnings, or raise InvalidTruth with every fault that was noted."""
+    """Return the truth with its warnings, or raise InvalidTruth with all faults."""
     faults.check()
     return replace(truth, warnings=faults.warned)
 

@@ -1,4 +1,4 @@
-"""Image-level classification of Open Images: the images where a class was verified, ranked by confidence."""
+"""Image-level classification of Open Images: for each class, the images where it was verified, ranked by confidence."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -145,7 +145,7 @@ def split_report(truth: ClassificationTruth, entries: Entries, split: str) -> Sp
 
 
 def statistics(truth: ClassificationTruth, entries: Entries, image_rows: ImageRows) -> ClassificationStatistics:
-    """Return the statistics of the split whose images have a row."""
+    """Return the statistics of the split whose images have a row in the weights."""
     rows, classes = image_rows[entries.images], len(truth.labels)
     kinds = np.where(entries.present, HIT, MISS).astype(np.uint8)
     return ClassificationStatistics(

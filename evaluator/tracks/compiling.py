@@ -23,7 +23,7 @@ def open_truth(
 ) -> TruthType:
     """Load a prepared truth or compile a folder, and return it as the track's own type.
 
-    ``parameters`` are resolved. If they are None, a prepared truth may have been compiled with any, and a folder is
+    ``parameters`` must be resolved. If they are None, a prepared truth may have any parameters, and a folder is
     compiled with the defaults.
 
     Raises

@@ -31,10 +31,10 @@ SubmissionType_contra = TypeVar("SubmissionType_contra", contravariant=True)
 
 
 class Engine(Protocol):
-    """The two sums that metrics are computed from, by kernels or by numpy: see :mod:`evaluator.metrics.bootstrap`."""
+    """The two functions that metrics are computed with, by kernels or numpy; see :mod:`evaluator.metrics.bootstrap`."""
 
     def sums(self, weights: Weights, groups: ImageGroups) -> Numbers:
-        """Return what the images of each group count, shape (groups, replicates)."""
+        """Return the sum of the weights of the images of each group, shape (groups, replicates)."""
 
     def average_precisions(
         self, weights: Weights, steps: CurveSteps, positives: Numbers, partial_weight: float
@@ -43,7 +43,7 @@ class Engine(Protocol):
 
 
 class Statistics(Protocol):
-    """What the metrics of one split are computed from, image by image."""
+    """Per-image statistics, from which the metrics of one split are computed for any weights of the images."""
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
         """Return every metric of the track for other weights of the images.
@@ -61,7 +61,7 @@ class Statistics(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found in a submission.
+    """The result of scoring a submission.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Outcome:
     curves : callable or None
         Returns the precision/recall curves of a split; None if images were not kept, or if the track has no curves.
     matches : MatchTable or None
-        What became of each prediction; None without an explanation.
+        The outcome of each prediction; None without an explanation.
     trials : callable or None
         Returns the image of each trial of a metric that is declared as a share, int array of shape (trials,); None if
         the track declares no share.
@@ -88,12 +88,12 @@ class Outcome:
 class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
     """The reference implementation of a track: an object without state that scores any number of submissions.
 
-    The three type parameters are the track's own types of a truth, of its parameters and of a submission that was read.
+    The three type parameters are the track's types for a truth, for its parameters and for a submission that was read.
 
     Attributes
     ----------
     track : Track
-        Its declaration in the catalogue.
+        The declaration of the track in the catalogue.
     """
 
     track: Track
@@ -105,7 +105,7 @@ class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
         """Return the parameters, which are complete and checked, as the track's own type."""
 
     def read(self, source: Source, truth: TruthType | None, parameters: ParametersType) -> SubmissionType:
-        """Read a submission. The result must not be used if the source's findings hold a defect.
+        """Read a submission. The result must not be used if the source's findings contain a defect.
 
         Without a truth only the form is checked.
         """
@@ -155,7 +155,7 @@ class FastPath(Protocol[TruthType_contra, ParametersType_contra]):
 
 
 class Explainer(Protocol[TruthType_contra, ParametersType_contra, SubmissionType_contra]):
-    """A module that explains scores. It is loaded only if an explanation is asked for."""
+    """A module that explains scores. It is loaded only if an explanation is requested."""
 
     def explain(
         self,

@@ -38,5 +38,5 @@ def test_candidates_of_a_track_that_has_none_are_refused(tmp_path: Path) -> None
 
 
 def test_an_unknown_track_is_refused_with_the_names_of_all() -> None:
-    with pytest.raises(InvalidParameters, match="mnist: no such track; there are openimages-detection, "):
+    with pytest.raises(InvalidParameters, match="mnist: no such track; the tracks are openimages-detection, "):
         scorer_of("mnist")

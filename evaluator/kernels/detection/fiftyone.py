@@ -68,7 +68,7 @@ def _best_object(boxes, box, objects, first, stop, threshold, available):
 
 @inlined
 def _best_group(boxes, box, groups, first, stop, threshold):
-    """Return the group of highest IoA, of equals the last, and that IoA; (-1, 0) if none reaches the threshold."""
+    """Return the group of highest IoA (the last one in a tie), and that IoA; (-1, 0) if none reaches the threshold."""
     best, highest = np.int64(-1), 0.0
     for target in range(first, stop):
         overlap = _overlap(boxes, box, groups, target, False)

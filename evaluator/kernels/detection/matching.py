@@ -174,6 +174,6 @@ def finish_image(truth, state, offsets, image, groups_count):
 
 @kernel(TRUTH, STATE, types.boolean)
 def finish_all_images(truth, state, groups_count):
-    """Apply :func:`finish_image` to every image; there must be room for an entry for each box and group."""
+    """Apply :func:`finish_image` to every image. The entries must have room for one more for each box and group."""
     for image in range(len(truth.usage)):
         finish_image(truth, state, (0, 0), image, groups_count)

@@ -10,7 +10,7 @@ from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
-COLLECTED = 9  # The position in State.counts, after those in evaluator.kernels.reading.
+COLLECTED = 9  # Index in State.counts; the smaller indices are in evaluator.kernels.reading.
 COUNTS = 10
 
 
@@ -81,7 +81,7 @@ class DetectionState(NamedTuple):
     overfull : bool array of shape (images,), read-only
         Images with more predictions than the cap on one class; their predictions are collected instead of matched.
     unknown_image_hashes : uint64 array
-        Hashes of image ids that the truth does not know, ``counts[UNKNOWN_IMAGE_HASHES]`` of them.
+        Hashes of image ids that are not in the truth, ``counts[UNKNOWN_IMAGE_HASHES]`` of them.
     class_positions : int32 array of shape (labels,)
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
         there. All -1 between images.

@@ -162,9 +162,9 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     Parameters
     ----------
     labels : (int64, int64)
-        -1 for a label that the truth does not know.
+        -1 for a label that is not in the truth.
     relation : int64
-        -1 for a relation that the truth does not know.
+        -1 for a relation that is not in the truth.
     coordinates : eight float64
         XMin, XMax, YMin, YMax of the first box, then of the second.
 
@@ -203,7 +203,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
 def merge(state, other, offset):
     """Let the best candidates of another thread's state claim their triplets and phrases in this one.
 
-    ``offset`` is added to the numbers of their entries: the number of entries of the threads before.
+    ``offset``, the number of entries of the earlier threads, is added to the indices of their entries.
     """
     for target in range(len(state.best_entries)):
         candidate = other.best_candidates[target]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-UNKNOWN_RELATIONS = 9  # The position in State.counts, after those in evaluator.kernels.reading.
+UNKNOWN_RELATIONS = 9  # Index in State.counts; the smaller indices are in evaluator.kernels.reading.
 COUNTS = 10
 CANDIDATE_NUMBERS = 10  # These are confidence, overlap and the coordinates of both boxes.
 

@@ -166,5 +166,5 @@ def text_bytes_in(word):
 @inlined
 def first_bytes(word, count):
     """Return the first ``count`` bytes of a word, 0 to 8; the others are zero."""
-    half = np.uint64(4 * count)  # It shifts twice, because a shift by 64 bits is undefined.
+    half = np.uint64(4 * count)  # The word is shifted twice by half, because a shift by 64 bits is undefined.
     return word & ((_1 << half << half) - _1)

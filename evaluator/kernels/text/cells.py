@@ -1,6 +1,6 @@
 """Reading of one CSV line cell by cell.
 
-Offsets are those of bytes in the block. The offset 0 means that a cell is not plain, or no number.
+Offsets are positions of bytes in the block. The offset 0 means that a cell is not plain or is not a number.
 """
 
 from evaluator.kernels.jit import inlined, subroutine
@@ -11,7 +11,7 @@ from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED, RETURN, 
 
 @subroutine
 def cell_end(data, at, last):
-    """Return the offset after the comma at ``at``, or in the last cell after the line end; 0 if it is not there."""
+    """Return the offset after the comma (after the line end for the last cell) at ``at``; 0 if it is not there."""
     if not last:
         return at + 1 if byte_at(data, at) == COMMA else 0
     if byte_at(data, at) == RETURN:

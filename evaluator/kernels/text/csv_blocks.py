@@ -193,7 +193,7 @@ def numbers_of(data, ends, first, step, values):
 
 @subroutine
 def _code_of_any(data, begin, end, index, closed):
-    """Return (code, whether the text is accepted) of any text: long, unknown, or not in the first slot of its hash."""
+    """Return (code, whether it is accepted) of any text: long, unknown, or not in the first slot of its hash."""
     code, text_end, _ = text_at(data, begin, index)
     return code, text_end == end and (code >= 0 or not (closed or not is_plain(data, begin, end)))
 
@@ -202,7 +202,7 @@ def _code_of_any(data, begin, end, index, closed):
 def codes_of(data, ends, first, step, index, closed, codes):
     """Look up the text of every ``step``-th cell from ``first`` on; return whether all are accepted.
 
-    A text is accepted if the index has it, or if it is plain and an unknown text is no defect.
+    A text is accepted if it is in the index, or if it is plain and unknown texts are allowed.
 
     Parameters
     ----------

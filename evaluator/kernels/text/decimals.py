@@ -1,6 +1,6 @@
 """Conversion of decimal text to the nearest float64, equal to Python's ``float()``.
 
-Three algorithms; each is used where the one before cannot decide:
+There are three algorithms; each one is used for numbers that the one before cannot convert:
 
 * up to 15 digits and a small power of ten: one exact product or quotient
   (Clinger 1990, "How to read floating point numbers accurately");
@@ -244,7 +244,7 @@ def number_at(data, at):
 
 @kernel(read_only(types.uint8), types.float64[::1], types.int64[::1])
 def numbers_between_blanks(data, values, ends):
-    """Read tokens that are separated by blanks, for tests; ``ends`` receives 0 for a token that is no number."""
+    """Read tokens that are separated by blanks, for tests; ``ends`` receives 0 for a token that is not a number."""
     at = 1
     for token in range(len(values)):
         values[token], end = short_number_at(data, at, BLANK)

@@ -50,8 +50,8 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
 
     Texts with a blank, comma, quote or control character are left out, because no plain cell or token can contain them:
     submissions that name them need the reference implementation. With ``as_unknown`` every text that is not
-    :func:`is_plain` is left out, so that submissions that name it need the reference implementation whether the truth
-    knows it or not.
+    :func:`is_plain` is left out, so that submissions that name it need the reference implementation whether it is in
+    the truth or not.
     """
     encoded = [text.encode() for text in texts]
     sizes = np.array([-(-len(text) // 16) * 2 for text in encoded], np.int64)
@@ -150,7 +150,7 @@ def text_at(data, at, index):
     Returns
     -------
     code : int64
-        -1 if the index does not have the text.
+        -1 if the text is not in the index.
     end : int64
     hash : uint64
     """

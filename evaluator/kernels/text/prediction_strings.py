@@ -1,6 +1,6 @@
 """Reading of the tokens of a prediction string: numbers and labels separated by blanks.
 
-Offsets are those of bytes in the block. The offset 0 means that a token is not plain, or no number.
+Offsets are positions of bytes in the block. The offset 0 means that a token is not plain or is not a number.
 """
 
 from evaluator.kernels.jit import inlined, subroutine

@@ -21,13 +21,13 @@ class Detections:
     Attributes
     ----------
     images, labels : int64 arrays of shape (N,)
-        Codes; -1 for a label that the truth does not have.
+        Codes; -1 for a label that is not in the truth.
     confidences : float64 array of shape (N,)
     boxes : float64 array of shape (N, 4)
     rows : int64 array of shape (N,)
-        Row of the table that each comes from.
+        Row of the submission table that each detection comes from.
     indices : int64 array of shape (N,)
-        Index of each among all detections of the submission, as :func:`predicted` returns them.
+        Index of each detection among all detections of the submission, as :func:`predicted` returns them.
     """
 
     images: NDArray[np.int64]
@@ -38,7 +38,7 @@ class Detections:
     indices: NDArray[np.int64]
 
     def __getitem__(self, chosen: NDArray[Any]) -> "Detections":
-        """Return some of them, by mask or by index."""
+        """Return some of the detections, selected by mask or by index."""
         return Detections(
             self.images[chosen],
             self.labels[chosen],
@@ -49,16 +49,16 @@ class Detections:
         )
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of detections."""
         return len(self.images)
 
     def keys(self, truth: ObjectTruth) -> NDArray[np.int64]:
-        """Return the key of the image and label of each, shape (N,); -1, which no object has, for an unknown label."""
+        """Return the key of image and label of each detection, shape (N,); -1, which is no key, for unknown labels."""
         return np.where(self.labels < 0, -1, self.images * len(truth.labels) + self.labels)
 
     @property
     def coordinates(self) -> list[NDArray[np.float64]]:
-        """The four coordinates, in the order in which they are compared to break ties."""
+        """The four coordinates, in the order in which ties are broken by them."""
         return [self.boxes[:, axis] for axis in range(4)]
 
 
@@ -101,7 +101,7 @@ def are_valid(detections: Detections) -> NDArray[np.bool_]:
 
 
 def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_]:
-    """Return which detections are of a label that is verified in their image, shape (N,)."""
+    """Return which detections have a label that is verified in their image, shape (N,)."""
     if not len(detections):  # This saves reading the array of the truth.
         return np.zeros(0, bool)
     return contains(truth.verified, detections.keys(truth))
@@ -110,7 +110,7 @@ def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_
 def indices_within_cap(truth: ObjectTruth, detections: Detections, tie_breaks: TieBreaks) -> NDArray[np.int64]:
     """Return the indices of the 10,000 most confident detections of each image and label.
 
-    The cap applies to every label, verified or not. All labels that the truth does not have are treated as one.
+    The cap applies to every label, verified or not. All labels that are not in the truth are treated as one.
     """
     keys = detections.images * (len(truth.labels) + 1) + detections.labels + 1
     return most_confident(MAX_PER_IMAGE_AND_CLASS, keys, detections.confidences, tie_breaks)

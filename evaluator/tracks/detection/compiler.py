@@ -1,4 +1,4 @@
-"""Compile a truth folder of a detection track."""
+"""Compiles a truth folder of a detection track."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -72,7 +72,7 @@ def _ranges(
     images: int,
     labels: int,
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays with the first verified class of each image, and with the first box of each verified class."""
+    """Return the index of the first verified class of each image, and of the first box of each verified class."""
     after = np.append(verified, np.iinfo(np.int64).max)
     return {
         "verified_from": np.searchsorted(verified, np.arange(images + 1) * labels).astype(np.int32),

@@ -29,8 +29,8 @@ class Entries:
         Its curve is computed and dropped, because time and memory would otherwise reveal which entries are scored.
     confidences : float64 array of shape (N,)
     weights : float64 array of shape (N,)
-        What an entry adds to the true positives: 1 for a detection that hits an object, the weight of a group for a
-        group, 0 for a false positive.
+        How much an entry adds to the true positives: 1 for a detection that hits an object, the weight of a group for
+        a group, 0 for a false positive.
     """
 
     images: NDArray[np.integer[Any]]
@@ -59,7 +59,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class ScoredDetections:
-    """Everything that the outcome of a submission is computed from.
+    """A matched submission: everything that its outcome is computed from.
 
     Attributes
     ----------

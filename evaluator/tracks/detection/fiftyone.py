@@ -29,7 +29,7 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
     """Match detections in descending order of confidence, with ordinary boxes first, then with group-of boxes.
 
     Without ``classwise`` a detection may match an ordinary box of another class, and is then a false positive of that
-    class. One whose class is not verified in the image matches nothing.
+    class. A detection whose class is not verified in the image matches nothing.
     """
     threshold, verified = parameters.iou_threshold, are_verified(truth, detections)
     box_images, box_labels = truth.images_and_labels(truth.object_keys)
@@ -72,7 +72,7 @@ def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[
 
 
 def completed(truth: DetectionTruth, matches: Matches, splits: Splits, parameters: DetectionParameters) -> Splits:
-    """Return the reports with the tables that FiftyOne prints, and across classes with a confusion matrix."""
+    """Return the reports with the tables that FiftyOne prints; without ``classwise``, with a confusion matrix too."""
     weight = parameters.group_of_weight
     reports = {name: with_rates(truth, matches, report, truth.splits[name], weight) for name, report in splits.items()}
     if parameters.classwise:

@@ -83,7 +83,7 @@ class Matches:
         return crowded_images(np.bincount(self.detections.images, minlength=len(truth.images)))
 
     def entries(self, truth: ObjectTruth, group_weight: float) -> Entries:
-        """Return the entries of the curves: all detections, those that are not scored included, and the found groups.
+        """Return the entries of the curves: all detections, including those that are not scored, and the found groups.
 
         Detections that are not scored, and all entries of ignored images, are in classes that have no report.
         """
@@ -106,7 +106,7 @@ def confidences_of_groups(
 ) -> NDArray[np.float64]:
     """Return the confidence at which each of ``count`` groups is found, given the detections that they absorb.
 
-    A group without weight, or whose detections all have a confidence of 0 or less, is not found.
+    A group is not found if its weight is 0, or if all its detections have a confidence of 0 or less.
     """
     highest = highest_confidences(groups, confidences, count)
     return np.where((highest > 0) & (group_weight > 0), highest, NOT_FOUND)

@@ -73,11 +73,11 @@ def within_cap(truth: DetectionTruth, detections: Detections) -> Detections:
 def match(truth: DetectionTruth, detections: Detections, parameters: DetectionParameters) -> Matches:
     """Match the detections within the cap with ordinary boxes, then those that hit none with group-of boxes.
 
-    A detection can only hit the ordinary box that it overlaps most. If another detection hits that box, it is a false
-    positive, unless it lies in a group-of box, which absorbs it. Source: the official code, see ``metrics``.
+    A detection can only hit the ordinary box that it overlaps most. If another detection hits that box, the detection
+    is a false positive, unless a group-of box absorbs it. Source: the official code; see ``evaluator/metrics``.
     """
     detections = within_cap(truth, detections)
-    # Unverified detections are matched as well, because time and memory would otherwise reveal which they are.
+    # Unverified detections are matched too. Otherwise time and memory would reveal which detections they are.
     verified = are_verified(truth, detections)
     threshold, keys = parameters.iou_threshold, detections.keys(truth)
     objects, overlaps = best_objects(

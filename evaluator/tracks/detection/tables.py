@@ -53,7 +53,7 @@ def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool
             np.where(matches.found_groups, group_labels, NONE),
         ]
     )
-    # What is not counted goes into a column of its own, because time would otherwise reveal how much that is.
+    # Pairs that are not counted go into an extra column. Otherwise the time taken would reveal how many there are.
     predicted = np.where(in_split[images], predicted, labels)
     cells = np.bincount((actual + 1) * (labels + 2) + predicted + 1, minlength=(labels + 1) * (labels + 2))
     cells = cells.reshape(labels + 1, labels + 2)[:, :-1]

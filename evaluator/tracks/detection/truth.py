@@ -25,17 +25,17 @@ class DetectionParameters(TrackParameters):
     iou_threshold : float
         Smallest overlap of a match.
     group_of_weight : float
-        What a group-of box counts among the positives, and among the true positives if it is found.
+        Weight of a group-of box among the positives, and among the true positives if it is found.
     expand_hierarchy : bool
         Whether each box and each verified label of the truth has copies for the relatives of its label.
     expand_predictions : bool
-        Whether every detection also counts as one of each ancestor of its class.
+        Whether every detection also counts as a detection of each ancestor of its class.
     require_all_images : bool
         Whether a submission without a row for an image has a defect.
     protocol : str
-        Whose matching rules apply: those of the official code, or FiftyOne's.
+        The matching rules: those of the official code, or those of FiftyOne.
     classwise : bool
-        Whether a detection matches objects of its own class only; False with FiftyOne's rules only.
+        Whether a detection matches only objects of its own class; False is allowed only with FiftyOne's rules.
     """
 
     iou_threshold: float
@@ -89,12 +89,12 @@ class DetectionTruth(ObjectTruth):
 
     @property
     def object_is_annotated(self) -> Mask:
-        """Whether each ordinary box is a row of boxes.csv, and no copy for an ancestor; shape (B,)."""
+        """Whether each ordinary box is a row of boxes.csv and not a copy for an ancestor; shape (B,)."""
         return self._is_annotated(self.object_keys, self.object_rows)
 
     @property
     def group_is_annotated(self) -> Mask:
-        """Whether each group-of box is a row of boxes.csv, and no copy for an ancestor; shape (G,)."""
+        """Whether each group-of box is a row of boxes.csv and not a copy for an ancestor; shape (G,)."""
         return self._is_annotated(self.group_keys, self.group_rows)
 
     def _is_annotated(self, keys: Keys, rows: NDArray[np.int32]) -> Mask:

@@ -29,7 +29,7 @@ class Phrase:
         Index of the phrase among those of the sentence, which include phrases without a box.
     types : tuple of str
     boxes : list of [x1, y1, x2, y2]
-        In pixels, from 0.
+        Boxes in pixels, counted from 0.
     file, line
         The location of the phrase in the truth folder.
     """

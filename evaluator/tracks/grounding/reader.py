@@ -15,7 +15,7 @@ from evaluator.tracks.grounding.truth import GroundingTruth
 
 KINDS = {"image_id": str, "sentence_id": int, "boxes": list}
 XYXY = [0, 2, 1, 3]
-"""Columns of x1, y1, x2, y2 in the order x1, x2, y1, y2 of :mod:`evaluator.metrics.boxes`, and the other way round."""
+"""Converts x1, y1, x2, y2 to the order x1, x2, y1, y2 of :mod:`evaluator.metrics.boxes`, and back."""
 NOT_EVALUATED = -1
 
 
@@ -82,7 +82,7 @@ def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
 
 
 def _entries(document: Document) -> list[SentenceEntry]:
-    """Return the sentences with the right keys and types; add defects of the others."""
+    """Return the sentences with valid keys and types; add defects for the others."""
     entries: list[SentenceEntry] = []
     for index, value in enumerate(document.value):
         path = f"{TOP}[{index}]"
@@ -96,7 +96,7 @@ def _entries(document: Document) -> list[SentenceEntry]:
 
 
 def _boxes(document: Document, entries: Sequence[SentenceEntry]) -> NDArray[np.float64]:
-    """Return all boxes as x1, x2, y1, y2, shape (N, 4); add the defects of invalid boxes."""
+    """Return all boxes as x1, x2, y1, y2, shape (N, 4); add defects for invalid boxes."""
     boxes = matrix([box for entry in entries for ranked in entry.lists for box in ranked], 4)
     if boxes is not None:
         return boxes[:, XYXY]

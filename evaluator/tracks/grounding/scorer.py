@@ -38,7 +38,7 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: the share of phrases that are found at each depth."""
+    """Return every metric of the track: the share of phrases that are found among the first K boxes, for each K."""
     return counts.pooled_shares()
 
 
@@ -48,7 +48,7 @@ def split_report(truth: GroundingTruth, trials: Trials, split: str) -> SplitRepo
     rows: list[ClassRow] = []
     for code, name in enumerate(truth.types):
         counts = trials[truth.has_type[:, code]].counts(in_split)
-        if counts.trials.any():  # Other types occur only outside the split, and participants must not see them.
+        if counts.trials.any():  # Participants must not see types that occur only in other splits.
             recalls = {metric: finite(float(value)) for metric, value in metrics(counts).items()}
             rows.append({"label": name, "name": name.capitalize(), **recalls, "truths": int(counts.trials.sum())})
     values = {metric: finite(float(value)) for metric, value in metrics(trials.counts(in_split)).items()}
@@ -99,7 +99,7 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
         return _submission_text(truth, [[] for _ in truth.phrase_images])
 
     def ceiling(self, truth: GroundingTruth, parameters: GroundingParameters) -> str:
-        """Return one box that finds it for each phrase."""
+        """Return for each phrase one box that finds it."""
         owners, boxes = truth.targets(parameters.box_rule)
         first = np.searchsorted(owners, np.arange(len(truth.phrase_images)))
         return _submission_text(truth, [[box] for box in boxes[first][:, XYXY].tolist()])

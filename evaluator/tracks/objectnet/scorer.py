@@ -34,7 +34,7 @@ def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Tria
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: the shares of right guesses, and the means of the shares of the classes."""
+    """Return every metric of the track: the shares of correct guesses, and the means of the shares of the classes."""
     means = {f"mean_class_{name}": mean_over_classes(values) for name, values in counts.shares().items()}
     return counts.pooled_shares() | means
 
@@ -69,7 +69,7 @@ def _control_rows(control: Control, trials: Trials, in_split: NDArray[np.bool_])
 
 
 def _spreads(rows: list[ClassRow]) -> list[ClassRow]:
-    """Return the best and the worst value of each control, the first of equal ones, and their difference."""
+    """Return the best and the worst value of each control (the first one in a tie), and their difference."""
     spreads: list[ClassRow] = []
     for control in CONTROLS:
         of_control = [(float(row["top1"] or 0.0), row["value"]) for row in rows if row["control"] == control]
@@ -126,7 +126,7 @@ class ObjectNetScorer(Scorer[ObjectNetTruth, ObjectNetParameters, SubmissionTabl
         return csv_text((), ((image, *["-1", "0"] * len(GUESSES)) for image in truth.images))
 
     def ceiling(self, truth: ObjectNetTruth, parameters: ObjectNetParameters) -> str:
-        """Return the right class as the first guess for every image with an answer."""
+        """Return the correct class as the first guess for every image with an answer."""
         rest = ["-1", "0"] * (len(GUESSES) - 1)
         pairs = zip(truth.images, truth.answers.tolist(), strict=True)
         return csv_text((), ((image, answer, "1", *rest) for image, answer in pairs if answer >= 0))

@@ -1,4 +1,4 @@
-"""Compile a truth folder of the relationships track."""
+"""Compiles a truth folder of the relationships track."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -58,7 +58,7 @@ def _codes(texts: Iterable[str]) -> Index:
 
 
 def _labels(related: TruthTable, verified: TruthTable | None, listed: Mapping[str, str] | None) -> list[str]:
-    """Return the labels of classes.csv, or else those of all tables, sorted; labels that are not listed are faults."""
+    """Return the sorted labels of classes.csv, or of all tables without it; labels that are not listed are faults."""
     if listed is None:
         labels = {label for column in LABELS for label in related.texts(column)}
         return sorted(labels | set(verified.texts("LabelName") if verified else ()))
@@ -70,7 +70,7 @@ def _labels(related: TruthTable, verified: TruthTable | None, listed: Mapping[st
 
 
 def _relation_names(related: TruthTable, listed: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return each relation with its display name: of relations.csv, or else of all triplets, sorted."""
+    """Return each relation with its display name, sorted: those of relations.csv, or of all triplets without it."""
     if listed is None:
         return {relation: relation for relation in sorted(set(related.texts("RelationshipLabel")))}
     check_labels(related, "RelationshipLabel", listed, "relations.csv")
@@ -123,7 +123,7 @@ def _verified_labels(
 
 
 def _by_image(arrays: Mapping[str, NDArray[Any]], *, images: int, labels: int) -> dict[str, NDArray[Any]]:
-    """Return the verified labels of each image, and where those and the triplets of each image begin."""
+    """Return the verified labels of each image, and the indices of its first label and its first triplet."""
     keys, bounds = arrays["known"], np.arange(images + 1)
     negative = np.isin(keys, arrays["negative"])
     return {

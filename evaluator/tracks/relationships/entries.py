@@ -78,7 +78,7 @@ class ScoredPairs:
     truth : RelationshipsTruth
     entries : PairEntries
     found : int arrays, one for each limit in :data:`evaluator.tracks.relationships.summary.RECALL_AT`
-        Image of each triplet that is hit by a pair within the limit: one of the most confident pairs of its image.
+        Image of each triplet that is hit by one of the ``limit`` most confident pairs of its image.
     areas : callable
         Takes the name of a split and returns the functions that compute the areas under its curves. Each image counts
         once.
@@ -109,7 +109,7 @@ class ScoredPairs:
         return split_report(self.truth, split, weighted, self.weights)
 
     def curves(self, split: str) -> list[CurveRow]:
-        """Return the precision/recall curves of a split, for each kind: of all relations pooled and of each one."""
+        """Return the precision/recall curves of a split for each kind: of all relations pooled and of each relation."""
         truth, positives = self.truth, self.truth.positives(split)
         entries = self.entries.scored(len(positives))
         entries = entries[truth.splits[split][entries.images]]

@@ -24,9 +24,9 @@ class Pairs:
     rows : int64 array of shape (N,)
         Row of each pair in the table that was read.
     images, relations : int64 arrays of shape (N,)
-        Codes; a relation that the truth does not have has the code after the last one.
+        Codes; a relation that is not in the truth has the code after the last one.
     keys : int64 array of shape (N,)
-        Triplet keys, as in the truth; -1, which no triplet has, if the truth does not have one of the labels.
+        Triplet keys, as in the truth; -1, which is not a key, if one of the labels is not in the truth.
     confidences : float64 array of shape (N,)
     first_boxes, second_boxes : float32 arrays of shape (N, 4)
     coordinates : list of eight float64 arrays of shape (N,)
@@ -47,7 +47,10 @@ class Pairs:
 
     @property
     def has_labels(self) -> NDArray[np.bool_]:
-        """Whether the truth has both labels of a pair, shape (N,). A notice has the number of all other pairs."""
+        """Whether both labels of a pair are in the truth, shape (N,).
+
+        A notice reports the number of the other pairs.
+        """
         return self.keys >= 0
 
     def __getitem__(self, chosen: NDArray[Any]) -> "Pairs":
@@ -65,7 +68,7 @@ class PairMatches:
     ----------
     pairs : Pairs
     triplets : int64 array of shape (N,)
-        Index of the triplet that each pair overlaps most, of those with its key; -1 if there is none.
+        Index of the triplet that each pair overlaps most, among those with the key of the pair; -1 if there is none.
     overlaps : float64 array of shape (N,)
         Overlap with that triplet: the smaller IoU of the two boxes.
     hits, phrase_hits : bool arrays of shape (N,)
@@ -122,7 +125,8 @@ def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, p
     """
     progress("matching", 0.0)
     pairs = predicted(truth, table)
-    pairs = pairs[np.argsort(-pairs.confidences, kind="stable")]  # Makes the sorts of all curves fast.
+    # Sorted input makes the later sorts of all curves fast.
+    pairs = pairs[np.argsort(-pairs.confidences, kind="stable")]
 
     triplets, overlaps = best_objects(pairs.keys, truth.triplets, partial(triplet_overlap, truth, pairs))
     hits = _hits(pairs, triplets, overlaps, threshold)

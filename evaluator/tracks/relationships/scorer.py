@@ -27,7 +27,7 @@ from evaluator.truth import IGNORED, Truth
 def outcome_of(truth: RelationshipsTruth, matches: PairMatches, weights: Weights, progress: Progress) -> Outcome:
     """Return the outcome of a submission, computed with numpy.
 
-    No pair is dropped. For recall, pairs that are not scored are ranked as if they were in images of their own.
+    No pair is dropped. For recall, pairs that are not scored are ranked separately, as if they were in other images.
     """
     progress("scoring", 0.0)
     pairs = matches.pairs

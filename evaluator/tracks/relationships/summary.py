@@ -29,7 +29,7 @@ class WeightedSplit:
     positives : array of shape (relations, ...)
         Number of triplets of each relation.
     found : arrays of shape (...), one for each of :data:`RECALL_AT`
-        Number of triplets that are hit by so many of the most confident pairs of their image.
+        Number of triplets that are hit by one of that many most confident pairs of their image.
     by_relation : arrays of shape (relations, ...), one for each of :data:`KINDS`
         Average precision of each relation, NaN for a relation without triplets.
     pooled : arrays of shape (...), one for each of :data:`KINDS`
@@ -50,7 +50,7 @@ class WeightedSplit:
         Parameters
         ----------
         positives, found
-            As in the result.
+            As for :class:`WeightedSplit`.
         by_relation, pooled : two functions each
             Compute the areas under the curves of all relations, and under the curve of all relations pooled.
         """
@@ -65,7 +65,7 @@ class WeightedSplit:
     def metrics(self, weights: Weights) -> dict[str, Numbers]:
         """Return every metric of the track, shape (...), NaN where undefined.
 
-        ``weights`` are those of the mAP of relationships, recall@50 and the mAP of phrases in the score.
+        ``weights`` are the weights that the mAP of relationships, recall@50 and the mAP of phrases have in the score.
         """
         total = self.positives.sum(axis=0)
         relationships, phrases = map(mean_over_classes, self.by_relation)

@@ -21,7 +21,7 @@ class TripletKeys:
     labels : int
         Number of labels of the truth.
     relations : int
-        Number of relations of the truth. Relations that the truth does not have share the next code.
+        Number of relations of the truth. All relations that are not in the truth share the next code.
 
     Examples
     --------

@@ -22,7 +22,7 @@ class RelationshipsParameters(TrackParameters):
     iou_threshold : float
         Lowest overlap with which a pair hits a triplet or a phrase.
     weights : three floats
-        Of the mAP of relationships, recall@50 and the mAP of phrases in the score.
+        The weights that the mAP of relationships, recall@50 and the mAP of phrases have in the score.
     """
 
     iou_threshold: float
@@ -56,7 +56,7 @@ class RelationshipsTruth(LabelTruth):
     verified = StoredArray[np.int64]("known")
     """Keys of the verified labels of all images, ascending and distinct; shape (V,)."""
     negative = StoredArray[np.int64]()
-    """Those of ``verified`` that no triplet of the image has, ascending; shape (at most V,)."""
+    """The keys in ``verified`` whose label is in no triplet of the image, ascending; shape (at most V,)."""
     image_labels = StoredArray[np.int32]("told")
     """2 × label + (1 if it is negative) for each of ``verified``; shape (V,)."""
     image_labels_from = StoredArray[np.int32]("told_from")
@@ -87,7 +87,7 @@ class RelationshipsTruth(LabelTruth):
         return np.bincount(chosen, minlength=len(self.relations))
 
     def shown_relations(self, split: str) -> list[int]:
-        """Return the relations that have a row in the report of a split: all of relations.csv, or those found in it.
+        """Return the relations that have a row in the report of a split: those of relations.csv, or those in the split.
 
         A row for any other relation would show participants which relations only private images have.
         """

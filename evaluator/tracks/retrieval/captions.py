@@ -1,4 +1,4 @@
-"""Checks whether caption ids reveal their images, and returns ids in an order that reveals nothing."""
+"""Checks whether caption ids reveal their images, and shuffles ids."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -80,7 +80,7 @@ def _is_grouped(images: Sequence[str]) -> bool:
 
 
 def shuffled(ids: Iterable[str]) -> list[str]:
-    """Return ids sorted by their sha256, an order that depends on the ids only and reveals nothing.
+    """Return ids sorted by their sha256, an order that depends only on the ids.
 
     >>> shuffled(["a", "b", "c", "d", "e", "f"])
     ['d', 'f', 'c', 'b', 'e', 'a']

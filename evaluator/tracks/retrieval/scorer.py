@@ -65,7 +65,7 @@ def split_report(ranked: RanksByDirection, trials: Trials, in_split: NDArray[np.
 
 
 def median_rank(queries: QueryRanks, chosen: NDArray[np.bool_]) -> float | None:
-    """Return the median rank from 1 of the chosen queries; None without queries, or if a list is incomplete."""
+    """Return the median rank, counted from 1, of some queries; None without queries, or if a list is incomplete."""
     return 1.0 + float(np.median(queries.ranks[chosen])) if queries.complete and chosen.any() else None
 
 
@@ -102,12 +102,12 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
         return Outcome(reports, partial(trials.statistics, metrics), trials=partial(trial_images, ranked))
 
     def template(self, truth: RetrievalTruth) -> str:
-        """Return an empty list for each query, in an order that reveals nothing."""
+        """Return an empty list for each query, in shuffled order."""
         queries = {direction: shuffled(truth.queries(direction).images) for direction in DIRECTIONS}
         return json.dumps({direction: {query: [] for query in ids} for direction, ids in queries.items()})
 
     def ceiling(self, truth: RetrievalTruth, parameters: TrackParameters) -> str:
-        """Return all right answers for each query."""
+        """Return all correct answers for each query."""
         lists = {}
         for direction in DIRECTIONS:
             queries = truth.queries(direction)
@@ -118,7 +118,7 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
         return json.dumps(lists)
 
     def candidates(self, truth: RetrievalTruth) -> str:
-        """Return all images, and all captions with their sentences, each in an order that reveals nothing."""
+        """Return all images, and all captions with their sentences, both in shuffled order."""
         sentences = dict(zip(truth.captions, truth.sentences, strict=True))
         captions = [{"caption_id": caption, "text": sentences[caption]} for caption in shuffled(sentences)]
         return json.dumps({"images": shuffled(truth.images), "captions": captions}, indent=0, ensure_ascii=False)

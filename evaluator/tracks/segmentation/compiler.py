@@ -1,4 +1,4 @@
-"""Compile a truth folder of the segmentation track."""
+"""Compiles a truth folder of the segmentation track."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Objects:
         return Objects(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     def identities(self) -> list[tuple[object, ...]]:
-        """Return for each object what its rows in boxes.csv and in masks.csv have in common."""
+        """Return for each object the values that its rows in boxes.csv and in masks.csv share."""
         columns = self.images.tolist(), self.labels.tolist(), map(tuple, self.boxes.tolist()), self.groups.tolist()
         return list(zip(*columns, strict=True))
 
@@ -166,16 +166,16 @@ def _masks(
         table.mark("Mask", wrong, "truth_bad_value", f"is no mask: {what}")
     empty = masks["area"] == 0
     empty[list(faults)] = False
-    table.warn("Mask", empty, "truth_empty_mask", "covers no pixel; the object counts as one with a box only")
+    table.warn("Mask", empty, "truth_empty_mask", "covers no pixel; the object counts as an object with only a box")
     return of_images, masks
 
 
 def _joined(boxed: Objects, masked: Objects, has_pixels: NDArray[np.bool_]) -> tuple[Objects, NDArray[np.int64]]:
-    """Return all objects, in the order of the files, and the row of masks.csv of each, NO_MASK if it has none.
+    """Return all objects in the order of the files, and the row of each in masks.csv, NO_MASK if it has none.
 
     A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several are equal, the first
     mask belongs to the first box, and so on. As in the official code, a mask without a box is an object, too. An object
-    whose mask is empty has none.
+    whose mask is empty has no mask.
     """
     unused: dict[tuple[object, ...], list[int]] = {}
     for row, identity in enumerate(masked.identities()):

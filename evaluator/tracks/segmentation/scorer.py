@@ -29,7 +29,7 @@ from evaluator.truth import Truth
 def match(
     truth: SegmentationTruth, detections: Detections, masks: Masks, parameters: SegmentationParameters
 ) -> Matches:
-    """Match detections, sorted by key, with the masks of objects; then those that hit none with boxes of objects.
+    """Match detections, sorted by key, with the masks of objects, and the others with objects that have only a box.
 
     Masks are matched as boxes are in detection. A detection that matches an object with only a box is absorbed. Source:
     the official code.
@@ -87,9 +87,10 @@ def are_on_boxes(
     settled: NDArray[np.bool_],
     threshold: float,
 ) -> NDArray[np.bool_]:
-    """Return which detections that are not settled match an object that has only a box, shape (N,).
+    """Return which detections that have not been matched yet match an object that has only a box, shape (N,).
 
-    Of those that overlap an ordinary box enough, the best one matches it. All that lie in the box of a group match it.
+    Of the detections that overlap an ordinary box enough, the best one matches it. All detections in the box of a group
+    match the group.
     """
     keys, boxes = detections.keys(truth), detections.boxes
     objects, overlaps = best_objects(
@@ -106,7 +107,7 @@ def are_on_boxes(
 
 
 def ties_of(detections: Detections, masks: Masks) -> list[NDArray[Any]]:
-    """Return what breaks ties between detections of equal confidence and overlap: their boxes, then their masks."""
+    """Return the values that break ties between detections of equal confidence and overlap: boxes, then masks."""
     return [*detections.coordinates, np.unique(masks.compressed, return_inverse=True)[1]]
 
 
@@ -147,7 +148,8 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         detections = detections[are_valid(detections)]  # An empty mask has an empty box, which is not valid.
         detections = detections[np.argsort(detections.keys(truth), kind="stable")]
         compile_once(progress)
-        import_module(KERNEL)  # Loading it only if masks are compared would show by its time that there are objects.
+        # Always loaded, because the loading time would otherwise reveal whether masks are compared.
+        import_module(KERNEL)
         masks = Masks(column["compressed"], column["area"], column["size"])[detections.rows]
         matches = match(truth, detections, masks, parameters)
         progress("scoring", 0.0)

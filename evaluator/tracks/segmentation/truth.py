@@ -18,13 +18,13 @@ class SegmentationParameters(TrackParameters):
     Attributes
     ----------
     expand_hierarchy : bool
-        Whether every object also counts as one of each ancestor of its class, and verified labels for their relatives.
+        Whether every object also counts as an object of each ancestor of its class, and verified labels for relatives.
     iou_threshold : float
         Smallest overlap of a match.
     group_of_weight : float
-        What a group counts among the positives, and among the true positives if it is found.
+        Weight of a group among the positives, and among the true positives if it is found.
     expand_predictions : bool
-        Whether every detection also counts as one of each ancestor of its class.
+        Whether every detection also counts as a detection of each ancestor of its class.
     require_all_images : bool
         Whether a submission without a row for an image has a defect.
     """

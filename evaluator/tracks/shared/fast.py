@@ -39,11 +39,11 @@ REASONS = {NOT_PLAIN: ReferenceNeeded.NOT_PLAIN, NEGATIVE_CONFIDENCE: ReferenceN
 
 
 class KernelState(Protocol):
-    """The part of a kernel's state that all tracks have."""
+    """The part of a kernel's state that is the same for all tracks."""
 
     @property
     def named(self) -> NDArray[np.uint8]:
-        """1 for each image of the truth that has been named, shape (images,)."""
+        """For each image of the truth, 1 if the submission has named it; shape (images,)."""
 
     @property
     def image_predictions(self) -> NDArray[np.int32]:
@@ -51,7 +51,7 @@ class KernelState(Protocol):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Counts, at the positions that :mod:`evaluator.kernels.reading` names."""
+        """The counts; their indices are the constants in :mod:`evaluator.kernels.reading`."""
 
 
 class Reader(Protocol):
@@ -60,7 +60,7 @@ class Reader(Protocol):
     Attributes
     ----------
     unknown_image_hashes : list of uint64 arrays
-        Hashes of image ids that the truth does not know, in rows of the Kaggle shape.
+        Hashes of image ids in Kaggle rows that are not in the truth.
     """
 
     unknown_image_hashes: list[NDArray[np.uint64]]
@@ -141,7 +141,7 @@ def read_all(
     resources, limits = request.resources, request.resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    if limits.line_bytes < 2 * CHUNK_BYTES:  # Blocks checks the length of the first line of a block only
+    if limits.line_bytes < 2 * CHUNK_BYTES:  # Blocks checks only the first line of each block
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
     with Blocks(request.submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
         all_readers = readers(header_of(blocks.header(), track))
@@ -174,7 +174,7 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
 
 
 def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings) -> list[int]:
-    """Add the notices that all tracks have to ``findings``; return the counts, summed over all threads."""
+    """Add the notices that are common to all tracks to ``findings``; return the counts, summed over all threads."""
     counts: list[int] = np.sum([reader.state.counts for reader in readers], axis=0).tolist()
     if not truth.images_listed:
         notice_unknown_images(findings, counts[UNKNOWN_IMAGES])
@@ -191,7 +191,7 @@ def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings
 def _drain(
     blocks: Blocks, all_readers: Sequence[Reader], reader: Reader, limits: Limits, *, progress: Progress | None = None
 ) -> None:
-    """Let a reader read blocks until the file ends; an exception closes the file, which stops all other readers."""
+    """Read blocks with one reader until the file ends. An exception closes the file, which stops all other readers."""
     buffer = bytearray()
     try:
         while stop := blocks.take(buffer):

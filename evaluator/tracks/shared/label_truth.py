@@ -57,7 +57,7 @@ class LabelTruth(Truth):
 
     @property
     def public_labels(self) -> tuple[int, bool]:
-        """Number of labels, the first ones, that are not counted as unknown, and whether a public list has them.
+        """Number n, and whether the first n labels are from a public list. All later labels count as unknown.
 
         The list is ``classes.csv``, or else the hierarchy. Without both, these are all labels that were annotated.
         """
@@ -84,7 +84,7 @@ class VerifiedTruth(LabelTruth):
         return images, labels
 
     def shown_labels(self, split: str) -> list[int]:
-        """Return the labels that have a row in the report of a split: all of ``classes.csv``, or those verified in it.
+        """Return the labels with a row in the report of a split: those of ``classes.csv``, or those verified there.
 
         A row for any other label would show participants which labels only private images have.
         """
@@ -106,7 +106,7 @@ class ObjectTruth(VerifiedTruth):
     group_keys = StoredArray[np.int64]()
     """Key of each group, ascending; shape (G,)."""
     object_counts = StoredArray[np.int64]("objects")
-    """Number of ordinary objects and of groups by usage of the image and by label, as of :func:`count_objects`."""
+    """Number of ordinary objects and of groups by usage of the image and by label; see :func:`count_objects`."""
     ancestors = StoredArray[np.int64]()
     """Codes of the ancestors of the first label, then of the second, and so on."""
     ancestor_ends = StoredArray[np.int64]()

@@ -169,7 +169,7 @@ def _label_codes(
 
 
 def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:
-    """Return labels, and then a copy of each for every relative that it has.
+    """Return labels followed by a copy of each label for every relative of it.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:
     Returns
     -------
     rows : int64 array of shape (N + copies,)
-        Index into ``labels`` that each comes from.
+        Index into ``labels`` of the original of each element.
     expanded : int64 array of the same shape
 
     Examples

@@ -34,7 +34,7 @@ class OneAnswerTruth(LabelTruth):
     """The answer of each image, in one or more columns."""
 
     def answers(self, columns: Sequence[Column]) -> Answers:
-        """Return the right answers by column: codes of labels, or float64; each of shape (images,)."""
+        """Return the correct answers by column: codes of labels, or float64; each of shape (images,)."""
         return {column.name: self.arrays[_key(column)] for column in columns}
 
 

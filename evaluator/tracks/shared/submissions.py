@@ -1,4 +1,4 @@
-"""Helpers of several tracks for reading and writing submissions."""
+"""Functions that several tracks use to read and write submissions."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from evaluator.truth import Truth
 
 
 def vocabularies_of(truth: LabelTruth | None) -> dict[str, Vocabulary]:
-    """Return the image ids and labels that a truth knows; none without a truth."""
+    """Return the vocabularies of image ids and labels of a truth; none without a truth."""
     if truth is None:
         return {}
     return {
@@ -29,8 +29,8 @@ def vocabularies_of(truth: LabelTruth | None) -> dict[str, Vocabulary]:
 def vocabulary_of(index: Mapping[str, int], *, closed: bool) -> Vocabulary:
     """Return the vocabulary of some labels or relations.
 
-    An open one leaves out texts that are longer than allowed, so that such a text has the same defect whether the truth
-    knows it or not.
+    An open vocabulary leaves out texts that are longer than allowed, so that such a text is the same defect whether it
+    is in the truth or not.
     """
     if not closed:
         index = {text: code for text, code in index.items() if len(text) <= Limits().text_characters}
@@ -38,7 +38,7 @@ def vocabulary_of(index: Mapping[str, int], *, closed: bool) -> Vocabulary:
 
 
 def require_all_images(truth: Truth, table: SubmissionTable, findings: Findings) -> None:
-    """Add a defect for each image that the submission does not name, until the limit of defects is reached."""
+    """Add a defect for each image that is missing from the submission, until the limit of defects is reached."""
     missing = (image for code, image in enumerate(truth.images) if code not in table.named)
     with suppress(Stop):
         for image in missing:
@@ -62,7 +62,7 @@ def notice_boxes(
     labels : codes of each prediction, one array of shape (N,) for each label that it has
     """
     if truth is None:
-        return  # all images are unknown then, and predictions of unknown images are not read
+        return  # without images there are no predictions either: those of unknown images are not read
     inverted, outside = np.zeros(len(confidences), bool), np.zeros(len(confidences), bool)
     for coordinates in boxes:
         inverted |= (coordinates[:, 0] >= coordinates[:, 1]) | (coordinates[:, 2] >= coordinates[:, 3])

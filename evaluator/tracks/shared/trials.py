@@ -50,7 +50,7 @@ Metrics = Callable[[TrialCounts], dict[str, Numbers]]
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """Trials in groups; each trial belongs to an image and succeeds or fails by each of some criteria.
+    """Trials in groups; each trial belongs to an image and succeeds or fails by each of several criteria.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Trials:
         return TrialCounts(count(weights), {name: count(weights * hit) for name, hit in self.hits.items()})
 
     def statistics(self, metrics: Metrics, image_rows: ImageRows) -> "TrialStatistics":
-        """Return the statistics of the split whose images have a row."""
+        """Return the statistics of the split whose images have a row in the weights."""
         rows = image_rows[self.images]
         return TrialStatistics(
             ImageGroups.of(self.groups, rows, self.group_count),

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 def warn_unlisted_images(folder: "TruthFolder") -> None:
     """Warn if the truth of a challenge lists only the annotated images.
 
-    Its template submission lists the same images, and so shows participants which images have an annotation.
+    The template submission lists the same images, so participants would see which images have an annotation.
     """
     if folder.hidden and "images.csv" not in folder:
-        message = "is missing, so the template submission lists the annotated images only; list every image"
+        message = "is missing, so the template submission lists only the annotated images; list every image"
         folder.faults.warn("truth_images_unlisted", "images.csv", message)
 
 
 def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
-    """Warn about boxes that have no area, or that lie outside of the image, as boxes in pixels do.
+    """Warn about boxes that have no area or are outside the image, for example because they are in pixels.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = ""
     """
     for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
         empty = boxes[:, low] == boxes[:, high]
-        table.warn(f"{axis}Min{suffix}", empty, "truth_empty_box", f"is {axis}Max{suffix} too: no box can reach it")
+        table.warn(f"{axis}Min{suffix}", empty, "truth_empty_box", f"equals {axis}Max{suffix}: no box can overlap it")
         for end, column in (("Min", low), ("Max", high)):
             outside = (boxes[:, column] < 0) | (boxes[:, column] > 1)
             what = "is outside the image; coordinates are fractions from 0 to 1, not pixels"
@@ -43,11 +43,14 @@ def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = ""
 def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> None:
     """Warn about rows that are equal to an earlier row in all of these columns.
 
-    ``what``: what a row describes.
+    ``what`` says what a row describes.
     """
     repeated = table.frame.duplicated(list(columns)).to_numpy(bool)
     table.warn(
-        "ImageID", repeated, "truth_duplicate", f"has this {what} in an earlier row already: only one is reached"
+        "ImageID",
+        repeated,
+        "truth_duplicate",
+        f"has this {what} in an earlier row already: only one of them can be found",
     )
 
 
@@ -55,7 +58,7 @@ def warn_contradictions(labels: "TruthTable") -> None:
     """Warn about classes verified as present and as absent in one image, and about confidences other than 0 and 1."""
     frame = labels.frame[["ImageID", "LabelName"]].assign(present=labels.integers("Confidence") == 1)
     both = frame.groupby(["ImageID", "LabelName"])["present"].transform("nunique") > 1
-    labels.warn("LabelName", both.to_numpy(bool), "truth_contradiction", "is verified both 0 and 1 for this image")
+    labels.warn("LabelName", both.to_numpy(bool), "truth_contradiction", "is verified as both 0 and 1 for this image")
     confidences = labels.numbers("Confidence")[:, 0]
     is_other = ~np.isin(confidences, (0.0, 1.0)) & ~np.isnan(confidences)
     labels.warn("Confidence", is_other, "truth_confidence", "is neither 0 nor 1; it counts as 0")

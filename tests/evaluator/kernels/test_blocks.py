@@ -44,7 +44,7 @@ def zipped(*members: str) -> bytes:
 
 def test_prediction_strings_before_their_images_are_not_read_as_images(truth: Path) -> None:
     way, report = answers(truth, f"PredictionString,ImageId\n{CAT},a\n".encode())
-    assert way == "reference implementation: a prediction string before its image"
+    assert way == "reference implementation: the prediction string is before the image"
     assert report["splits"]["all"]["metrics"]["mAP"] == 0.5
     assert answers(truth, b"PredictionString,ImageId\ncat,\n")[1]["counts"] == {"bad_tokens": 1}
 

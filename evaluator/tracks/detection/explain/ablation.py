@@ -1,4 +1,4 @@
-"""The score without each of the three rules that are special to the metric of Open Images (the V4 paper's Fig. 28)."""
+"""The score without each of the three rules that are specific to the Open Images metric (Fig. 28 of the V4 paper)."""
 
 from dataclasses import replace
 
@@ -17,11 +17,11 @@ def ablation(
 ) -> dict[str, list[ClassRow]]:
     """Return for each split the mAP with and without labels that are not exhaustive, hierarchy, and group-of boxes.
 
-    Without the first, a detection of a class that nobody verified in its image is a false positive. Without the second,
-    boxes and labels count for the annotated class only. With a group-of weight of 0, group-of boxes are no positives.
-    There is a row for each combination of the three; the row with the settings of the scoring has its score.
+    Without the first rule, a detection of a class that is not verified in its image is a false positive. Without the
+    second, boxes and labels count only for the annotated class. With a group-of weight of 0, group-of boxes are not
+    positives. There is a row for each combination; the row with the parameters of the scoring has the same score.
 
-    A truth that was compiled without its hierarchy has only the rows without it.
+    If the truth was compiled without its hierarchy, there are only the rows without it.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class Nearest:
     objects : int64 array of shape (N,)
         Index of the ordinary box, -1 if there is none.
     overlaps : float64 array of shape (N,)
-        IoU with it.
+        IoU with that box.
     """
 
     objects: Codes
@@ -91,8 +91,8 @@ class Nearest:
 def errors_of(truth: DetectionTruth, matches: Matches, threshold: float, group_weight: float) -> Errors:
     """Return the errors of the detections.
 
-    A box of another class is one of boxes.csv whose class is no descendant of the detection's own class: copies of the
-    boxes of descendants are boxes of the detection's own class.
+    Boxes of another class are the boxes in boxes.csv whose class is not a descendant of the detection's class. Copies
+    of the boxes of descendants are boxes of the detection's class.
     """
     false = np.flatnonzero(matches.scored & ~matches.hits)
     detections = matches.detections[false]
@@ -161,7 +161,7 @@ def _nearest_of_another_class(truth: DetectionTruth, detections: Detections) -> 
 
 
 def _classes_and_ancestors(truth: DetectionTruth) -> Codes:
-    """Return which classes the boxes of a class count for: sorted pairs (class, it or an ancestor).
+    """Return the classes that the boxes of each class count for, as sorted pairs: (class, itself or an ancestor).
 
     A pair is encoded as class × number of labels + other.
     """

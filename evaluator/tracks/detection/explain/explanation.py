@@ -38,7 +38,7 @@ class Explained:
     matches : Matches
         The result of matching those whose label is verified in their image.
     errors : Errors
-        Of the same detections.
+        The errors of the detections in ``matches``.
     group_weight : float
     """
 
@@ -54,10 +54,10 @@ def explain(
 ) -> Outcome:
     """Evaluate, and return the outcome with tables that explain it and with a row for each detection.
 
-    Class rows get precision, recall, F1 and support, how many detections were ignored, found a group or were absorbed,
-    how many objects were missed, and false positives by kind (``fp_…``). The tables: ``averages``, ``errors`` and their
-    ``error_sums``, ``class_errors`` (which class was predicted for objects of which class), ``slices``, and with the
-    official protocol ``ablation``.
+    The rows of classes get columns for precision, recall, F1 and support, for detections that were ignored, found a
+    group or were absorbed, for missed objects, and for false positives by kind (``fp_…``). The tables are ``averages``,
+    ``errors``, ``error_sums``, ``class_errors`` (classes predicted for objects of other classes), ``slices``, and
+    ``ablation`` with the official protocol.
     """
     known = detections_of(truth, table, parameters)
     counted, matches = matched(truth, known, parameters, progress)
@@ -92,7 +92,7 @@ def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport
 
 
 def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Return how many detections of each class were ignored, found a group or were absorbed, and the missed objects.
+    """Return the number of detections of each class that were ignored, found a group or were absorbed, and of misses.
 
     No detection is in two of these columns. The missed objects are the positives less the true positives, so a group
     counts as its weight in all three.

@@ -37,7 +37,7 @@ class Outcomes:
     outcomes, reasons : int64 arrays of shape (N,)
         Indices into :data:`OUTCOMES` and :data:`REASONS`.
     rows : int64 array of shape (N,)
-        Row of boxes.csv that each was compared with, -1 if there is none.
+        Row of boxes.csv that each detection or box was compared with, -1 if there is none.
     overlaps : float64 array of shape (N,)
         IoU with that box; for a group-of box the IoA.
     """
@@ -51,10 +51,10 @@ class Outcomes:
 def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, errors: Errors) -> Iterator[Row]:
     """Yield a row of :data:`COLUMNS` for each detection, then one for each missed box.
 
-    The ``true_positive`` rows, and the ``group_found`` rows by the weight of a group, are the true positives of the
-    score. The most confident detection in a group finds it, and the others are ``absorbed``. ``TruthLine`` is the line
-    of boxes.csv that a detection hit, lies in or failed to hit. ``Overlap`` is the IoU with that box; for a group-of
-    box it is the share of the detection inside.
+    The true positives of the score are the ``true_positive`` rows and, multiplied by the group weight, the
+    ``group_found`` rows. The most confident detection in a group finds it, and the others are ``absorbed``.
+    ``TruthLine`` is the line of boxes.csv that a detection hit, lies in or failed to hit. ``Overlap`` is the IoU with
+    that box; for a group-of box it is the share of the detection inside.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, error
     known : Detections
         All detections of known labels.
     matches : Matches
-        Of those whose label is verified in their image.
+        The matches of those whose label is verified in their image.
     errors : Errors
     """
     yield from _rows(truth, known, _outcomes(truth, known, matches, errors))
@@ -94,7 +94,7 @@ def _outcomes(truth: DetectionTruth, known: Detections, matches: Matches, errors
 
 
 def _compared(truth: DetectionTruth, matches: Matches, errors: Errors) -> tuple[Codes, NDArray[np.float64]]:
-    """Return the row of boxes.csv that each matched detection was compared with, -1 if none, and the overlap."""
+    """Return the row of boxes.csv that each matched detection was compared with, -1 for none, and the overlap."""
     with_group = matches.absorbed | (errors.kinds == GROUP_OF)
     objects = np.where(matches.hits, matches.objects, errors.objects)
     rows = np.where(

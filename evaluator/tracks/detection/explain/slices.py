@@ -31,7 +31,7 @@ def sizes(boxes: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def slices(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Mask) -> list[ClassRow]:
-    """Return how many ordinary objects of each size and with each attribute a split has, and how many are found.
+    """Return the number of ordinary objects in a split, and of those found, for each size and each attribute.
 
     A false positive has a size and no other attribute. So the mAP of a size counts the false positives of that size, as
     in COCO, and other slices have no mAP. Group-of boxes are in no slice.
@@ -51,7 +51,7 @@ def slices(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Ma
 
 
 def _attributes(truth: DetectionTruth) -> Iterator[tuple[str, str, Mask]]:
-    """Yield each attribute and each of its values, and which ordinary objects have it."""
+    """Yield each value of each attribute, and which ordinary objects have it."""
     values = truth.attributes[truth.object_rows]
     for column, name in enumerate(truth.attribute_names):
         for code, answer in ANSWERS.items():
@@ -75,7 +75,7 @@ def _row(name: str, value: str, chosen: Mask, errors: Errors) -> ClassRow:
 
 
 def _mean_ap(truth: DetectionTruth, matches: Matches, objects: Mask, false: Mask) -> float | None:
-    """Return the mAP of some objects, without the detections that hit others, and without groups."""
+    """Return the mAP of some objects, without groups and without the detections that hit other objects."""
     counted = (matches.hits & np.append(objects, False)[matches.objects]) | false
     classes = truth.images_and_labels(truth.object_keys[objects])[1]
     values = average_precisions(

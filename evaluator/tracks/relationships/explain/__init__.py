@@ -1,1 +1,1 @@
-"""Explanations of a relationships score: kinds of errors, and what became of each pair."""
+"""Explanations of a relationships score: kinds of errors, and the outcome of each pair."""

@@ -35,8 +35,8 @@ class Errors:
     overlaps : float64 array of shape (N,)
         Overlap with that triplet: the smaller IoU of the two boxes.
     fixed : int64 array of shape (N,)
-        Code of the relation for which the pair would be a true positive if its one error were fixed, -1 if there is
-        none: another pair hits that triplet, or would.
+        Code of the relation for which the pair would be a true positive if its one error were fixed. -1 if it would
+        not, because another pair hits that triplet or would hit it first.
     missed : int64 array of shape (M,)
         Kind of error because of which each triplet was not found, ``NO_ERROR`` if it was found.
     """
@@ -101,8 +101,8 @@ def _nearest(truth: RelationshipsTruth, matches: PairMatches, same: tuple[bool, 
     Parameters
     ----------
     same : three bools, or none
-        Whether the first label, the second label and the relation must be those of the triplet or must differ. Without
-        them, every triplet of the image is compared.
+        Whether the first label, the second label and the relation must equal those of the triplet (True) or differ
+        (False). If it is empty, every triplet of the image is compared.
     """
     pairs = matches.pairs
     ours, theirs = truth.keys.decode(pairs.keys), truth.keys.decode(truth.triplets)

@@ -1,4 +1,4 @@
-"""Tables that explain a relationships score, and what became of each pair."""
+"""Tables that explain a relationships score, and the outcome of each pair."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""A row for each pair and for each triplet that was not found: what became of it, and why."""
+"""A row for each pair and for each triplet that was not found: its outcome and the reason."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ COLUMNS = (
 )
 REASONS = (*RELATIONSHIP_KINDS, "unverified_class", "")  # The last one is at index NO_ERROR.
 UNVERIFIED = len(RELATIONSHIP_KINDS)
-FIRST_LINE = 2  # of relationships.csv below its header
+FIRST_LINE = 2  # The first line of relationships.csv below its header.
 
 Row = tuple[Any, ...]
 
@@ -41,7 +41,7 @@ class Columns:
 
 
 def match_rows(truth: RelationshipsTruth, matches: PairMatches, errors: Errors) -> Iterator[Row]:
-    """Yield a row of :data:`COLUMNS` for each pair whose labels the truth has, then one for each triplet not found.
+    """Yield a row of :data:`COLUMNS` for each pair with known labels, then one for each triplet that was not found.
 
     ``TruthLine`` is the line in relationships.csv of the triplet that the pair hit, or that its kind of error refers
     to. ``Overlap`` is the smaller IoU of the two boxes with that triplet.
@@ -49,9 +49,9 @@ def match_rows(truth: RelationshipsTruth, matches: PairMatches, errors: Errors) 
     Parameters
     ----------
     matches : PairMatches
-        Of all pairs.
+        The matches of all pairs.
     errors : Errors
-        Of the scored ones among them.
+        The errors of the scored pairs.
     """
     yield from _rows(truth, _of_pairs(matches, errors))
     yield from _rows(truth, _of_missed(truth, errors))
