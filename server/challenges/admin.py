@@ -38,6 +38,7 @@ class ChallengeAdmin(ImportedAdmin):
 @admin.register(Phase)
 class PhaseAdmin(ImportedAdmin):
     form = PhaseForm
+    locked_first = "challenge"
     list_display = ("title", "challenge", "track", "opens_at", "closes_at", "quota_per_day", "quota_total", "feedback")
     list_filter = ("track", "feedback", "challenge")
     list_select_related = ("challenge",)
@@ -67,6 +68,7 @@ class TruthAdmin(ReadOnlyMixin, admin.ModelAdmin):
 @admin.register(Team)
 class TeamAdmin(ImportedAdmin):
     form = TeamForm
+    locked_first = "challenge"
     list_display = ("name", "challenge", "is_baseline", "created_at")
     list_filter = ("is_baseline", "challenge")
     list_select_related = ("challenge",)
