@@ -222,9 +222,46 @@ def run(*words: str) -> str:
 
 def test_a_command_lists_and_decides(waiting: JoinRequest, organizer: User) -> None:
     assert run().startswith("ada  waiting")
-    assert run("--decline", "ada").startswith("ada  declined")
-    assert run("--approve", "ADA", "--as", "olga") == ""
+    assert run("--decline", "ada").startswith("ada was declined.\nada  declined")
+    assert run("--approve", "ADA", "--as", "olga") == "ada was approved.\n"
     assert Entry.objects.get(action="registration.approved").actor_name == "olga"
+
+
+@pytest.fixture
+def several(challenge: Challenge, make: Any, organizer: Any) -> list[JoinRequest]:
+    """Requests of three people; the second became an organizer since."""
+    people = [make.user(username=name) for name in ("first", "second", "third")]
+    requests = [approval.enter(user=one, challenge=challenge, accept_rules=True) for one in people]
+    challenge.organizers.add(people[1])
+    return [one for one in requests if isinstance(one, JoinRequest)]
+
+
+def members() -> list[str]:
+    return sorted(Membership.objects.values_list("user__username", flat=True))
+
+
+def test_in_the_admin_a_request_that_is_refused_does_not_stop_the_others(several: list[JoinRequest], make: Any) -> None:
+    client = as_(make.user(username="root", is_staff=True, is_superuser=True))
+    form = {"_selected_action": [one.pk for one in several], "action": "approve"}
+    page = client.post("/admin/challenges/joinrequest/", form, follow=True)
+    told = {str(message): message.level_tag for message in page.context["messages"]}
+    (refusal,) = (text for text, level in told.items() if level == "error")
+    assert refusal.startswith("second did not join c: second organizes this challenge or is staff")
+    assert sorted(text for text, level in told.items() if level == "success") == ["first joined c.", "third joined c."]
+    assert members() == ["first", "third"]
+    assert JoinRequest.objects.get().user.username == "second"
+
+
+def test_in_the_command_a_request_that_is_refused_does_not_stop_the_others(several: list[JoinRequest]) -> None:
+    out = StringIO()
+    with pytest.raises(CommandError) as caught:
+        call_command("registrations", "c", "--approve", "nobody", "second", "first", "third", stdout=out)
+    unknown, refused = str(caught.value).splitlines()
+    assert unknown == "nobody has not requested to join c."
+    assert refused.startswith("second was not approved: second organizes this challenge or is staff")
+    assert caught.value.returncode == 1
+    assert out.getvalue().splitlines()[:2] == ["first was approved.", "third was approved."]
+    assert members() == ["first", "third"]
 
 
 @pytest.mark.parametrize("words", [("--approve", "nobody"), ("--approve", "ada", "--as", "ada"), ("--as", "nobody")])
