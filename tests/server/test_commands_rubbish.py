@@ -64,9 +64,10 @@ def is_accepted(name: str, words: list[str]) -> bool:
         with transaction.atomic():
             call_command(name, *words, stdout=StringIO(), stderr=StringIO(), skip_checks=True)
             transaction.set_rollback(True)
-    except (CommandError, SystemExit) as error:
-        assert getattr(error, "returncode", None) or getattr(error, "code", None)
-        return False
+    except CommandError as error:
+        return error.returncode == 0
+    except SystemExit as error:
+        return not error.code
     return True
 
 
@@ -82,7 +83,7 @@ def phase(make: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", sorted({*COMMANDS} - ENDLESS - OF_LOGS))
-def test_every_rubbish_argument_is_refused_and_none_is_a_traceback(
+def test_rubbish_is_refused_without_a_traceback(
     name: str, phase: Any, tmp_path: Path, monkeypatch: Any, settings: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
