@@ -133,7 +133,7 @@ def test_waiting_opens_no_private_challenge(waiting: JoinRequest, ada: User, cha
 # Deciding
 
 
-def test_approval_makes_a_member_with_the_wished_team(waiting: JoinRequest, organizer: User) -> None:
+def test_approval_makes_a_member_with_the_requested_team(waiting: JoinRequest, organizer: User) -> None:
     member = approval.approve(request=waiting, by=organizer)
     assert (member.user.username, member.team.name, member.is_captain) == ("ada", "Aurora", True)
     assert not JoinRequest.objects.exists()

@@ -110,7 +110,7 @@ def test_whoever_read_the_phase_before_sees_the_old_board_whole(
     assert [row.score for row in board(before, split="public", viewer=ANONYMOUS).rows] == [0.6, 0.5]
 
 
-def test_it_is_not_applied_while_a_score_is_lacking(
+def test_it_is_not_applied_while_a_score_is_missing(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
