@@ -41,7 +41,7 @@ SILENCE_SECONDS = 2.0
 HOARDING_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-TOO_SLOW = "The request arrived too slowly. Send it again."
+TOO_SLOW = "The request arrived too slowly. Send the request again."
 TOO_MANY = "Your address has too many requests in progress. Wait for their responses, then send this one again."
 
 
@@ -153,7 +153,9 @@ class BufferingWorker(ThreadWorker):
 
     def answer(self, connection: Connection, request: Any) -> NextStep:
         inbox, expects_continue = connection.inbox, request._expected_100_continue
-        request._expected_100_continue = False  # gunicorn would send it before the application has seen the head
+        request._expected_100_continue = (
+            False  # gunicorn would answer "100 Continue" before the application has seen the head
+        )
         is_pending = bool(inbox.request_bytes) and not inbox.is_actionable
         try:
             if is_pending and request.body.reader.length <= buffered_bytes(request):

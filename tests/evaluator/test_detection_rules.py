@@ -70,7 +70,7 @@ RULES = [
         [f"i,cat,{LEFT},0"] * 2,
         [f"i,cat,0.9,{LEFT}", f"i,cat,0.8,{LEFT}"],
         0.5,
-        id="of twin objects the first is meant",
+        id="of equal objects only the first can be hit",
     ),
     pytest.param(
         [f"i,cat,{WHOLE},0", f"j,cat,{WHOLE},0"],
@@ -237,7 +237,7 @@ def test_an_ancestor_that_the_class_list_leaves_out_is_not_evaluated(tmp_path: P
     assert splits["all"].metrics == {"mAP": 1.0}
 
 
-def test_only_the_ten_thousand_surest_of_an_image_and_class_count(tmp_path: Path) -> None:
+def test_only_the_ten_thousand_most_confident_of_an_image_and_class_count(tmp_path: Path) -> None:
     noise = [f"i,cat,0.9,0,0.1,0,{n / 20_000 + 0.1}" for n in range(10_000)]
     splits = scored(tmp_path, boxes=[f"i,cat,{WHOLE},0"], predictions=[f"i,cat,0.8,{WHOLE}", *noise])
     assert (row_of(splits)["scored"], row_of(splits)["true_positives"]) == (10_000, 0.0)

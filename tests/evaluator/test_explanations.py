@@ -136,7 +136,7 @@ def test_why_a_detection_was_ignored(tmp_path: Path) -> None:
     assert (class_row(report, "cat")["ignored"], class_row(report, "dog")["ignored"]) == (3, 1)
 
 
-def test_the_surest_detection_in_a_group_finds_it_and_the_others_are_absorbed(tmp_path: Path) -> None:
+def test_the_most_confident_detection_in_a_group_finds_it_and_the_others_are_absorbed(tmp_path: Path) -> None:
     predictions = [f"i,cat,0.4,{LEFT}", f"i,cat,0.6,{RIGHT}"]
     files = written(tmp_path, [f"i,cat,{WHOLE},1"], [], predictions)
     for weight, outcomes in ((1.0, ["absorbed", "group_found"]), (0.0, ["absorbed", "absorbed"])):
@@ -153,7 +153,7 @@ def test_a_copy_of_an_object_for_its_ancestor_is_no_other_class(tmp_path: Path) 
 
 
 def test_two_errors_on_one_object_are_one_miss(tmp_path: Path) -> None:
-    """The surer one would have found it; mending the other one would remove it only."""
+    """The more confident error would have found the object; correcting the other one only removes it."""
     predictions = [f"i,dog,0.9,{WHOLE}", "i,cat,0.8,0,1,0,0.4"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"j,dog,{WHOLE},0"], ["i,dog,1"], predictions))
     found = table(report, "errors", "kind")

@@ -1,4 +1,4 @@
-"""What participants of a contest are given to read does not depend on what is annotated."""
+"""What participants of a challenge can read does not depend on what is annotated."""
 
 import json
 from collections.abc import Callable
@@ -132,7 +132,7 @@ def masked(tmp_path: Path, **changed: str) -> Path:
     return folder
 
 
-def test_a_contest_in_segmentation_needs_the_size_of_every_image(tmp_path: Path) -> None:
+def test_a_challenge_in_segmentation_needs_the_size_of_every_image(tmp_path: Path) -> None:
     folder = masked(tmp_path)
     assert codes(SEGMENTATION, folder, tmp_path) == set()
     (folder / "images.csv").write_text("ImageID\na\nb\n")

@@ -47,7 +47,7 @@ TOLD = [
 ]
 GAINS = {
     "duplicate": 0.0,
-    "localization": (1 / 3) / 2,  # on: the surest of two entries would hit one of three
+    "localization": (1 / 3) / 2,  # on: the most confident of two entries would hit one of three
     "relation": (1 / 3) / 2,  # the same by the one that was said to ride
     "subject": 0.0,  # the guitar is held already
     "object": 0.0,

@@ -79,7 +79,7 @@ def test_a_pair_counts_where_both_labels_are_known_or_one_is_absent(
     assert row["ap_relationships"] == (0.5 if kept else 1.0)
 
 
-def test_recall_counts_the_surest_of_each_image_over_all_relations(tmp_path: Path) -> None:
+def test_recall_counts_the_most_confident_of_each_image_over_all_relations(tmp_path: Path) -> None:
     triplets = [f"i,man,guitar,plays,{n / 100},{n / 100 + 0.01},0,1,{WHOLE}" for n in range(60)]
     predictions = [row.replace("plays,", f"plays,{1 - n / 100},") for n, row in enumerate(triplets)]
     metrics = scored(tmp_path, triplets=triplets, predictions=predictions).metrics
@@ -92,7 +92,7 @@ def test_at_the_cut_false_positives_come_first(tmp_path: Path) -> None:
     assert (metrics["recall@50"], metrics["recall@100"]) == (0.0, 1.0)
 
 
-def test_twin_truths_are_two_objects_and_only_the_first_is_meant(tmp_path: Path) -> None:
+def test_equal_objects_are_two_and_only_the_first_can_be_hit(tmp_path: Path) -> None:
     split = scored(
         tmp_path, triplets=[PLAYS, PLAYS], predictions=[PLAYS.replace("plays,", f"plays,0.{n},") for n in (9, 8)]
     )

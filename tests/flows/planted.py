@@ -105,7 +105,7 @@ class Planting:
             self.truth["phrases.jsonl"] = TEXT.sub(added, self.truth["phrases.jsonl"])
 
     def plant_class(self) -> None:
-        """Give a class that stands in the truth a name of its own, and leave it out of the submission."""
+        """Give a class of the truth a name of its own, and leave it out of the submission."""
         if "image_labels.csv" not in self.truth:
             return
         old, new = self.leaf(), f"/m/{self.word()}"
