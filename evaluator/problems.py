@@ -234,4 +234,8 @@ class DamagedTruth(PodiumError):
 
 
 class InvalidParameters(PodiumError):
-    """A parameter is unknown, out of range, or differs from that of the prepared truth."""
+    """A parameter is unknown or out of range."""
+
+
+class PreparedOtherwise(InvalidParameters):
+    """A truth was prepared for another track, or with other parameters; it must be prepared again."""

@@ -192,6 +192,14 @@ class Truth:
         splits = {"all": usage != IGNORED, "public": usage == PUBLIC, "private": usage == PRIVATE}
         return splits if splits["private"].any() else {name: splits[name] for name in ("all", "public")}
 
+    def summed_images(self, split: str) -> NDArray[np.bool_]:
+        """Return the images whose predictions are summed up for a split, shape (images,).
+
+        Predictions in ignored images are not scored, but summed up as if the images were public: time would otherwise
+        reveal which images are ignored.
+        """
+        return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
+
     def for_each_split(self, report: Callable[[str], Result]) -> dict[str, Result]:
         """Call ``report`` for each split, and return the results by name.
 

@@ -31,6 +31,7 @@ STATUS_OF_CODE = {
     "not_cancellable": 409,
     "rescoring_unfinished": 409,
     "rescoring_loses": 409,
+    "rescoring_outdated": 409,
     "file_too_large": 413,
     "invalid": 422,
     "quota_exhausted": 429,

@@ -12,9 +12,7 @@ PODIUM_HOME = env.folder("PODIUM_HOME", default=BASE_DIR / "var")
 PODIUM_PORT = env.port("PODIUM_PORT", default=8000)
 PODIUM_BIND = env.bind("PODIUM_BIND", default="127.0.0.1")
 PODIUM_URL = env.site("PODIUM_URL", default=f"http://localhost:{PODIUM_PORT}")
-PROXIES = env.number(
-    "PROXIES", default=0, low=0, high=100
-)  # number of our own proxies, whose X-Forwarded-For is trusted
+PROXIES = env.number("PROXIES", default=0, low=0, high=100)  # number of our proxies, whose X-Forwarded-For is trusted
 RUNTIME_FILE = PODIUM_HOME / "runtime.json"
 FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
 

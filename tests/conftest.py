@@ -3,16 +3,18 @@
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import count
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.core.files.base import ContentFile
+from django.test import Client
+from pytest_django import Settings
 
-from evaluator.catalog import TRACKS
-from evaluator.signature import compose
 from server.accounts.models import User
 from server.challenges.models import Challenge, Membership, Phase, Team, Truth
+from server.challenges.shaping import shaping_settings, signature_of
 from server.submissions import queue
 from server.submissions.models import Rerun, Submission
 from worker import tasks
@@ -53,19 +55,19 @@ class Make:
         phase.truths.update(active=False)
         version = phase.truths.count() + 1
         digest = sha256(f"{phase.pk} {version}".encode()).hexdigest()
-        track = TRACKS[phase.track]
         truth = Truth.objects.create(
             **{
                 "phase": phase,
                 "version": version,
                 "sha256": digest,
                 "active": True,
+                "prepared_with": shaping_settings(phase),
                 "prepared": ContentFile(content, "truth.podium"),
                 "source": ContentFile(b"", "truth.zip"),
                 **fields,
             }
         )
-        phase.signature = compose(track, track.resolve(phase.parameters), truth.sha256)
+        phase.signature = signature_of(phase, truth.sha256)
         phase.save(update_fields=["signature"])
         return truth
 
@@ -144,7 +146,7 @@ class InlineQueue:
 
 
 @pytest.fixture
-def own_folders(settings: Any, tmp_path: Any) -> None:
+def own_folders(settings: Settings, tmp_path: Path) -> None:
     """Give each test its own folders for uploads."""
     settings.MEDIA_ROOT = tmp_path / "uploads"
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
@@ -155,6 +157,34 @@ def own_folders(settings: Any, tmp_path: Any) -> None:
 def make(db: None, own_folders: None) -> Make:
     """`make.user()`, `make.phase()`, `make.team(challenge)`, `make.submission(phase)` …"""
     return Make()
+
+
+def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
+    """Return the fields from a test's markers of this name. The nearest marker takes precedence."""
+    return {
+        name: value for marker in reversed([*request.node.iter_markers(name)]) for name, value in marker.kwargs.items()
+    }
+
+
+@pytest.fixture
+def phase(make: Make, request: pytest.FixtureRequest) -> Phase:
+    """Create a running phase; `@pytest.mark.phase(challenge={"slug": "c"}, quota_per_day=2)` sets fields of both."""
+    fields = marked(request, "phase")
+    return make.phase(make.challenge(**fields.pop("challenge", {})), **fields)
+
+
+@pytest.fixture
+def member(make: Make, client: Client, request: pytest.FixtureRequest) -> User:
+    """Create the user whom `client` is signed in as; `@pytest.mark.member(username="ada")` sets fields."""
+    user = make.user(**marked(request, "member"))
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def team(make: Make, phase: Phase, member: User, request: pytest.FixtureRequest) -> Team:
+    """Create the member's team in the phase's challenge; `@pytest.mark.team(name="Owls")` sets its fields."""
+    return make.team(phase.challenge, member, **marked(request, "team"))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from django.conf import settings
 
 from evaluator import scoring
 from evaluator.explanation import explanation
-from evaluator.problems import DamagedTruth, InvalidTruth
+from evaluator.problems import DamagedTruth, InvalidTruth, PreparedOtherwise
 from evaluator.report import Report
 from evaluator.request import Bootstrap, Progress, ReportOptions, Resources, ScoringRequest, TruthOptions
 from server.challenges.models import Truth
@@ -22,12 +22,12 @@ from worker.truths import restore
 def score(submission: Submission, truth: Truth, options: ReportOptions, progress: Progress) -> Report:
     """Score a submission's file against a truth, within the limits of one scoring.
 
-    A damaged truth is restored first, outside these limits. Raises Unreadable if this worker cannot read a file, or if
-    the stored file is not the one that was uploaded.
+    A truth whose prepared file cannot be used is restored first, outside these limits. Raises Unreadable if this worker
+    cannot read a file, or if the stored file is not the one that was uploaded.
     """
     try:
         return score_once(submission, truth, options, progress)
-    except DamagedTruth as error:
+    except (DamagedTruth, PreparedOtherwise) as error:
         restore(truth, error)
         return score_once(submission, truth, options, progress)
 

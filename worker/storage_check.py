@@ -1,7 +1,7 @@
 """Checks whether this worker can read the stored files. If it cannot, it takes no work, and other workers go on.
 
 If only this worker cannot read a file, its storage is not mounted, or is another machine's. If a file differs from the
-upload, it is damaged. Both are the platform's fault, and no submission may fail because of it.
+upload, it is damaged. Both are the platform's fault, and no submission or rerun may fail because of it.
 """
 
 import logging
@@ -14,14 +14,16 @@ from hashlib import file_digest
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import Q
 
 from server.challenges.models import Truth
 from server.submissions.models import Submission
 
 log = logging.getLogger(__name__)
 
-SAMPLE = 20  # number of newest files that are tried
-LOST_SHARE = 0.25  # from this share on the storage is missing; below it, single files are lost for every worker
+SAMPLE = 20  # number of newest files of each kind that are tried
+LOST_UPLOADS = 0.25  # from this share on the uploads are missing; below it, single files are lost for every worker
+LOST_TRUTHS = 1.0  # a phase without its truth waits alone, and the others are scored
 PAUSE_SECONDS = 2.0  # between two messages while the storage is missing
 
 # One byte: whether this worker has stopped because the storage is missing. Celery imports this module before it forks
@@ -64,21 +66,28 @@ def is_readable(path: Path) -> bool:
     return True
 
 
-def sample_files() -> list[Path]:
-    """Return the newest uploads and the truths of their phases."""
-    newest = list(Submission.objects.stored().order_by("-received_at").only("file", "phase")[:SAMPLE])
-    truths = Truth.objects.filter(active=True, phase__in={one.phase_id for one in newest})
-    return [Path(one.file.path) for one in newest] + [Path(one.prepared.path) for one in truths]
+def newest_uploads() -> list[Path]:
+    newest = Submission.objects.stored().order_by("-received_at").only("file")[:SAMPLE]
+    return [Path(one.file.path) for one in newest]
+
+
+def newest_truths() -> list[Path]:
+    """Return the newest truths that jobs need: the active ones, and those of reruns."""
+    needed = Truth.objects.filter(Q(active=True) | Q(reruns__isnull=False)).distinct().order_by("-pk")[:SAMPLE]
+    return [Path(one.prepared.path) for one in needed]
 
 
 def is_storage_missing() -> bool:
-    """Tell whether a large share of a sample of files cannot be read."""
-    sample = sample_files()
-    unreadable = sum(not is_readable(path) for path in sample)
-    return unreadable > 0 and unreadable >= LOST_SHARE * len(sample)
+    """Tell whether a large share of the newest uploads, or every one of the newest truths, cannot be read."""
+    return is_lost(newest_uploads(), LOST_UPLOADS) or is_lost(newest_truths(), LOST_TRUTHS)
 
 
-def pause_after(error: Unreadable, job: str) -> timedelta | None:
+def is_lost(files: list[Path], share: float) -> bool:
+    unreadable = sum(not is_readable(path) for path in files)
+    return unreadable > 0 and unreadable >= share * len(files)
+
+
+def pause_after(error: Exception, job: str) -> timedelta | None:
     """Return how long a job waits whose file this worker cannot read.
 
     If the storage is missing, this worker stops, and another one can score the job at once (None). Otherwise only this

@@ -14,6 +14,7 @@ from django.conf import settings
 
 from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
 from evaluator.request import ReportOptions
+from server.organize.services.truths import Unrestorable
 from server.submissions import queue
 from server.submissions.limits import ADVICE, CHARGED
 from server.submissions.models import Failure, Rerun, Submission
@@ -84,7 +85,7 @@ def evaluate_claimed(submission: Submission) -> None:
     except LeaseLost:
         log.info("%s was cancelled or taken over; its result is dropped", name)
     except Unreadable as error:
-        lifecycle.postpone(submission, pause=storage_check.pause_after(error, name))
+        leases.postpone(submission, pause=storage_check.pause_after(error, name))
     except SystemExit:  # this worker is being stopped; another one scores the submission
         leases.release(submission)
         raise
@@ -119,11 +120,8 @@ def rerun_claimed(claimed: Rerun) -> None:
         give_up(claimed, error)
     except LeaseLost:
         log.info("%s was taken over; its result is dropped", name)
-    except Unreadable as error:
-        if storage_check.pause_after(error, name):
-            reruns.fail(claimed, sentence="one of its files is missing or damaged", final=False)
-        else:
-            leases.release(claimed)
+    except (Unreadable, Unrestorable, OSError) as error:  # this worker's files or disk; the rerun is never given up
+        leases.postpone(claimed, pause=storage_check.pause_after(error, name))
     except SystemExit:
         leases.release(claimed)
         raise

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from celery.exceptions import SoftTimeLimitExceeded
 
-from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidTruth, Problem
+from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidTruth, PreparedOtherwise, Problem
+from evaluator.tracks.compiling import refuse_prepared_otherwise
 from evaluator.truth import Truth as PreparedTruth
 from server.challenges.models import Phase, Truth
 from server.organize.services.truths import Unrestorable, prepare_again
@@ -28,8 +29,10 @@ def active_truth(phase: Phase) -> Truth:
     return truth
 
 
-def restore(truth: Truth, error: DamagedTruth) -> None:
-    """Prepare a truth again from its stored source, because its prepared file is damaged or of another version.
+def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
+    """Prepare a truth again from its stored source, because its prepared file cannot be used.
+
+    It is damaged, or was prepared by another version of the evaluator, or with other settings of the phase.
 
     One process does so at a time; the others wait and then find the file intact. The submission is not charged for the
     time that this takes. Raises Unrestorable.
@@ -46,10 +49,12 @@ def restore(truth: Truth, error: DamagedTruth) -> None:
 
 
 def is_intact(truth: Truth) -> bool:
-    """Tell whether the prepared file is undamaged and belongs to this truth."""
+    """Tell whether the prepared file is undamaged, belongs to this truth, and fits the settings of its phase."""
+    track, parameters = truth.phase.declared_track, truth.phase.parameters
     try:
-        PreparedTruth.load(Path(truth.prepared.path), whole=True, expected=truth.sha256)
-    except DamagedTruth:
+        prepared = PreparedTruth.load(Path(truth.prepared.path), whole=True, expected=truth.sha256)
+        refuse_prepared_otherwise(prepared, track, track.resolve(parameters))
+    except (DamagedTruth, PreparedOtherwise):
         return False
     return True
 

@@ -234,6 +234,10 @@ class Track:
             if file.required and not is_present(file.name) and not (file.or_else and all(map(is_present, file.or_else)))
         ]
 
+    def shaping(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of all parameters that a prepared truth depends on; ``resolved`` is from :meth:`resolve`."""
+        return {parameter.name: resolved[parameter.name] for parameter in self.parameters if parameter.shapes_truth}
+
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of all parameters: those given, and the defaults of the others.
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 COMPILING = "compiling"
+CROWD = 256  # predictions of an image: of those that are not scored, the kernels drop the first ones and keep the rest
 FOLDER = Path(__file__).parent
 
 

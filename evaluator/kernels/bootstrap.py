@@ -115,7 +115,7 @@ def average_precisions(weights, steps, positives, partial_weight):
     areas = np.empty((len(steps.firsts) - 1, LANES))
     work = np.empty(LANES, np.uint16), np.empty((STATES, LANES))
     _areas(weights, steps.rows, steps.ends, steps.firsts, partial_weight, steps.envelope, *work, areas)
-    return np.divide(areas, positives, out=np.full_like(areas, np.nan), where=positives > 0)
+    return np.divide(areas[: len(positives)], positives, out=np.full_like(positives, np.nan), where=positives > 0)
 
 
 def _check(weights, rows, ends):

@@ -151,6 +151,35 @@ def average_precisions(
     )
 
 
+def reported_average_precisions(
+    curves: NDArray[np.integer[Any]],
+    confidences: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    positives: NDArray[np.float64],
+    count: int,
+) -> NDArray[np.float64]:
+    """Return the area under each of the C first of ``count`` curves, NaN where it is undefined.
+
+    The areas under the other curves, and under those without positives, are computed and dropped: time would otherwise
+    reveal which classes have positives, and which entries are not scored.
+
+    Parameters
+    ----------
+    curves, confidences, weights, positives
+        As for :func:`average_precisions`.
+    count : int
+
+    Examples
+    --------
+    >>> reported_average_precisions(np.array([1, 2]), np.array([0.9, 0.8]), np.ones(2), np.array([0.0, 1.0]), 3)
+    array([nan,  1.])
+    """
+    totals = np.ones(count)
+    totals[: len(positives)][positives > 0] = positives[positives > 0]
+    areas = average_precisions(curves, confidences, weights, totals)[: len(positives)]
+    return np.where(positives > 0, areas, np.nan)
+
+
 def indices_by_group(groups: NDArray[np.integer[Any]], count: int) -> Iterator[NDArray[np.int64]]:
     """Yield the indices of the elements of each of ``count`` groups, ascending.
 

@@ -55,7 +55,7 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
     ----------
     weights : uint8 array of shape (images, replicates)
     steps : CurveSteps
-        Of C curves.
+        Of C curves, or of more whose areas are computed and dropped.
     positives : float64 array of shape (C, replicates)
         Weight of all objects, found or not.
     partial_weight : float
@@ -82,7 +82,7 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
     array([[0.83333333, 0.7       ]])
     """
     counted = sums(weights, ImageGroups(steps.rows, steps.ends.ravel()))
-    areas = np.empty_like(positives)
+    areas = np.empty((len(steps.firsts) - 1, weights.shape[1]))
     for curve, (first, end) in enumerate(zip(steps.firsts[:-1].tolist(), steps.firsts[1:].tolist(), strict=True)):
         hits, partial_hits, misses = (counted[first * 3 + kind : end * 3 : 3] for kind in (HIT, PARTIAL_HIT, MISS))
         true = _summed_from_top(hits) + partial_weight * _summed_from_top(partial_hits)
@@ -91,9 +91,8 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
         if steps.envelope:
             precisions = np.maximum.accumulate(precisions, axis=0)
         # Added one after another from the lowest confidence up: kernels add in the same order, to the same last bit.
-        area = np.cumsum((hits + partial_weight * partial_hits) * precisions, axis=0)[-1:].sum(axis=0)
-        areas[curve] = ratios(area, positives[curve])
-    return areas
+        areas[curve] = np.cumsum((hits + partial_weight * partial_hits) * precisions, axis=0)[-1:].sum(axis=0)
+    return ratios(areas[: len(positives)], positives)
 
 
 def _summed_from_top(counts: Numbers) -> Numbers:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.kernels import CROWD
+
 HIT, PARTIAL_HIT, MISS = range(3)  # kinds of entries: a full true positive, one of partial weight, a false positive
 KINDS = 3
 NO_ROW = -1
@@ -25,6 +27,18 @@ def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
     array([-1,  0,  1], dtype=int32)
     """
     return np.where(in_split, np.cumsum(in_split) - 1, NO_ROW).astype(np.int32)
+
+
+def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Return which images have more than :data:`~evaluator.kernels.CROWD` predictions, given the number of each.
+
+    In these images the annotations could change how many entries the curves have by so much that the CPU time of a
+    scoring would reveal them.
+
+    >>> crowded_images(np.array([256, 257]))
+    array([False,  True])
+    """
+    return np.asarray(predictions > CROWD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +73,8 @@ class CurveSteps:
     """Curves as sequences of steps, from low to high confidence.
 
     A step is a run of true positives, followed by the false positives of higher confidence up to the next true
-    positive. False positives of lower confidence than any true positive do not change the area and are left out. In
-    curves without an envelope a run also ends at each threshold.
+    positive. False positives of lower confidence than any true positive do not change the area and are left out, except
+    in curves of crowded images. In curves without an envelope a run also ends at each threshold.
 
     Attributes
     ----------
@@ -89,13 +103,15 @@ class CurveSteps:
         count: int,
         *,
         envelope: bool = True,
+        crowded: NDArray[np.bool_] | None = None,
     ) -> "CurveSteps":
-        """Return the steps of entries; entries whose row is NO_ROW are left out.
+        """Return the steps of entries that count; entries whose row is NO_ROW do not count.
 
         Parameters
         ----------
         curves : int array of shape (N,)
-            Curve of each entry, less than ``count``.
+            Curve of each entry that counts, less than ``count``. An entry that does not count has ``count`` + the curve
+            that it would belong to.
         confidences : float64 array of shape (N,)
         kinds : uint8 array of shape (N,)
             HIT, PARTIAL_HIT or MISS.
@@ -104,6 +120,16 @@ class CurveSteps:
             Number of curves.
         envelope : bool
             True for interpolated average precision, False for a step at each threshold.
+        crowded : bool array of shape (N,)
+            Whether the image of each entry is crowded; see :func:`crowded_images`. Without it, none is.
+
+        Returns
+        -------
+        CurveSteps
+            Of ``count`` curves. If an image is crowded, as many complements follow. Nobody needs their areas, but with
+            them the work does not depend on which entries of crowded images count. The complement of a curve has its
+            entries of other images, and those of crowded images that do not count. It is empty if no entry of a crowded
+            image could belong to the curve.
 
         Examples
         --------
@@ -113,8 +139,13 @@ class CurveSteps:
         CurveSteps(rows=array([2, 1, 0], dtype=int32), ends=array([[1, 1, 2],
                [3, 3, 3]]), firsts=array([0, 2]), envelope=True)
         """
-        has_row = rows != NO_ROW
-        curves, confidences, kinds, rows = curves[has_row], confidences[has_row], kinds[has_row], rows[has_row]
+        if crowded is None or not crowded.any() or (rows == NO_ROW).all():
+            counted, is_whole = np.flatnonzero((curves < count) & (rows != NO_ROW)), np.zeros(count, bool)
+            curves = curves[counted]
+        else:
+            counted, curves, is_whole = _with_complements(curves, rows != NO_ROW, crowded, count)
+            rows, count = np.maximum(rows, 0), 2 * count
+        confidences, kinds, rows = confidences[counted], kinds[counted], rows[counted]
         bounds = np.r_[0, np.cumsum(np.bincount(curves, minlength=count))]
         order = _ascending_order(curves, confidences, kinds == MISS, bounds)
         kinds, rows = kinds[order], rows[order]
@@ -125,6 +156,7 @@ class CurveSteps:
         if not envelope:
             ascending = confidences[order]
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
+        begins_step[bounds[:-1][is_whole & (np.diff(bounds) > 0)]] = True
         steps = np.zeros(len(rows) + 1, np.int32)  # number of steps that begin before each entry
         np.cumsum(begins_step, out=steps[1:])
         firsts = steps[bounds].astype(np.int64)
@@ -132,6 +164,23 @@ class CurveSteps:
         parts = (steps[1:][kept] - 1) * KINDS + kinds[kept]
         ends = np.cumsum(np.bincount(parts, minlength=KINDS * int(firsts[-1]))).reshape(-1, KINDS)
         return cls(rows[kept][np.argsort(parts, kind="stable")], ends, firsts, envelope)
+
+
+def _with_complements(
+    curves: NDArray[np.integer[Any]], has_row: NDArray[np.bool_], crowded: NDArray[np.bool_], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the indices and the curves of the entries of all curves and of their complements.
+
+    The third result tells which of these 2 × ``count`` curves may have entries of crowded images.
+    """
+    own = curves.astype(np.int64) % count
+    counts = has_row & (curves < count)
+    is_crowded = np.zeros(count, bool)
+    is_crowded[own[crowded]] = True
+    others = np.flatnonzero((crowded & ~counts) | (~crowded & counts & is_crowded[own]))
+    counted = np.flatnonzero(counts)
+    both = np.concatenate([counted, others])
+    return both, own[both] + count * (np.arange(len(both)) >= len(counted)), np.tile(is_crowded, 2)
 
 
 def _ascending_order(

@@ -8,7 +8,7 @@ from typing import Any
 from evaluator import salt as salts
 from evaluator.catalog import Track
 from evaluator.files.folder import TruthFolder
-from evaluator.problems import InvalidParameters
+from evaluator.problems import InvalidParameters, PreparedOtherwise
 from evaluator.request import TruthOptions
 from evaluator.tracks import compiler_of
 from evaluator.tracks.interface import ParametersType, Scorer, SubmissionType, TruthType
@@ -28,7 +28,7 @@ def open_truth(
 
     Raises
     ------
-    InvalidTruth, DamagedTruth, InvalidParameters
+    InvalidTruth, DamagedTruth, InvalidParameters, PreparedOtherwise
     """
     opening = opening or TruthOptions()
     if path.is_file():
@@ -42,12 +42,24 @@ def _loaded(track: Track, path: Path, parameters: Mapping[str, Any] | None, open
     if any(each is not None for each in (opening.usage, opening.split, opening.salt)):
         raise InvalidParameters("a prepared truth has its usage and salt already; prepare it again with others")
     truth = Truth.load(path, whole=opening.verify, expected=opening.expected)
+    refuse_prepared_otherwise(truth, track, parameters)
+    return truth
+
+
+def refuse_prepared_otherwise(truth: Truth, track: Track, parameters: Mapping[str, Any] | None) -> None:
+    """Refuse a prepared truth of another track, or one that was prepared with other parameters.
+
+    ``parameters`` are resolved; None allows any.
+
+    Raises
+    ------
+    PreparedOtherwise
+    """
     if truth.track != track.name:
-        raise InvalidParameters(f"this truth was prepared for {truth.track}, not for {track.name}")
+        raise PreparedOtherwise(f"this truth was prepared for {truth.track}, not for {track.name}")
     for name, value in truth.parameters.items():
         if parameters is not None and parameters[name] != value:
-            raise InvalidParameters(f"this truth was prepared with {name}={value}; prepare it again for another value")
-    return truth
+            raise PreparedOtherwise(f"this truth was prepared with {name}={value}; prepare it again for another value")
 
 
 def _compiled(track: Track, path: Path, compile_folder: Callable[[TruthFolder], Truth], opening: TruthOptions) -> Truth:

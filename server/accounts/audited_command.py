@@ -13,7 +13,12 @@ TEXT_CHARACTERS = 10_000  # SQLite cannot compare with much longer texts
 
 
 def text_argument(argument: str) -> str:
-    """Return a command-line argument. Raises ArgumentTypeError if the database could not store or compare it."""
+    """Return a command-line argument. Raises ArgumentTypeError for one that cannot be meant or stored.
+
+    An empty one comes from a variable that is not set. Taken as absent, it would widen what a command does.
+    """
+    if not argument:
+        raise ArgumentTypeError("is empty")
     try:
         argument.encode()
     except UnicodeEncodeError:
@@ -27,6 +32,8 @@ def text_argument(argument: str) -> str:
 
 def path_argument(argument: str) -> Path:
     """Return the path of a file or folder. Its name may be in any encoding."""
+    if not argument:
+        raise ArgumentTypeError("is empty")
     if "\0" in argument:
         raise ArgumentTypeError(f"{argument!r} contains a NUL character")
     return Path(argument)
@@ -53,7 +60,7 @@ class AuditedCommand(BaseCommand):
     def execute(self, *words: Any, **options: Any) -> str | None:
         username = options.get("acts_for")
         self.person = User.objects.filter(username__iexact=username, is_active=True).first() if username else None
-        if username and self.person is None:
+        if username is not None and self.person is None:
             raise CommandError(f"There is no active account named {username}.")
         with acting(user_actor(self.person) if self.person else shell_actor()):
             return super().execute(*words, **options)

@@ -90,13 +90,12 @@ class Comparison:
         self.count = 0
         self.unkeyed: set[int] = set()
         self.unlogged: list[int] = []
-        restorations: list[tuple[int, int]] = []
+        excused: set[tuple[int, str]] = set()
         for entry in Entry.objects.order_by("number").iterator():
             self._compare(entry, known)
             if entry.action == RESTORED and entry.number not in self.unkeyed:
-                restorations.append((entry.detail["first"], entry.detail["last"]))
-        forgotten = {number for first, last in restorations for number in range(first, last + 1)}
-        self.contradicted = {one: path for one, path in known.items() if one[0] not in forgotten}
+                excused.update((number, hashed) for number, hashed in entry.detail.get("entries", ()))
+        self.contradicted = {one: path for one, path in known.items() if one not in excused}
 
     def _compare(self, entry: Entry, known: dict[tuple[int, str], Path]) -> None:
         self.count += 1
@@ -116,14 +115,18 @@ class Comparison:
         ]
 
     @property
-    def lost(self) -> list[int]:
-        """Numbers of known entries that are missing, if the entries that now have these numbers are sound."""
-        return sorted({number for number, _ in self.contradicted if number not in self.unkeyed})
+    def lost(self) -> list[tuple[int, str]]:
+        """Number and hash of each missing known entry, if the entry that now has its number is sound."""
+        return sorted(one for one in self.contradicted if one[0] not in self.unkeyed)
 
 
 @transaction.atomic
-def acknowledge(lost: list[int]) -> Entry:
-    """Record that entries are missing because a backup was restored, and note the new end of the log."""
-    entry = record(actor=None, action=RESTORED, subject="audit", detail={"first": lost[0], "last": lost[-1]})
+def acknowledge(lost: list[tuple[int, str]]) -> Entry:
+    """Record that entries are missing because a backup was restored, and note the new end of the log.
+
+    Their hashes are recorded too, because later entries have the same numbers, and nobody may delete those.
+    """
+    detail = {"first": lost[0][0], "last": lost[-1][0], "entries": lost}
+    entry = record(actor=None, action=RESTORED, subject="audit", detail=detail)
     transaction.on_commit(lambda: external_records.note(entry.number, entry.hash, is_back=True))
     return entry

@@ -227,6 +227,8 @@ class Truth(models.Model):
         default=False, db_default=False, help_text="whether leaderboards have ever shown scores against it"
     )
     images = models.PositiveIntegerField(default=0)
+    # See `shaping.py`; null if unknown.
+    prepared_with = models.JSONField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -89,9 +89,7 @@ def explanation_state(submission: Submission, evaluation: Evaluation) -> Explana
         return ExplanationState.READY
     reruns = [(one.purpose, one.failure) for one in submission.reruns.filter(truth=evaluation.truth_id)]
     if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in reruns):
-        return (
-            ExplanationState.PENDING
-        )  # even while intervals are pending, because the explanation is computed after them
+        return ExplanationState.PENDING  # also while intervals are pending: the explanation is computed after them
     given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in reruns)
     return ExplanationState.GIVEN_UP if given_up else ExplanationState.NONE
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from pytest_django.live_server_helper import LiveServer
 
 from tests.server.conftest import scored
 
@@ -50,7 +51,7 @@ def window(chromium: Browser) -> Open:
 
 
 @pytest.fixture
-def visit(window: Open, live_server: Any) -> Open:
+def visit(window: Open, live_server: LiveServer) -> Open:
     """`visit(person, width=390)`: a browser context on the live server, logged in as this person."""
 
     def start(person: Any = None, **options: Any) -> BrowserContext:

@@ -4,37 +4,34 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
+from server.accounts.models import User
 from server.challenges.models import Phase
 from server.submissions.models import Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
-from tests.server.conftest import explain
+from tests.browser.conftest import Open
+from tests.conftest import InlineQueue, Make
+from tests.server.conftest import Scored, explain
 from tests.server.pages.test_report import CONTENT
 
-pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.enable_socket,
+    pytest.mark.phase(challenge={"slug": "c"}),
+    pytest.mark.usefixtures("team"),
+]
 
 FILE = {"name": "run.csv", "mimeType": "text/csv", "buffer": b"ImageId,PredictionString\na,\n"}
 
 
-def report(phase: Any, **intervals: list[float]) -> dict[str, Any]:
+def report(phase: Phase, **intervals: list[float]) -> dict[str, Any]:
     split = {"headline": "mAP", "metrics": {"mAP": 0.5}, "intervals": intervals, "classes": []}
     return {"signature": phase.signature, "splits": {"public": split}}
 
 
-@pytest.fixture
-def member(make: Any) -> Any:
-    return make.user()
-
-
-@pytest.fixture
-def phase(make: Any, member: Any) -> Any:
-    phase = make.phase(make.challenge(slug="c"))
-    make.team(phase.challenge, member)
-    return phase
-
-
 def test_the_page_of_a_submission_follows_until_score_and_interval_are_shown(
-    make: Any, phase: Any, member: Any, visit: Any, inline_queue: Any
+    make: Make, phase: Phase, member: User, visit: Open, inline_queue: InlineQueue
 ) -> None:
     submission = make.submission(phase, phase.challenge.teams.get())
     page = visit(member).new_page()
@@ -65,7 +62,7 @@ def test_the_page_of_a_submission_follows_until_score_and_interval_are_shown(
 
 
 def test_an_explanation_appears_without_reloading_and_a_class_shows_its_curve(
-    make: Any, phase: Any, member: Any, visit: Any, scored: Any, inline_queue: Any
+    make: Make, phase: Phase, member: User, visit: Open, scored: Scored, inline_queue: InlineQueue
 ) -> None:
     Phase.objects.update(feedback_classes=True)
     one = scored(phase, 0.5, team=phase.challenge.teams.get())
@@ -81,7 +78,7 @@ def test_an_explanation_appears_without_reloading_and_a_class_shows_its_curve(
     assert page.locator(".chart .curve").count() == 2
 
 
-def test_a_submitted_file_opens_its_page(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+def test_a_submitted_file_opens_its_page(phase: Phase, member: User, visit: Open, inline_queue: InlineQueue) -> None:
     page = visit(member).new_page()
     page.goto("/challenges/c/submit")
     page.set_input_files("input[type=file]", FILE)
@@ -93,7 +90,7 @@ def test_a_submitted_file_opens_its_page(phase: Any, member: Any, visit: Any, in
     assert Submission.objects.get().note == "first"
 
 
-def test_a_refused_file_stays_chosen(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+def test_a_refused_file_stays_chosen(phase: Phase, member: User, visit: Open, inline_queue: InlineQueue) -> None:
     page = visit(member).new_page()
     page.goto("/challenges/c/submit")
     page.set_input_files("input[type=file]", FILE)
@@ -108,7 +105,9 @@ def test_a_refused_file_stays_chosen(phase: Any, member: Any, visit: Any, inline
     assert page.evaluate("document.querySelector('input[type=file]').files[0].name") == "run.csv"
 
 
-def test_a_duplicate_file_is_refused_on_the_same_page(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+def test_a_duplicate_file_is_refused_on_the_same_page(
+    phase: Phase, member: User, visit: Open, inline_queue: InlineQueue
+) -> None:
     page = visit(member).new_page()
     for expected in ("h1:has-text('run.csv')", "#refusal .code"):
         page.goto("/challenges/c/submit")
@@ -119,7 +118,7 @@ def test_a_duplicate_file_is_refused_on_the_same_page(phase: Any, member: Any, v
 
 
 def test_a_file_that_is_too_large_is_refused_before_the_upload(
-    phase: Any, member: Any, visit: Any, settings: Any
+    phase: Phase, member: User, visit: Open, settings: Settings
 ) -> None:
     settings.UPLOAD_MAX_BYTES = 10
     page = visit(member).new_page()
@@ -129,7 +128,7 @@ def test_a_file_that_is_too_large_is_refused_before_the_upload(
     assert page.locator("form[data-upload] button[type=submit]").is_disabled()
 
 
-def test_a_file_can_be_dropped(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+def test_a_file_can_be_dropped(phase: Phase, member: User, visit: Open, inline_queue: InlineQueue) -> None:
     page = visit(member).new_page()
     page.goto("/challenges/c/submit")
     page.evaluate(
@@ -145,7 +144,9 @@ def test_a_file_can_be_dropped(phase: Any, member: Any, visit: Any, inline_queue
     assert page.locator("h1").inner_text() == "dropped.csv"
 
 
-def test_a_file_is_submitted_without_scripts(phase: Any, member: Any, visit: Any, inline_queue: Any) -> None:
+def test_a_file_is_submitted_without_scripts(
+    phase: Phase, member: User, visit: Open, inline_queue: InlineQueue
+) -> None:
     page = visit(member, java_script_enabled=False).new_page()
     page.goto("/challenges/c/submit")
     page.set_input_files("input[type=file]", FILE)
@@ -154,7 +155,7 @@ def test_a_file_is_submitted_without_scripts(phase: Any, member: Any, visit: Any
     assert page.locator(".status-queued").is_visible()
 
 
-def test_a_note_is_edited_without_reloading(phase: Any, member: Any, scored: Any, visit: Any) -> None:
+def test_a_note_is_edited_without_reloading(phase: Phase, member: User, scored: Scored, visit: Open) -> None:
     submission = scored(phase, 0.5, team=phase.challenge.teams.get())
     page = visit(member).new_page()
     page.goto("/challenges/c/submissions")
@@ -169,7 +170,7 @@ def test_a_note_is_edited_without_reloading(phase: Any, member: Any, scored: Any
 
 
 def test_one_final_submission_too_many_is_refused_without_reloading(
-    phase: Any, member: Any, scored: Any, visit: Any
+    phase: Phase, member: User, scored: Scored, visit: Open
 ) -> None:
     team = phase.challenge.teams.get()
     for _ in range(phase.finals):
@@ -185,7 +186,7 @@ def test_one_final_submission_too_many_is_refused_without_reloading(
     assert page.evaluate("window.sameWindow")
 
 
-def test_a_signature_is_copied(phase: Any, member: Any, scored: Any, visit: Any) -> None:
+def test_a_signature_is_copied(phase: Phase, member: User, scored: Scored, visit: Open) -> None:
     submission = scored(phase, 0.5, team=phase.challenge.teams.get())
     page = visit(member, permissions=["clipboard-read", "clipboard-write"]).new_page()
     page.goto(f"/submissions/{submission.pk}/")

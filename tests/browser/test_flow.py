@@ -5,12 +5,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import settings
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import Open
 from tests.flows.running import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.enable_socket]
@@ -74,7 +74,7 @@ def submit(page: Page, file: Path) -> None:
     page.wait_for_url("**/submissions/*/")
 
 
-def test_from_signing_up_to_a_rank_on_the_leaderboard(service: Running, made: Path, window: Any) -> None:
+def test_from_signing_up_to_a_rank_on_the_leaderboard(service: Running, made: Path, window: Open) -> None:
     url = f"http://localhost:{service.port}"
     for name, file in zip(("ada", "grace"), files(made), strict=False):
         page = window(url).new_page()
@@ -88,7 +88,7 @@ def test_from_signing_up_to_a_rank_on_the_leaderboard(service: Running, made: Pa
 
 
 def test_a_rejected_file_shows_its_defects_and_does_not_count_against_the_quota(
-    service: Running, tmp_path: Path, window: Any
+    service: Running, tmp_path: Path, window: Open
 ) -> None:
     page = window(f"http://localhost:{service.port}").new_page()
     sign_up_and_join(page, "linus")

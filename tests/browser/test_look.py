@@ -1,14 +1,16 @@
 """Tests that need a browser: page widths, colour schemes, focus, the content security policy, pages without scripts."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from tests.server.conftest import explain
+from server.accounts.models import User
+from tests.browser.conftest import Open
+from tests.conftest import Make
+from tests.server.conftest import Scored, explain
 from tests.server.pages.test_report import CONTENT
 
-pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
+pytestmark = [pytest.mark.browser, pytest.mark.enable_socket, pytest.mark.member(username="w" * 60)]
 
 LONG = "a" * 40
 REJECTED = {
@@ -20,12 +22,7 @@ REJECTED = {
 
 
 @pytest.fixture
-def member(make: Any) -> Any:
-    return make.user(username="w" * 60)
-
-
-@pytest.fixture
-def addresses(member: Any, make: Any, scored: Any) -> list[str]:
+def addresses(member: User, make: Make, scored: Scored) -> list[str]:
     """Return pages with long words, right-to-left names and wide tables."""
     phase = make.phase(make.challenge(slug="c", title=LONG, summary="long " * 40), feedback_classes=True)
     team = make.team(phase.challenge, member, name=LONG)
@@ -51,7 +48,9 @@ def addresses(member: Any, make: Any, scored: Any) -> list[str]:
 WIDTHS = (390, 768, 1440)
 
 
-def test_no_page_is_wider_than_its_window_or_violates_the_policy(addresses: list[str], member: Any, visit: Any) -> None:
+def test_no_page_is_wider_than_its_window_or_violates_the_policy(
+    addresses: list[str], member: User, visit: Open
+) -> None:
     page = visit(member).new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -68,7 +67,7 @@ def test_no_page_is_wider_than_its_window_or_violates_the_policy(addresses: list
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_account_forms_fit_a_phone_and_do_not_violate_the_policy(scripts: bool, visit: Any, db: None) -> None:
+def test_account_forms_fit_a_phone_and_do_not_violate_the_policy(scripts: bool, visit: Open, db: None) -> None:
     page = visit(width=390, java_script_enabled=scripts).new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -86,7 +85,7 @@ def test_account_forms_fit_a_phone_and_do_not_violate_the_policy(scripts: bool, 
     assert complaints == []
 
 
-def test_signing_up_with_the_keyboard_only(visit: Any, transactional_db: None) -> None:
+def test_signing_up_with_the_keyboard_only(visit: Open, transactional_db: None) -> None:
     page = visit(java_script_enabled=False).new_page()
     page.goto("/accounts/signup?next=/accounts/")
     page.get_by_label("Username").focus()
@@ -97,7 +96,7 @@ def test_signing_up_with_the_keyboard_only(visit: Any, transactional_db: None) -
     page.wait_for_url("**/accounts/")
 
 
-def test_the_tab_key_visits_the_links_of_the_header_in_order(visit: Any, db: None) -> None:
+def test_the_tab_key_visits_the_links_of_the_header_in_order(visit: Open, db: None) -> None:
     page = visit().new_page()
     page.goto("/")
     visited = []
@@ -107,7 +106,7 @@ def test_the_tab_key_visits_the_links_of_the_header_in_order(visit: Any, db: Non
     assert visited == ["Skip to the content", "Podium", "Challenges", "Log in", "Sign up"]
 
 
-def test_the_skip_link_moves_the_focus_to_the_content(visit: Any, db: None) -> None:
+def test_the_skip_link_moves_the_focus_to_the_content(visit: Open, db: None) -> None:
     page = visit().new_page()
     page.goto("/")
     page.keyboard.press("Tab")
@@ -115,7 +114,7 @@ def test_the_skip_link_moves_the_focus_to_the_content(visit: Any, db: None) -> N
     assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_the_focus_is_visible(visit: Any, db: None) -> None:
+def test_the_focus_is_visible(visit: Open, db: None) -> None:
     page = visit().new_page()
     page.goto("/accounts/login")
     ring = "(e => [getComputedStyle(e).outlineStyle, getComputedStyle(e).outlineWidth])(document.activeElement)"
@@ -124,13 +123,13 @@ def test_the_focus_is_visible(visit: Any, db: None) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "paper"), [("light", "rgb(251, 250, 247)"), ("dark", "rgb(16, 18, 22)")])
-def test_the_colour_scheme_is_that_of_the_browser(scheme: str, paper: str, visit: Any, db: None) -> None:
+def test_the_colour_scheme_is_that_of_the_browser(scheme: str, paper: str, visit: Open, db: None) -> None:
     page = visit(color_scheme=scheme).new_page()
     page.goto("/")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
 
 
-def test_times_are_in_the_time_zone_of_the_browser_with_utc_on_hover(make: Any, visit: Any) -> None:
+def test_times_are_in_the_time_zone_of_the_browser_with_utc_on_hover(make: Make, visit: Open) -> None:
     make.phase(
         make.challenge(slug="c", opens_at=datetime(2026, 1, 1, tzinfo=UTC), closes_at=datetime(2099, 6, 1, tzinfo=UTC))
     )
@@ -141,7 +140,7 @@ def test_times_are_in_the_time_zone_of_the_browser_with_utc_on_hover(make: Any, 
     assert time.get_attribute("title").endswith("2099-06-01 00:00:00 UTC")
 
 
-def test_on_a_phone_the_current_tab_is_in_view(addresses: list[str], member: Any, visit: Any) -> None:
+def test_on_a_phone_the_current_tab_is_in_view(addresses: list[str], member: User, visit: Open) -> None:
     page = visit(member, width=390).new_page()
     page.goto("/challenges/c/team")
     box = page.locator(".tabs [aria-current]").bounding_box()
@@ -151,7 +150,7 @@ def test_on_a_phone_the_current_tab_is_in_view(addresses: list[str], member: Any
 
 
 def test_on_a_phone_rank_team_and_score_are_on_the_first_line_of_an_entry(
-    addresses: list[str], member: Any, visit: Any
+    addresses: list[str], member: User, visit: Open
 ) -> None:
     page = visit(member, width=390).new_page()
     page.goto("/challenges/c/leaderboard")
@@ -164,7 +163,7 @@ def test_on_a_phone_rank_team_and_score_are_on_the_first_line_of_an_entry(
         assert box["y"] < below["y"]
 
 
-def test_without_scripts_buttons_that_need_them_are_hidden(addresses: list[str], member: Any, visit: Any) -> None:
+def test_without_scripts_buttons_that_need_them_are_hidden(addresses: list[str], member: User, visit: Open) -> None:
     page = visit(member, java_script_enabled=False).new_page()
     page.goto("/challenges/c/data")
     assert page.locator("button.copy:visible").count() == 0
@@ -172,7 +171,7 @@ def test_without_scripts_buttons_that_need_them_are_hidden(addresses: list[str],
     assert page.locator("tbody tr").count() == 2
 
 
-def test_empty_boxes_take_no_space(addresses: list[str], member: Any, visit: Any) -> None:
+def test_empty_boxes_take_no_space(addresses: list[str], member: User, visit: Open) -> None:
     page = visit(member, width=390).new_page()
     page.goto("/challenges/c/submit")
     assert page.evaluate("getComputedStyle(document.querySelector('#messages')).display") == "none"

@@ -1,4 +1,4 @@
-"""The screenshot of the README: the leaderboard of the demo. PODIUM_SCREENSHOT=1 takes it again."""
+"""The screenshot of the README, which shows the leaderboard of the demo. PODIUM_SCREENSHOT=1 renews it."""
 
 import os
 import re
@@ -6,11 +6,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import settings
 
+from tests.browser.conftest import Open
 from tests.flows.running import NOT_INHERITED, free_port
 
 pytestmark = [
@@ -50,7 +50,7 @@ def demo(tmp_path: Path) -> Iterator[tuple[str, str]]:
         process.communicate(timeout=60)
 
 
-def test_the_screenshot_is_taken(demo: tuple[str, str], window: Any) -> None:
+def test_the_screenshot_is_taken(demo: tuple[str, str], window: Open) -> None:
     url, password = demo
     page = window(url, width=1280, color_scheme="light", device_scale_factor=1.5).new_page()
     page.set_viewport_size({"width": 1280, "height": 860})

@@ -1,4 +1,4 @@
-"""Messages are lost, late or manifold: the database remembers, and every submission is scored once."""
+"""Messages are lost, late or repeated: the database holds the jobs, and every submission is scored once."""
 
 import http.client
 import json
@@ -15,6 +15,7 @@ import pytest
 from redis import Redis
 
 from server.runtime import broker
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import all_ended, counted, once, upload_all
 from tests.flows.running import wait_for
 
@@ -33,7 +34,7 @@ for submission in Submission.objects.all():
 
 
 @pytest.mark.drill(3)
-def test_a_web_process_that_dies_before_the_message_loses_nothing(opened, small, figures):
+def test_a_web_process_that_dies_before_the_message_loses_nothing(opened: Open, small: Path, figures: Figures) -> None:
     service = opened(up=("web=tests.drills.bent.dying",))
     content, deaths = (small / "predictions.csv").read_bytes(), 0
     for _ in range(20):
@@ -50,7 +51,7 @@ def test_a_web_process_that_dies_before_the_message_loses_nothing(opened, small,
 
 @contextmanager
 def own_redis(folder: Path) -> Iterator[tuple[str, Callable[[], "subprocess.Popen[bytes]"]]]:
-    """An address, and what starts a Redis there; the drill is its master, no supervisor starts it again."""
+    """Return an address and a function that starts a Redis there, which no supervisor restarts."""
     folder.mkdir()
     socket, started = folder / "redis.sock", []
 
@@ -68,7 +69,9 @@ def own_redis(folder: Path) -> Iterator[tuple[str, Callable[[], "subprocess.Pope
 
 
 @pytest.mark.drill(4)
-def test_uploads_are_taken_while_the_broker_is_down(opened, small, figures, tmp_path):
+def test_uploads_are_taken_while_the_broker_is_down(
+    opened: Open, small: Path, figures: Figures, tmp_path: Path
+) -> None:
     content = (small / "predictions.csv").read_bytes()
     with own_redis(tmp_path / "redis") as (url, start):
         redis = start()
@@ -97,7 +100,7 @@ def test_uploads_are_taken_while_the_broker_is_down(opened, small, figures, tmp_
 
 
 @pytest.mark.drill(5)
-def test_a_broker_that_is_wiped_loses_nothing(opened, small, figures):
+def test_a_broker_that_is_wiped_loses_nothing(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     service.freeze()
     upload_all(service, (small / "predictions.csv").read_bytes(), count=MANY)
@@ -113,7 +116,7 @@ def test_a_broker_that_is_wiped_loses_nothing(opened, small, figures):
 
 
 @pytest.mark.drill(6)
-def test_a_message_that_comes_five_times_is_one_evaluation(opened, small, figures):
+def test_a_message_that_comes_five_times_is_one_evaluation(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     service.freeze()
     upload_all(service, (small / "predictions.csv").read_bytes(), count=MANY)

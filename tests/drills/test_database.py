@@ -1,4 +1,4 @@
-"""Many write at once, and the database goes away: nobody is locked out, nothing taken is lost."""
+"""Many clients write at once, and the database has outages: nobody is locked out, and no accepted file is lost."""
 
 import signal
 import subprocess
@@ -8,12 +8,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.client import HTTPException
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
 
 from tests.drills.cluster import own_cluster
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import all_ended, counted
 
 pytestmark = pytest.mark.processes
@@ -23,7 +25,7 @@ BOARD = "/challenges/flows/leaderboard"
 
 
 @pytest.mark.drill(13)
-def test_sqlite_locks_no_writer_out(opened, figures):
+def test_sqlite_locks_no_writer_out(opened: Open, figures: Figures) -> None:
     service = opened()
     before = service.rows("SELECT split_seed FROM challenges_phase")[0][0]
     began = time.monotonic()
@@ -46,7 +48,7 @@ def test_sqlite_locks_no_writer_out(opened, figures):
 
 @dataclass(frozen=True)
 class Answered:
-    """A request: when it began and ended, and its status; 0 where the connection broke."""
+    """A request: when it began and ended, and its status; 0 if the connection was lost."""
 
     began: float
     ended: float
@@ -54,7 +56,7 @@ class Answered:
 
 
 def ask_until(over: Event, deed: Callable[[], tuple[int, Any]]) -> list[Answered]:
-    """Do it again and again, with a pause in between."""
+    """Repeat a request until a time, with a pause after each."""
     answers: list[Answered] = []
     while not over.is_set():
         began = time.monotonic()
@@ -69,7 +71,7 @@ def ask_until(over: Event, deed: Callable[[], tuple[int, Any]]) -> list[Answered
 
 @pytest.mark.drill(14)
 @pytest.mark.services
-def test_a_database_that_is_restarted_under_load_loses_nothing(opened, small, figures):
+def test_a_database_that_is_restarted_under_load_loses_nothing(opened: Open, small: Path, figures: Figures) -> None:
     content, over = (small / "predictions.csv").read_bytes(), Event()
     with own_cluster() as cluster, ThreadPoolExecutor(4) as pool:
         service = opened(DATABASE_URL=cluster.url)

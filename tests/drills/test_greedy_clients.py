@@ -1,4 +1,4 @@
-"""One address, or thirty, that take whatever they can get: the others never notice."""
+"""One address, or thirty, that use as many resources as they can get do not affect others."""
 
 import itertools
 import os
@@ -14,6 +14,7 @@ from statistics import median, quantiles
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.slow import SlowClients, form, upload_head
 from tests.drills.test_clients import MEGABYTE, PAGES, seconds_of, slow_request
 
@@ -21,10 +22,10 @@ pytestmark = pytest.mark.processes
 
 ATTACKER, OTHER = "127.0.0.2", "127.0.0.3"
 THIRTY = [f"127.1.0.{number + 1}" for number in range(30)]
-TRICKLE = 300  # bytes a second, just enough not to be cut off
+TRICKLE = 300  # bytes per second, just enough not to be disconnected
 SLOW_KILOBYTES, SLOW_BYTES_PER_SECOND = 200, 20_000
 HEADS, STALLED, UPLOADS = 4200, 12, 10
-UPLOAD_MAX_BYTES = 4 * MEGABYTE  # of the service; its room is four times that in each of two processes
+UPLOAD_MAX_BYTES = 4 * MEGABYTE  # maximum size of an upload; the disk space is four times that in each of two processes
 SECONDS = 12.0
 AGAIN_PER_SECOND = 100
 
@@ -40,7 +41,7 @@ SENT = {
 
 
 class Greedy(threading.Thread):
-    """Opens so many connections from these addresses, trickles on each, and opens again what was closed."""
+    """Opens this many connections from these addresses, sends slowly on each, and reopens closed ones."""
 
     def __init__(
         self, port: int, sent: list[bytes], count: int, *, addresses: Sequence[str] = (ATTACKER,), trickle: int = 1
@@ -130,7 +131,9 @@ def many_files() -> None:
 
 @pytest.mark.drill(26)
 @pytest.mark.parametrize("kind", SENT)
-def test_one_address_that_takes_all_it_can_keeps_nobody_out(opened, figures, many_files, kind):
+def test_one_address_that_takes_all_it_can_keeps_nobody_out(
+    opened: Open, figures: Figures, many_files: None, kind
+) -> None:
     service = opened(people=("ada", "bob"), WEB_PROCESSES=2, UPLOAD_MAX_BYTES=UPLOAD_MAX_BYTES)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     clients = [stalled(service.port, service.tokens[0], ATTACKER) for _ in range(STALLED)]
@@ -156,7 +159,9 @@ def test_one_address_that_takes_all_it_can_keeps_nobody_out(opened, figures, man
 
 
 @pytest.mark.drill(26)
-def test_thirty_addresses_whose_bodies_trickle_keep_nobody_out(opened, figures, many_files):
+def test_thirty_addresses_whose_bodies_trickle_keep_nobody_out(
+    opened: Open, figures: Figures, many_files: None
+) -> None:
     service = opened(people=("ada", "bob"), WEB_PROCESSES=2)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     slow = slow_request(service.tokens[0], SLOW_KILOBYTES)

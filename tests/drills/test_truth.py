@@ -1,10 +1,11 @@
-"""A prepared truth is damaged again and again, a byte at a time, while people submit."""
+"""A prepared truth is damaged repeatedly, one byte each time, while teams submit."""
 
 import random
 from pathlib import Path
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import all_ended, counted, once
 from tests.flows.running import Running
 
@@ -23,7 +24,7 @@ def prepared_file(service: Running) -> Path:
 
 
 def flip(path: Path, chance: random.Random) -> None:
-    """In place, as a failing disk does."""
+    """Flip a bit of the file in place, as a failing disk does."""
     with path.open("r+b") as file:
         place = chance.randrange(path.stat().st_size)
         file.seek(place)
@@ -33,7 +34,7 @@ def flip(path: Path, chance: random.Random) -> None:
 
 
 @pytest.mark.drill(23)
-def test_a_damaged_truth_gives_no_other_score_and_is_repaired(opened, small, figures):
+def test_a_damaged_truth_gives_no_other_score_and_is_repaired(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     content, chance = (small / "predictions.csv").read_bytes(), random.Random(SEED)
     path, workers = prepared_file(service), service.worker()

@@ -1,4 +1,4 @@
-"""Workers are killed, stopped, poisoned and outrun: every submission ends once."""
+"""Workers are killed, stopped and crashed by files, and their leases expire: every submission ends once."""
 
 import os
 import random
@@ -15,19 +15,20 @@ from typing import Any
 
 import pytest
 
+from tests.drills.conftest import Figures, Open
 from tests.drills.counting import all_ended, counted, once, standstill, upload_all, uploading
 from tests.flows.running import Running, wait_for
 
 pytestmark = pytest.mark.processes
 
-POISON = b"poison"  # see bent/strange.py
-KILLED_AFTER = (30, 80, 130)  # submissions have ended
+POISON = b"poison"  # bent/strange.py is killed by this content
+KILLED_AFTER = (30, 80, 130)  # numbers of finished submissions at which the worker is killed
 ALL = 200
 
 
 def kill_while_it_scores(service: Running) -> bool:
-    """Kill all processes of the worker in an instant in which it has claimed something; False if that did not come."""
-    service.signal_all("celery -A", signal.SIGSTOP)  # even while it writes: nothing else writes until it is killed
+    """Kill all processes of the worker if it has claimed a submission now; return whether it had."""
+    service.signal_all("celery -A", signal.SIGSTOP)  # even during a write, so that nothing changes until it is killed
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
     except sqlite3.OperationalError:  # a stopped process may hold the lock that a reader needs as well
@@ -45,7 +46,7 @@ def killed_three_times(service: Running, content: bytes) -> None:
 
 
 @pytest.mark.drill(1)
-def test_a_killed_worker_loses_nothing_and_scores_nothing_twice(opened, small, figures):
+def test_a_killed_worker_loses_nothing_and_scores_nothing_twice(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     killed_three_times(service, (small / "predictions.csv").read_bytes())
     seconds = all_ended(service, seconds=120)
@@ -56,7 +57,7 @@ def test_a_killed_worker_loses_nothing_and_scores_nothing_twice(opened, small, f
 
 
 @pytest.mark.drill(2)
-def test_without_claim_and_lease_the_same_is_seen_to_fail(opened, small, figures):
+def test_without_claim_and_lease_the_same_is_seen_to_fail(opened: Open, small: Path, figures: Figures) -> None:
     service = opened(up=("worker=tests.drills.bent.unguarded",), INTERVAL_REPLICATES=0)
     killed_three_times(service, (small / "predictions.csv").read_bytes())
     standstill(service, seconds=8, at_most=120)
@@ -67,7 +68,7 @@ def test_without_claim_and_lease_the_same_is_seen_to_fail(opened, small, figures
 
 
 @pytest.mark.drill(7)
-def test_a_result_that_comes_after_its_lease_is_refused(opened, small, figures):
+def test_a_result_that_comes_after_its_lease_is_refused(opened: Open, small: Path, figures: Figures) -> None:
     service = opened(up=("worker=tests.drills.bent.strange",))
     log, hold = service.home / "logs" / "worker.log", service.home / "hold"
     hold.touch()
@@ -90,7 +91,7 @@ def test_a_result_that_comes_after_its_lease_is_refused(opened, small, figures):
 
 @contextmanager
 def second_worker(service: Running) -> Iterator[None]:
-    """As on a second machine."""
+    """Start another worker, as on a second machine."""
     words = ("-m", "celery", "-A", "worker", "worker", "--hostname", "second@drill")
     with (
         (service.home / "logs" / "second.log").open("wb") as log,
@@ -103,7 +104,7 @@ def second_worker(service: Running) -> Iterator[None]:
 
 
 @pytest.mark.drill(8)
-def test_a_poisonous_submission_fails_alone(opened, small, figures):
+def test_a_poisonous_submission_fails_alone(opened: Open, small: Path, figures: Figures) -> None:
     service = opened(up=("worker=tests.drills.bent.strange",))
     content = (small / "predictions.csv").read_bytes()
     others = upload_all(service, content, count=10)
@@ -127,7 +128,7 @@ def test_a_poisonous_submission_fails_alone(opened, small, figures):
 
 
 @pytest.mark.drill(9)
-def test_a_submission_beyond_the_memory_limit_fails_alone(opened, small, figures):
+def test_a_submission_beyond_the_memory_limit_fails_alone(opened: Open, small: Path, figures: Figures) -> None:
     service = opened(WORKER_MEMORY_BYTES=96 * 2**20)
     content, before = (small / "predictions.csv").read_bytes(), service.worker()
     others = upload_all(service, content, count=3)
@@ -144,7 +145,7 @@ def test_a_submission_beyond_the_memory_limit_fails_alone(opened, small, figures
 
 
 def many_detections(content: bytes) -> bytes:
-    """A million of one class in one image, which is lawful."""
+    """Return a million detections of one class in one image, which is valid."""
     header, first = content.decode().split("\n")[:2]
     image, words = first.split(",")
     label = words.split()[0]
@@ -152,8 +153,12 @@ def many_detections(content: bytes) -> bytes:
 
 
 @pytest.mark.drill(10)
-def test_a_worker_that_is_told_to_stop_finishes_or_puts_back_in_time(opened, small, figures):
-    service = opened(up=("worker=tests.drills.bent.strange",), WORKER_PROCESSES=3)  # so that a team has two at once
+def test_a_worker_that_is_told_to_stop_finishes_or_puts_back_in_time(
+    opened: Open, small: Path, figures: Figures
+) -> None:
+    service = opened(
+        up=("worker=tests.drills.bent.strange",), WORKER_PROCESSES=3
+    )  # so that two submissions of a team run at once
     content, hold = (small / "predictions.csv").read_bytes(), service.home / "hold"
     grace = int(service.environment["STOP_SECONDS"]) + 10
     put_back = stopped_while_held(service, content, hold, release_after=None)
@@ -173,7 +178,7 @@ def test_a_worker_that_is_told_to_stop_finishes_or_puts_back_in_time(opened, sma
 
 
 def stopped_while_held(service: Running, content: bytes, hold: Path, *, release_after: float | None) -> float:
-    """Stop the worker while it scores two and others wait; return after how many seconds it was gone."""
+    """Stop the worker while it scores two submissions and others wait; return how many seconds it took to end."""
     hold.touch()
     upload_all(service, content, count=8)
     query = "SELECT count(*) FROM submissions_submission WHERE status = 'running' AND stage != ''"
@@ -189,7 +194,7 @@ def stopped_while_held(service: Running, content: bytes, hold: Path, *, release_
 
 
 @pytest.mark.drill(19)
-def test_a_submission_is_cancelled_or_scored_but_never_both(opened, small, figures):
+def test_a_submission_is_cancelled_or_scored_but_never_both(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     content = (small / "predictions.csv").read_bytes()
     with ThreadPoolExecutor(6) as pool:
@@ -215,7 +220,7 @@ def test_a_submission_is_cancelled_or_scored_but_never_both(opened, small, figur
 
 
 def cancelled_in_time(service: Running, content: bytes, number: int) -> Any:
-    """Cancel a submission about when its result is written; return the answer's status."""
+    """Cancel a submission at about the time when its result is written; return the status of the response."""
     identifier = service.submit(content)
     wait_for(lambda: service.column("status != 'queued'", identifier), every=0.001)
     time.sleep(random.Random(number).uniform(0, 0.04))

@@ -20,6 +20,7 @@ from evaluator.scoring import score
 from evaluator.tracks import scorer_of
 from evaluator.tracks.compiling import open_truth
 from evaluator.truth import IGNORED, Truth
+from tests.evaluator.conftest import Tiny
 from tests.evaluator.kernels import cases
 from tests.evaluator.options import with_intervals
 
@@ -39,7 +40,7 @@ def copied(path: Path, counts: dict[str, int], to: Path) -> None:
                 out.writerow([f"{cell}#{copy}" if column == place else cell for column, cell in enumerate(row)])
 
 
-def scored(tiny: Any, replicates: int, *, file: Path | None = None, seed: int = 0, **fields: Any) -> Report:
+def scored(tiny: Tiny, replicates: int, *, file: Path | None = None, seed: int = 0, **fields: Any) -> Report:
     """Return the report of a submission to the tiny challenge, with intervals."""
     report = with_intervals(replicates, seed, fields.pop("draws", None))
     return score(ScoringRequest(tiny.track, tiny.truth, file or tiny.long, report=report, **fields))
@@ -98,7 +99,7 @@ def test_a_replicate_is_the_score_of_copied_images(track: str, seed: int, tmp_pa
     assert_replicates_are_copies(tmp_path, opened, report, (truth, long))
 
 
-def test_two_submissions_share_their_draws(tiny: Any, tmp_path: Path) -> None:
+def test_two_submissions_share_their_draws(tiny: Tiny, tmp_path: Path) -> None:
     """So a submission that is nowhere better is nowhere better in any replicate."""
     worse = tmp_path / "worse.csv"
     worse.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
@@ -111,23 +112,23 @@ def test_two_submissions_share_their_draws(tiny: Any, tmp_path: Path) -> None:
     assert (one > other).any()
 
 
-def test_another_seed_draws_other_replicates(tiny: Any) -> None:
+def test_another_seed_draws_other_replicates(tiny: Tiny) -> None:
     one, other = (scored(tiny, 100, seed=seed).splits["all"].replicates["mAP"] for seed in (0, 1))
     assert not np.array_equal(one, other, equal_nan=True)
 
 
 @pytest.mark.parametrize("replicates", [1, LANES - 1, LANES, LANES + 1])
-def test_fewer_replicates_are_the_first_of_more(tiny: Any, replicates: int) -> None:
+def test_fewer_replicates_are_the_first_of_more(tiny: Tiny, replicates: int) -> None:
     most, some = (scored(tiny, count).splits["all"].replicates["mAP"] for count in (3 * LANES, replicates))
     assert np.array_equal(some, most[:replicates], equal_nan=True)
 
 
-def test_no_bootstrap_gives_no_interval(tiny: Any) -> None:
+def test_no_bootstrap_gives_no_interval(tiny: Tiny) -> None:
     split = score(ScoringRequest(tiny.track, tiny.truth, tiny.long)).splits["all"]
     assert (split.intervals, split.replicates) == ({}, {})
 
 
-def test_intervals_change_nothing_else(tiny: Any) -> None:
+def test_intervals_change_nothing_else(tiny: Tiny) -> None:
     plain = score(ScoringRequest(tiny.track, tiny.truth, tiny.long)).as_dict()
     drawn = scored(tiny, 50).as_dict()
     for name, split in drawn["splits"].items():
@@ -137,7 +138,7 @@ def test_intervals_change_nothing_else(tiny: Any) -> None:
     assert drawn == plain
 
 
-def test_a_split_of_all_images_has_the_interval_of_all(tiny: Any) -> None:
+def test_a_split_of_all_images_has_the_interval_of_all(tiny: Tiny) -> None:
     splits = scored(tiny, 50).splits
     assert splits["public"].intervals == splits["all"].intervals
 
@@ -160,7 +161,7 @@ def test_splits_of_equally_many_images_are_drawn_apart(tmp_path: Path) -> None:
     assert abs(together) < 0.2
 
 
-def test_progress_is_told_until_the_end(tiny: Any) -> None:
+def test_progress_is_told_until_the_end(tiny: Tiny) -> None:
     told: list[tuple[str, float]] = []
     scored(
         tiny,
@@ -174,7 +175,7 @@ def test_progress_is_told_until_the_end(tiny: Any) -> None:
     assert len(set(fractions)) == 3 * 4 + 1  # three splits, four blocks each
 
 
-def test_who_stops_is_heard_at_once(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_stops_is_heard_at_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lost lease is raised by the one who is told about progress."""
     numbers: list[int] = []
     drawn = Draws.block
@@ -203,13 +204,13 @@ def test_numbers_that_are_too_small_are_refused(wanted: dict[str, int]) -> None:
 # Nothing to draw from, nothing to draw, nothing defined.
 
 
-def test_an_empty_submission_is_sure_of_its_zero(tiny: Any) -> None:
+def test_an_empty_submission_is_sure_of_its_zero(tiny: Tiny) -> None:
     tiny.long.write_text(EMPTY)
     split = scored(tiny, 100).splits["all"]
     assert split.intervals == {"mAP": (0.0, 0.0)}
 
 
-def test_one_image_has_one_score(tiny: Any, tmp_path: Path) -> None:
+def test_one_image_has_one_score(tiny: Tiny, tmp_path: Path) -> None:
     usage = tmp_path / "usage.csv"
     usage.write_text("ImageID,Usage\nstreet,Public\nkitchen,Ignored\ngarden,Ignored\n")
     split = scored(tiny, 100, opening=TruthOptions(usage=usage)).splits["all"]
@@ -218,7 +219,7 @@ def test_one_image_has_one_score(tiny: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("usage", ["Ignored", "Private"])
-def test_a_split_without_images_has_no_interval(usage: str, tiny: Any, tmp_path: Path) -> None:
+def test_a_split_without_images_has_no_interval(usage: str, tiny: Tiny, tmp_path: Path) -> None:
     listing = tmp_path / "usage.csv"
     listing.write_text("ImageID,Usage\n" + "".join(f"{name},{usage}\n" for name in ("street", "kitchen", "garden")))
     kept = tmp_path / "draws"
@@ -230,7 +231,7 @@ def test_a_split_without_images_has_no_interval(usage: str, tiny: Any, tmp_path:
         assert ("mAP" in splits["all"].intervals) == (usage == "Private")
 
 
-def test_no_truth_at_all_has_no_interval(tiny: Any) -> None:
+def test_no_truth_at_all_has_no_interval(tiny: Tiny) -> None:
     boxes = (tiny.truth / "boxes.csv").read_text().splitlines()[0]
     (tiny.truth / "boxes.csv").write_text(boxes + "\n")
     split = scored(tiny, 100).splits["all"]
@@ -239,7 +240,7 @@ def test_no_truth_at_all_has_no_interval(tiny: Any) -> None:
     assert np.isnan(split.replicates["mAP"]).all()
 
 
-def test_a_replicate_that_draws_no_object_is_left_out(tiny: Any) -> None:
+def test_a_replicate_that_draws_no_object_is_left_out(tiny: Tiny) -> None:
     """One object in one of three images: 8 of 27 replicates are undefined, and the interval is of the others."""
     rows = (tiny.truth / "boxes.csv").read_text().splitlines()
     (tiny.truth / "boxes.csv").write_text("\n".join([rows[0], rows[-1]]))
@@ -250,7 +251,7 @@ def test_a_replicate_that_draws_no_object_is_left_out(tiny: Any) -> None:
     assert split.intervals["mAP"] == (low, high)
 
 
-def test_ignored_images_count_for_nothing(tiny: Any, tmp_path: Path) -> None:
+def test_ignored_images_count_for_nothing(tiny: Tiny, tmp_path: Path) -> None:
     usage = tmp_path / "usage.csv"
     usage.write_text("ImageID,Usage\nstreet,Public\nkitchen,Public\ngarden,Ignored\n")
     truth = open_truth(scorer_of(tiny.track), tiny.truth, None, TruthOptions(usage=usage))

@@ -14,6 +14,7 @@ import pytest
 from evaluator.catalog import TRACKS
 from evaluator.cli import COMMANDS, main
 from evaluator.problems import visible
+from tests.evaluator.conftest import Tiny
 
 pytestmark = pytest.mark.usefixtures("no_colour")
 Run = Callable[..., tuple[int, str]]
@@ -35,7 +36,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return podium
 
 
-def scored(run: Run, tiny: Any, *words: object, submission: Path | None = None) -> dict[str, Any]:
+def scored(run: Run, tiny: Tiny, *words: object, submission: Path | None = None) -> dict[str, Any]:
     code, out = run(
         "score", tiny.track, "--truth", tiny.truth, "--submission", submission or tiny.long, "--json", *words
     )
@@ -45,7 +46,7 @@ def scored(run: Run, tiny: Any, *words: object, submission: Path | None = None) 
 
 
 @pytest.mark.parametrize("shape", ["long", "kaggle"])
-def test_the_tiny_case_has_the_official_numbers(shape: str, run: Run, tiny: Any) -> None:
+def test_the_tiny_case_has_the_official_numbers(shape: str, run: Run, tiny: Tiny) -> None:
     everything = scored(run, tiny, submission=getattr(tiny, shape))["splits"]["all"]
     assert everything["headline"] == "mAP"
     assert everything["metrics"] == {"mAP": 0.5833333333333333}
@@ -57,7 +58,7 @@ def test_the_tiny_case_has_the_official_numbers(shape: str, run: Run, tiny: Any)
     }
 
 
-def test_a_report_has_the_shape_of_the_contract(run: Run, tiny: Any) -> None:
+def test_a_report_has_the_shape_of_the_contract(run: Run, tiny: Tiny) -> None:
     answer = scored(run, tiny)
     assert {"track", "signature", "parameters", "splits"} <= set(answer)
     assert set(answer["splits"]) == {"all", "public"}
@@ -65,7 +66,7 @@ def test_a_report_has_the_shape_of_the_contract(run: Run, tiny: Any) -> None:
     assert answer["signature"].startswith("openimages-detection|iou:0.5|groupof:1|")
 
 
-def test_both_shapes_and_a_prepared_truth_give_the_same_bytes(run: Run, tiny: Any, tmp_path: Path) -> None:
+def test_both_shapes_and_a_prepared_truth_give_the_same_bytes(run: Run, tiny: Tiny, tmp_path: Path) -> None:
     prepared = tmp_path / "truth.podium"
     assert run("prepare", tiny.track, "--truth", tiny.truth, "--out", prepared)[0] == 0
     for shape in ("kaggle", "long"):
@@ -77,7 +78,7 @@ def test_both_shapes_and_a_prepared_truth_give_the_same_bytes(run: Run, tiny: An
     assert (code, json.loads(out)) == (0, first)
 
 
-def test_what_another_truth_makes_public_is_counted(run: Run, tiny: Any, tmp_path: Path) -> None:
+def test_what_another_truth_makes_public_is_counted(run: Run, tiny: Tiny, tmp_path: Path) -> None:
     images = json.loads(run("prepare", tiny.track, "--truth", tiny.truth, "--out", tmp_path / "all", "--json")[1])[
         "images"
     ]
@@ -87,7 +88,7 @@ def test_what_another_truth_makes_public_is_counted(run: Run, tiny: Any, tmp_pat
     assert run("reveals", tmp_path / "all", private, "--json") == (0, '{"newly_public": 0}\n')
 
 
-def test_set_changes_the_score_and_the_signature(run: Run, tiny: Any) -> None:
+def test_set_changes_the_score_and_the_signature(run: Run, tiny: Tiny) -> None:
     answer = scored(run, tiny, "--set", "group_of_weight=0", "--set", "iou_threshold=0.75")
     assert answer["parameters"]["group_of_weight"] == 0.0
     assert "|iou:0.75|groupof:0|" in answer["signature"]
@@ -96,14 +97,14 @@ def test_set_changes_the_score_and_the_signature(run: Run, tiny: Any) -> None:
 
 @pytest.mark.parametrize("how", [["--split", "0.5", "--seed", "1"], ["--usage", "usage.csv"]])
 def test_halves_make_three_splits(
-    how: list[str], run: Run, tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    how: list[str], run: Run, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "usage.csv").write_text("ImageID,Usage\nstreet,Public\nkitchen,Private\ngarden,Private\n")
     assert set(scored(run, tiny, *how)["splits"]) == {"all", "public", "private"}
 
 
-def test_json_to_a_file_keeps_the_text(run: Run, tiny: Any, tmp_path: Path) -> None:
+def test_json_to_a_file_keeps_the_text(run: Run, tiny: Tiny, tmp_path: Path) -> None:
     words = ("score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long)
     code, out = run(*words, "--json", tmp_path / "report.json")
     assert (code, out) == run(*words)
@@ -111,7 +112,7 @@ def test_json_to_a_file_keeps_the_text(run: Run, tiny: Any, tmp_path: Path) -> N
     assert not list(tmp_path.glob(".*"))
 
 
-def test_the_text_has_the_headline_first_and_the_signature_last(run: Run, tiny: Any) -> None:
+def test_the_text_has_the_headline_first_and_the_signature_last(run: Run, tiny: Tiny) -> None:
     lines = run("score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long)[1].splitlines()
     assert lines[0].split() == ["mAP", "0.58333"]
     assert lines[1].split() == ["classes", "2", "of", "3"]
@@ -119,7 +120,7 @@ def test_the_text_has_the_headline_first_and_the_signature_last(run: Run, tiny: 
     assert lines[-1].startswith("openimages-detection|")
 
 
-def test_intervals_stand_beside_the_scores(run: Run, tiny: Any) -> None:
+def test_intervals_stand_beside_the_scores(run: Run, tiny: Tiny) -> None:
     words = ("--bootstrap", "200", "--seed", "5")
     answer = scored(run, tiny, *words)
     low, high = answer["splits"]["all"]["intervals"]["mAP"]
@@ -130,19 +131,19 @@ def test_intervals_stand_beside_the_scores(run: Run, tiny: Any) -> None:
     assert scored(run, tiny, *words[:3], "6")["splits"]["all"]["intervals"] != {"mAP": [low, high]}
 
 
-def test_an_undefined_score_has_no_interval(run: Run, tiny: Any) -> None:
+def test_an_undefined_score_has_no_interval(run: Run, tiny: Tiny) -> None:
     (tiny.truth / "boxes.csv").write_text((tiny.truth / "boxes.csv").read_text().splitlines()[0] + "\n")
     assert scored(run, tiny, "--bootstrap", "50")["splits"]["all"]["intervals"] == {}
     words = ("score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long, "--bootstrap", "50")
     assert run(*words)[1].splitlines()[0].split() == ["mAP", "–"]
 
 
-def test_the_text_has_a_column_a_split(run: Run, tiny: Any) -> None:
+def test_the_text_has_a_column_a_split(run: Run, tiny: Tiny) -> None:
     words = ("score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long, "--split", "0.5")
     assert run(*words)[1].splitlines()[0].split() == ["all", "public", "private"]
 
 
-def test_classes_are_written_in_full(run: Run, tiny: Any, tmp_path: Path) -> None:
+def test_classes_are_written_in_full(run: Run, tiny: Tiny, tmp_path: Path) -> None:
     path = tmp_path / "classes.csv"
     run("score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long, "--classes", path)
     rows = list(csv.DictReader(path.read_text().splitlines()))
@@ -152,7 +153,7 @@ def test_classes_are_written_in_full(run: Run, tiny: Any, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("verb", ["check", "score"])
-def test_defects_have_the_shape_of_the_contract(verb: str, run: Run, tiny: Any) -> None:
+def test_defects_have_the_shape_of_the_contract(verb: str, run: Run, tiny: Tiny) -> None:
     tiny.kaggle.write_text("ImageId,PredictionString\nstreet,/m/01yrx 0.9 0.1 inf 0.5 0.5\n")
     code, out = run(verb, tiny.track, "--truth", tiny.truth, "--submission", tiny.kaggle, "--json")
     answer = json.loads(out)
@@ -165,7 +166,7 @@ def test_defects_have_the_shape_of_the_contract(verb: str, run: Run, tiny: Any) 
     assert (answer["total"], answer["counts"]) == (1, {"not_finite": 1})
 
 
-def test_faults_of_a_truth_name_the_file(run: Run, tiny: Any, tmp_path: Path) -> None:
+def test_faults_of_a_truth_name_the_file(run: Run, tiny: Tiny, tmp_path: Path) -> None:
     (tiny.truth / "image_labels.csv").write_text("ImageID,LabelName,Confidence\nstreet,/m/0k4j,maybe\n")
     code, out = run("prepare", tiny.track, "--truth", tiny.truth, "--out", tmp_path / "t.podium", "--json")
     answer = json.loads(out)
@@ -175,7 +176,7 @@ def test_faults_of_a_truth_name_the_file(run: Run, tiny: Any, tmp_path: Path) ->
     assert (error["code"], error["file"], error["line"]) == ("truth_bad_value", "image_labels.csv", 2)
 
 
-def test_defects_are_listed_like_a_compiler_does(run: Run, tiny: Any) -> None:
+def test_defects_are_listed_like_a_compiler_does(run: Run, tiny: Tiny) -> None:
     rows = "".join(f"street,/m/01yrx,nan,0,1,0,{n}\n" for n in range(32)) + "street,/m/01yrx,x\x1b[2J,0,1,0,1\n"
     tiny.long.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n" + rows)
     code, out = run("check", tiny.track, "--submission", tiny.long)
@@ -189,19 +190,19 @@ def test_defects_are_listed_like_a_compiler_does(run: Run, tiny: Any) -> None:
     assert "\x1b" not in out
 
 
-def test_a_good_submission_is_told_so(run: Run, tiny: Any) -> None:
+def test_a_good_submission_is_told_so(run: Run, tiny: Tiny) -> None:
     assert run("check", tiny.track, "--submission", tiny.long) == (0, f"{tiny.long}: no defects\n")
     code, out = run("check", tiny.track, "--submission", tiny.long, "--json")
     assert (code, json.loads(out)) == (0, {"errors": [], "total": 0, "counts": {}, "notices": []})
 
 
-def test_check_knows_a_rule_that_is_set(run: Run, tiny: Any) -> None:
+def test_check_knows_a_rule_that_is_set(run: Run, tiny: Tiny) -> None:
     tiny.kaggle.write_text("ImageId,PredictionString\nstreet,\n")
     words = ("check", tiny.track, "--truth", tiny.truth, "--submission", tiny.kaggle, "--json")
     assert json.loads(run(*words, "--set", "require_all_images=true")[1])["counts"] == {"missing_image": 2}
 
 
-def test_prepare_says_what_it_made(run: Run, tiny: Any, tmp_path: Path) -> None:
+def test_prepare_says_what_it_made(run: Run, tiny: Tiny, tmp_path: Path) -> None:
     out, sample = tmp_path / "t.podium", tmp_path / "sample.csv"
     words = ("prepare", tiny.track, "--truth", tiny.truth, "--out", out, "--sample", sample)
     answer = json.loads(run(*words, "--json")[1])
@@ -212,7 +213,7 @@ def test_prepare_says_what_it_made(run: Run, tiny: Any, tmp_path: Path) -> None:
     assert sorted(sample.read_text().splitlines()) == ["ImageId,PredictionString", "garden,", "kitchen,", "street,"]
 
 
-def test_a_prepared_truth_refuses_what_it_was_not_made_with(tiny: Any, tmp_path: Path) -> None:
+def test_a_prepared_truth_refuses_what_it_was_not_made_with(tiny: Tiny, tmp_path: Path) -> None:
     prepared = str(tmp_path / "t.podium")
     assert main(["prepare", tiny.track, "--truth", str(tiny.truth), "--out", prepared]) == 0
     words = ["score", tiny.track, "--truth", prepared, "--submission", str(tiny.long)]
@@ -220,13 +221,13 @@ def test_a_prepared_truth_refuses_what_it_was_not_made_with(tiny: Any, tmp_path:
     assert main([*words, "--split", "0.5"]) == 64
 
 
-def test_convert_writes_to_standard_output(run: Run, tiny: Any) -> None:
+def test_convert_writes_to_standard_output(run: Run, tiny: Tiny) -> None:
     code, out = run("convert", tiny.track, "--to", "kaggle", tiny.long)
     assert code == 0
     assert out.splitlines()[0] == "ImageId,PredictionString"
 
 
-def test_a_device_is_written_and_not_replaced(run: Run, tiny: Any) -> None:
+def test_a_device_is_written_and_not_replaced(run: Run, tiny: Tiny) -> None:
     assert run("convert", tiny.track, "--to", "kaggle", tiny.long, "/dev/null") == (0, "")
     assert Path("/dev/null").is_char_device()
 
@@ -245,7 +246,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_sees_the_stages_and_a_pipe_nothing(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_sees_the_stages_and_a_pipe_nothing(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["score", tiny.track, "--truth", str(tiny.truth), "--submission", str(tiny.long)]
     for screen, seen in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr(sys, "stderr", screen)
@@ -257,7 +258,7 @@ def test_a_terminal_sees_the_stages_and_a_pipe_nothing(tiny: Any, monkeypatch: p
     ("settings", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": "", "TERM": "dumb"}, False)]
 )
 def test_colour_is_for_terminals_that_want_it(
-    settings: dict[str, str], coloured: bool, tiny: Any, monkeypatch: pytest.MonkeyPatch
+    settings: dict[str, str], coloured: bool, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"NO_COLOR": "", "TERM": "xterm", **settings}.items():
         monkeypatch.setenv(name, value)
@@ -292,5 +293,5 @@ def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
-def test_threads_change_nothing(run: Run, tiny: Any) -> None:
+def test_threads_change_nothing(run: Run, tiny: Tiny) -> None:
     assert scored(run, tiny, "--threads", "1") == scored(run, tiny, "--threads", "3")

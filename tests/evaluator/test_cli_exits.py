@@ -4,11 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from evaluator.cli import check, main
+from tests.evaluator.conftest import Tiny
 
 DETECTION = "openimages-detection"
 
@@ -53,7 +53,7 @@ DETECTION = "openimages-detection"
     ],
 )
 def test_wrong_usage_is_64_and_says_why_on_stderr(
-    words: list[str], tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "u.csv").write_text("ImageID,Usage\n")
@@ -74,14 +74,14 @@ def test_what_only_informs_is_0(words: list[str], capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("verb", ["check", "score"])
-def test_a_bad_submission_is_2(verb: str, tiny: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_submission_is_2(verb: str, tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
     tiny.long.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\nstreet,/m/01yrx,NaN,0,1,0,1\n")
     assert main([verb, tiny.track, "--truth", str(tiny.truth), "--submission", str(tiny.long)]) == 2
     assert "not_finite" in capsys.readouterr().out
 
 
 def test_a_bad_submission_to_convert_is_2_and_leaves_no_file(
-    tiny: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tiny.long.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\nstreet,/m/01yrx\n")
     before = sorted(tmp_path.iterdir())
@@ -108,14 +108,16 @@ def test_an_image_of_two_sizes_is_converted_to_no_prediction_string(
 
 
 @pytest.mark.parametrize("verb", ["score", "prepare"])
-def test_a_bad_truth_is_3(verb: str, tiny: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_truth_is_3(verb: str, tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tiny.truth / "boxes.csv").unlink()
     rest = {"score": ["--submission", str(tiny.long)], "prepare": ["--out", str(tmp_path / "t.podium")]}[verb]
     assert main([verb, tiny.track, "--truth", str(tiny.truth), *rest]) == 3
     assert "truth_missing_file" in capsys.readouterr().out
 
 
-def test_a_bug_is_1_in_one_line(tiny: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_is_1_in_one_line(
+    tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.delenv("PODIUM_DEBUG", raising=False)
     assert check_that_raises(monkeypatch, ZeroDivisionError("a\nb"), tiny) == 1
     out, err = capsys.readouterr()
@@ -124,18 +126,18 @@ def test_a_bug_is_1_in_one_line(tiny: Any, monkeypatch: pytest.MonkeyPatch, caps
 
 
 def test_a_bug_shows_its_place_to_who_asks(
-    tiny: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PODIUM_DEBUG", "1")
     assert check_that_raises(monkeypatch, ZeroDivisionError("a"), tiny) == 1
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_ctrl_c_is_130(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_130(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     assert check_that_raises(monkeypatch, KeyboardInterrupt(), tiny) == 130
 
 
-def check_that_raises(monkeypatch: pytest.MonkeyPatch, error: BaseException, tiny: Any) -> int:
+def check_that_raises(monkeypatch: pytest.MonkeyPatch, error: BaseException, tiny: Tiny) -> int:
     def broken(*args: object, **kwargs: object) -> None:
         raise error
 

@@ -4,21 +4,21 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from evaluator.cli import main
+from tests.evaluator.conftest import Tiny
 
 
-def scored(capsys: pytest.CaptureFixture[str], tiny: Any, *words: object) -> str:
+def scored(capsys: pytest.CaptureFixture[str], tiny: Tiny, *words: object) -> str:
     code = main([str(word) for word in ("score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long, *words)])
     out, err = capsys.readouterr()
     assert (code, err) == (0, "")
     return out
 
 
-def test_an_explained_answer_has_the_plain_one_in_it(tiny: Any, capsys: Any) -> None:
+def test_an_explained_answer_has_the_plain_one_in_it(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
     plain = json.loads(scored(capsys, tiny, "--json"))["splits"]["all"]
     told = json.loads(scored(capsys, tiny, "--json", "--explain"))["splits"]["all"]
     assert {"averages", "errors", "error_sums", "class_errors", "slices", "ablation"} == set(told) - set(plain)
@@ -29,13 +29,13 @@ def test_an_explained_answer_has_the_plain_one_in_it(tiny: Any, capsys: Any) -> 
         assert row.items() >= before.items()
 
 
-def test_people_see_the_tables_too(tiny: Any, capsys: Any) -> None:
+def test_people_see_the_tables_too(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
     lines = scored(capsys, tiny, "--explain").splitlines()
     assert "  localization                0       0    0.00000" in lines
     assert {"errors", "slices", "ablation"} <= set(lines)
 
 
-def test_the_lines_of_a_file_of_matches(tiny: Any, tmp_path: Path, capsys: Any) -> None:
+def test_the_lines_of_a_file_of_matches(tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scored(capsys, tiny, "--matches", tmp_path / "m.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "m.csv").read_text())))
     outcomes = [(row["ImageID"], row["LabelName"], row["Outcome"], row["Reason"]) for row in rows]
@@ -45,7 +45,9 @@ def test_the_lines_of_a_file_of_matches(tiny: Any, tmp_path: Path, capsys: Any) 
     assert ("street", "/m/0bt9lr", "missed", "missed") in outcomes
 
 
-def test_a_file_of_curves_says_how_the_score_was_made(tiny: Any, tmp_path: Path, capsys: Any) -> None:
+def test_a_file_of_curves_says_how_the_score_was_made(
+    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     scored(capsys, tiny, "--curves", tmp_path / "c.json")
     answer = json.loads((tmp_path / "c.json").read_text())
     assert answer["signature"].startswith("openimages-detection|iou:0.5|")
@@ -59,7 +61,9 @@ def test_a_file_of_curves_says_how_the_score_was_made(tiny: Any, tmp_path: Path,
     assert (dog["area"], car["area"], car["recall"]) == (0.25, None, [])
 
 
-def test_class_files_have_the_columns_of_the_answer(tiny: Any, tmp_path: Path, capsys: Any) -> None:
+def test_class_files_have_the_columns_of_the_answer(
+    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     scored(capsys, tiny, "--explain", "--classes", tmp_path / "c.csv")
     row = next(csv.DictReader(io.StringIO((tmp_path / "c.csv").read_text())))
     assert (row["split"], row["label"], row["fp_duplicate"], row["missed"]) == ("all", "/m/01yrx", "1", "0")

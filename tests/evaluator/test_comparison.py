@@ -12,6 +12,7 @@ from evaluator.cli.exits import Exit
 from evaluator.comparison import compare
 from evaluator.problems import InvalidParameters
 from evaluator.report import Report, SplitReport
+from tests.evaluator.conftest import Tiny
 
 
 def report(
@@ -72,14 +73,16 @@ def podium(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
 
 
 @pytest.fixture
-def worse(tiny: Any, tmp_path: Path) -> Path:
+def worse(tiny: Tiny, tmp_path: Path) -> Path:
     """The tiny submission without its cats."""
     path = tmp_path / "worse.csv"
     path.write_text("".join(line for line in tiny.long.read_text().splitlines(keepends=True) if "/m/01yrx" not in line))
     return path
 
 
-def test_an_answer_holds_both_scores_and_their_difference(tiny: Any, worse: Path, capsys: Any) -> None:
+def test_an_answer_holds_both_scores_and_their_difference(
+    tiny: Tiny, worse: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, tiny.long, worse, "--json")
     assert code == 0
     answer = json.loads(out)
@@ -89,7 +92,9 @@ def test_an_answer_holds_both_scores_and_their_difference(tiny: Any, worse: Path
     assert (answer["replicates"], answer["splits"]["all"]["won"], answer["splits"]["all"]["lost"]) == (1000, 0, 1)
 
 
-def test_a_submission_does_not_differ_from_itself_in_its_other_shape(tiny: Any, capsys: Any) -> None:
+def test_a_submission_does_not_differ_from_itself_in_its_other_shape(
+    tiny: Tiny, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, tiny.long, tiny.kaggle)
     assert code == 0
     assert "no significant difference" in out
@@ -97,7 +102,7 @@ def test_a_submission_does_not_differ_from_itself_in_its_other_shape(tiny: Any, 
     assert "classes: B is better on 0, worse on 0, equal on 2" in out
 
 
-def test_swapping_the_two_turns_the_sign(tiny: Any, worse: Path, capsys: Any) -> None:
+def test_swapping_the_two_turns_the_sign(tiny: Tiny, worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answers = []
     for pair in ((tiny.long, worse), (worse, tiny.long)):
         _, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, *pair, "--json", "--bootstrap", 200)
@@ -107,7 +112,7 @@ def test_swapping_the_two_turns_the_sign(tiny: Any, worse: Path, capsys: Any) ->
     assert there["interval"] == pytest.approx([-end for end in reversed(back["interval"])])
 
 
-def test_the_file_at_fault_is_named(tiny: Any, tmp_path: Path, capsys: Any) -> None:
+def test_the_file_at_fault_is_named(tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken = tmp_path / "broken.csv"
     broken.write_text(tiny.long.read_text().replace("0.9", "nine"))
     code, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, tiny.long, broken)

@@ -10,7 +10,7 @@ import pytest
 from evaluator import prepared
 from evaluator.catalog import TRACKS
 from evaluator.cli import main
-from evaluator.problems import DamagedTruth
+from evaluator.problems import DamagedTruth, PreparedOtherwise
 from evaluator.request import Resources, ScoringRequest, TruthOptions
 from evaluator.scoring import check, prepare, score
 from evaluator.synthesis import synthesize
@@ -46,6 +46,19 @@ def flips(size: int, chance: random.Random) -> list[tuple[int, int]]:
     """Places and bits: all of the first bytes, then random ones."""
     places = [*range(60), *(chance.randrange(size) for _ in range(FLIPS))]
     return [(place, chance.randrange(8)) for place in places]
+
+
+def test_a_prepared_truth_names_the_parameters_that_it_depends_on(made: tuple[str, Path, Path]) -> None:
+    track = TRACKS[made[0]]
+    assert Truth.load(made[1]).parameters == track.shaping(track.resolve({}))
+
+
+def test_a_truth_that_was_prepared_otherwise_is_told_apart_from_invalid_parameters(detection: Path) -> None:
+    submission = detection.parent / "none.csv"
+    with pytest.raises(PreparedOtherwise, match="expand_hierarchy=True"):
+        check(DETECTION, submission, truth=detection, parameters={"expand_hierarchy": False})
+    with pytest.raises(PreparedOtherwise, match="not for objectnet"):
+        check("objectnet", submission, truth=detection)
 
 
 def test_whole_verification_notices_every_flipped_bit(made: tuple[str, Path, Path]) -> None:

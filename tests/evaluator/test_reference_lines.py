@@ -2,12 +2,12 @@
 
 import csv
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from evaluator.cli import main
 from evaluator.cli.exits import Exit
+from tests.evaluator.conftest import Tiny
 
 
 def lines(capsys: pytest.CaptureFixture[str], track: str, truth: Path, submission: Path, out: Path) -> list[list[str]]:
@@ -18,7 +18,9 @@ def lines(capsys: pytest.CaptureFixture[str], track: str, truth: Path, submissio
         return list(csv.reader(file))
 
 
-def test_detection_has_the_mean_first_then_every_class(tiny: Any, tmp_path: Path, capsys: Any) -> None:
+def test_detection_has_the_mean_first_then_every_class(
+    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert lines(capsys, tiny.track, tiny.truth, tiny.long, tmp_path / "m.csv") == [
         ["OpenImagesDetectionChallenge_Precision/mAP@0.5IOU", "0.5833333333333333"],
         ["OpenImagesDetectionChallenge_PerformanceByCategory/AP@0.5IOU//m/01yrx", "0.9166666666666666"],
@@ -27,12 +29,12 @@ def test_detection_has_the_mean_first_then_every_class(tiny: Any, tmp_path: Path
     ]
 
 
-def test_lines_end_as_the_tool_s_do(tiny: Any, tmp_path: Path, capsys: Any) -> None:
+def test_lines_end_as_the_tool_s_do(tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines(capsys, tiny.track, tiny.truth, tiny.long, tmp_path / "m.csv")
     assert (tmp_path / "m.csv").read_bytes().count(b"\r\n") == 4
 
 
-def test_relationships_have_relations_and_phrases(tmp_path: Path, capsys: Any) -> None:
+def test_relationships_have_relations_and_phrases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One triplet, found: everything is 1."""
     truth, submission = tmp_path / "truth", tmp_path / "s.csv"
     truth.mkdir()
@@ -53,7 +55,7 @@ def test_relationships_have_relations_and_phrases(tmp_path: Path, capsys: Any) -
 
 
 def test_numbers_of_another_protocol_are_not_written_under_the_official_names(
-    tiny: Any, tmp_path: Path, capsys: Any
+    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long, "--set", "protocol=fiftyone"]
     assert main([str(word) for word in [*words, "--tf-csv", tmp_path / "m.csv"]]) == Exit.WRONG_USAGE

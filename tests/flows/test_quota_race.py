@@ -42,26 +42,28 @@ def assert_fair(seen: dict[str, Any]) -> None:
     assert seen["claims"] == {"True": 1, "False": 7}
 
 
-def test_parallel_uploads_share_the_quota_on_sqlite(tmp_path):
+def test_parallel_uploads_share_the_quota_on_sqlite(tmp_path: Path) -> None:
     seen = race("race_quota.py", tmp_path)
     assert seen["vendor"] == "sqlite"
     assert_fair(seen)
 
 
 @pytest.mark.services
-def test_parallel_uploads_share_the_quota_on_postgresql(tmp_path, postgres):
+def test_parallel_uploads_share_the_quota_on_postgresql(tmp_path: Path, postgres: str) -> None:
     seen = race("race_quota.py", tmp_path, DATABASE_URL=postgres)
     assert seen["vendor"] == "postgresql"
     assert_fair(seen)
 
 
 @pytest.mark.services
-def test_uploads_changes_cancels_and_comparisons_of_a_team_do_not_lock_each_other_out(tmp_path, postgres):
+def test_uploads_changes_cancels_and_comparisons_of_a_team_do_not_lock_each_other_out(
+    tmp_path: Path, postgres: str
+) -> None:
     seen = race("race_locks.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
     assert seen == {"taken": 12, "changed": 12, "cancelled": 12, "noted": 12, "compared": 12}
 
 
 @pytest.mark.services
-def test_imports_and_the_submissions_of_their_phases_do_not_lock_each_other_out(tmp_path, postgres):
+def test_imports_and_the_submissions_of_their_phases_do_not_lock_each_other_out(tmp_path: Path, postgres: str) -> None:
     seen = race("race_import.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
     assert seen == {"imported": 4, "taken": 20, "ended": 80, "cancelled": 40}

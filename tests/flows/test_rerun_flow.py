@@ -12,7 +12,8 @@ from evaluator import scoring
 from evaluator.digits import published
 from evaluator.request import ScoringRequest
 from tests.evaluator.options import with_intervals
-from tests.flows.running import TRIES, wait_for
+from tests.flows.conftest import Start
+from tests.flows.running import TRIES, Running, wait_for
 from tests.flows.taking_part import open_challenge
 
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
@@ -39,7 +40,7 @@ def taken(service: Any) -> list[str]:
     return re.findall(r"Task (worker\.\w+)\[\S+\] received", (service.home / "logs" / "worker.log").read_text())
 
 
-def test_of_a_backlog_of_both_kinds_scorings_are_taken_first(start):
+def test_of_a_backlog_of_both_kinds_scorings_are_taken_first(start: Start) -> None:
     service = start(WORKER_PROCESSES=1, DJANGO_SETTINGS_MODULE="server.settings")
     service.worker()
     service.freeze()
@@ -62,7 +63,9 @@ def settled(service: Any, identifier: str) -> dict[str, Any]:
     return dict(wait_for(lambda: (found := service.submission(identifier))["stage"] is None and found))
 
 
-def test_interval_is_that_of_the_evaluator_and_follows_the_score(service, predictions, content):
+def test_interval_is_that_of_the_evaluator_and_follows_the_score(
+    service: Running, predictions: Path, content: bytes
+) -> None:
     identifier = service.submit(content)
     first = service.ended(identifier)
     assert (first["stage"], first["intervals"]) in [
@@ -92,7 +95,9 @@ def interrupted(service: Any, content: bytes) -> str:
     raise AssertionError(f"each of {TRIES} intervals was there before its worker could be killed")
 
 
-def test_worker_that_is_killed_over_an_interval_leaves_an_interval_and_one_evaluation(service, content):
+def test_worker_that_is_killed_over_an_interval_leaves_an_interval_and_one_evaluation(
+    service: Running, content: bytes
+) -> None:
     identifier = interrupted(service, content)
     assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
     assert (service.evaluations(identifier), service.column("attempts", identifier)) == (1, 1)
@@ -101,7 +106,9 @@ def test_worker_that_is_killed_over_an_interval_leaves_an_interval_and_one_evalu
     assert explained == [(len(("all", "public")),)] * service.rows("SELECT count(*) FROM submissions_evaluation")[0][0]
 
 
-def test_a_file_that_is_too_large_to_be_explained_keeps_score_and_interval(start, predictions, content):
+def test_a_file_that_is_too_large_to_be_explained_keeps_score_and_interval(
+    start: Start, predictions: Path, content: bytes
+) -> None:
     service = start(EXPLANATION_MAX_BYTES=1000)
     open_challenge(service, predictions, "ada")
     identifier = service.submit(content)

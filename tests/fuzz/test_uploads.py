@@ -1,17 +1,17 @@
 """A thousand damaged files from upload to answer."""
 
 from collections import Counter
-from typing import Any
 
 import pytest
 
+from tests.conftest import InlineQueue, Make
 from tests.fuzz.uploads import Site
 
 SHARES, SHARE = 4, 250
 
 
 @pytest.mark.parametrize("share", range(SHARES))
-def test_every_damaged_upload_is_scored_or_rejected(make: Any, inline_queue: Any, share: int) -> None:
+def test_every_damaged_upload_is_scored_or_rejected(make: Make, inline_queue: InlineQueue, share: int) -> None:
     site, counts = Site(make), Counter[str]()
     for seed in range(share * SHARE, (share + 1) * SHARE):
         more, failures = site.answers(seed)

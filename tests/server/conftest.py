@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import caches
-from django.test import Client
 
-from server.accounts.models import User
 from server.challenges.models import Phase, Team, Truth
 from server.organize.services import truths
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Status, Submission
@@ -46,36 +44,8 @@ def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fie
     return evaluation
 
 
-def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
-    """Return the fields from a test's markers of this name. The nearest marker takes precedence."""
-    return {
-        name: value for marker in reversed([*request.node.iter_markers(name)]) for name, value in marker.kwargs.items()
-    }
-
-
 @pytest.fixture
-def phase(make: Make, request: pytest.FixtureRequest) -> Phase:
-    """Create a running phase; `@pytest.mark.phase(challenge={"slug": "c"}, quota_per_day=2)` sets fields of both."""
-    fields = marked(request, "phase")
-    return make.phase(make.challenge(**fields.pop("challenge", {})), **fields)
-
-
-@pytest.fixture
-def member(make: Make, client: Client) -> User:
-    """Create the user whom `client` is signed in as."""
-    user = make.user()
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
-def team(make: Make, phase: Phase, member: User, request: pytest.FixtureRequest) -> Team:
-    """Create the member's team in the phase's challenge; `@pytest.mark.team(name="Owls")` sets its fields."""
-    return make.team(phase.challenge, member, **marked(request, "team"))
-
-
-@pytest.fixture
-def scored(make: Any) -> Scored:
+def scored(make: Make) -> Scored:
     """`scored(phase, 0.5)`, `scored(phase, 0.5, team=team, private=0.4, at=…)`: create a scored submission."""
 
     def score(

@@ -18,7 +18,9 @@ from server.accounts.models import ApiToken
 from server.accounts.services import confirm_own_address, issue_token
 from server.challenges.models import JoinRequest
 from server.submissions.services import quota
+from tests.conftest import InlineQueue, Make
 from tests.server.access_table import API, GROUPS, PAGES, ROLES, TABLE, Answers
+from tests.server.conftest import Scored
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 HEADERS = {
@@ -47,7 +49,7 @@ def routes(patterns: Any, before: str = "") -> Iterator[str]:
 class World:
     """A challenge with a submission whose scores are private, and users of every kind."""
 
-    def __init__(self, make: Any, scored: Any, *, visibility: str = "public") -> None:
+    def __init__(self, make: Make, scored: Scored, *, visibility: str = "public") -> None:
         self.people = {role: make.user(username=role) for role in ROLES[1:]}
         for role in GROUPS["employees"]:
             self.people[role].is_staff, self.people[role].is_superuser = True, role == "superuser"
@@ -133,7 +135,7 @@ def assert_safe(answer: Any) -> None:
 
 
 @pytest.fixture
-def world(make: Any, scored: Any, inline_queue: Any) -> World:
+def world(make: Make, scored: Scored, inline_queue: InlineQueue) -> World:
     return World(make, scored)
 
 
@@ -153,7 +155,7 @@ def test_the_table_has_every_address() -> None:
 
 
 @pytest.mark.parametrize("route", [route for route in PAGES | API if "<slug:slug>" in route])
-def test_a_private_challenge_does_not_exist_for_outsiders(route: str, make: Any, scored: Any) -> None:
+def test_a_private_challenge_does_not_exist_for_outsiders(route: str, make: Make, scored: Scored) -> None:
     found = World(make, scored, visibility="private").answers(route, tuple(TABLE[route]))
     for method, answers in found.items():
         assert {answers[role] for role in ("stranger", "foreign")} == {404}

@@ -1,7 +1,6 @@
 """Every deadline includes its own millisecond."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
@@ -12,6 +11,7 @@ from server.errors import Refused
 from server.pages.templatetags.components import next_change
 from server.pages.views.home import is_open
 from server.submissions.services import admission, intake
+from tests.conftest import Make
 
 DEADLINE = datetime(2026, 6, 1, 12, 0, 0, 250_400, tzinfo=UTC)
 IN_TIME = [DEADLINE - timedelta(seconds=1), DEADLINE, DEADLINE.replace(microsecond=250_999)]
@@ -34,7 +34,7 @@ def test_no_deadline_is_never_over() -> None:
 
 
 @pytest.mark.parametrize(("now", "over"), MOMENTS)
-def test_phase_registration_and_pages_follow_the_one_rule(make: Any, now: datetime, over: bool) -> None:
+def test_phase_registration_and_pages_follow_the_one_rule(make: Make, now: datetime, over: bool) -> None:
     challenge = make.challenge(opens_at=DEADLINE - timedelta(days=1), closes_at=DEADLINE)
     phase = make.phase(challenge, closes_at=DEADLINE)
     refused = []
@@ -50,7 +50,7 @@ def test_phase_registration_and_pages_follow_the_one_rule(make: Any, now: dateti
 
 
 @pytest.mark.usefixtures("inline_queue")
-def test_file_received_in_the_deadlines_own_millisecond_is_in_time(make: Any, monkeypatch: Any) -> None:
+def test_file_received_in_the_deadlines_own_millisecond_is_in_time(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     phase = make.phase(closes_at=DEADLINE, opens_at=DEADLINE - timedelta(days=1))
     team = make.team(phase.challenge)
     monkeypatch.setattr(intake, "database_now", lambda: DEADLINE.replace(microsecond=250_999))

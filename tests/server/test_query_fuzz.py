@@ -11,7 +11,11 @@ from django.http import QueryDict
 from django.test import Client
 from django.urls import get_resolver
 from django.utils.datastructures import MultiValueDict
+from pytest_django import Settings
 
+from server.accounts.models import User
+from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.test_access import APP_LABELS, routes
 
 OF_LISTS = ("q", "o", "p", "e", "all", "_to_field", "_changelist_filters", "at__year", "nonsense")  # admin
@@ -44,7 +48,7 @@ def addresses() -> list[str]:
 
 
 @pytest.fixture
-def superuser(make: Any, scored: Any) -> Any:
+def superuser(make: Make, scored: Scored) -> User:
     """Create a superuser who is in a team with a scored submission."""
     user = make.user(is_staff=True, is_superuser=True)
     challenge = make.challenge(slug="c", closes_at=datetime.now(UTC) + timedelta(days=1))
@@ -74,7 +78,7 @@ def names_read(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 @pytest.mark.parametrize("path", addresses())
-def test_no_query_is_a_server_error(path: str, superuser: Any, names_read: set[str], settings: Any) -> None:
+def test_no_query_is_a_server_error(path: str, superuser: User, names_read: set[str], settings: Settings) -> None:
     settings.API_REQUESTS_PER_MINUTE = 10**9
     client = Client(raise_request_exception=False)
     client.force_login(superuser)

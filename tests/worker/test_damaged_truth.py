@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings as configured
+from pytest_django import Settings
 
 from evaluator.problems import DamagedTruth
 from evaluator.scoring import prepare
@@ -17,6 +18,7 @@ from server.organize.services import truths
 from server.organize.services.importing import import_bundle
 from server.submissions.models import Evaluation, Rerun, Score, Submission
 from server.submissions.services import quota
+from tests.conftest import InlineQueue, Make
 from worker import tasks
 from worker.truths import restore
 
@@ -30,7 +32,7 @@ FILE = "made/submissions/quality-0.60.csv"
 
 
 @pytest.fixture
-def phase(tmp_path: Path, make: Any) -> Phase:
+def phase(tmp_path: Path, make: Make) -> Phase:
     synthesize("openimages-detection", tmp_path / "made", images=12, qualities=(0.6,))
     (tmp_path / "phases" / "main").mkdir(parents=True)
     (tmp_path / "made" / "truth").rename(tmp_path / "phases" / "main" / "truth")
@@ -40,7 +42,7 @@ def phase(tmp_path: Path, make: Any) -> Phase:
 
 
 @pytest.fixture
-def submit(phase: Phase, make: Any, tmp_path: Path) -> Callable[[], Submission]:
+def submit(phase: Phase, make: Make, tmp_path: Path) -> Callable[[], Submission]:
     def submit() -> Submission:
         made: Submission = make.submission(phase, content=(tmp_path / FILE).read_bytes())
         quota.charge(made, now=made.received_at)
@@ -72,7 +74,9 @@ pytestmark = pytest.mark.usefixtures("inline_queue")
 
 
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.9])
-def test_a_flipped_bit_is_repaired_and_the_submission_scored_in_the_same_go(phase, submit, part):
+def test_a_flipped_bit_is_repaired_and_the_submission_scored_in_the_same_go(
+    phase: Phase, submit: Callable[[], Submission], part
+) -> None:
     expected = scores(evaluated(submit()))
     path = prepared_file(phase)
     sound = path.read_bytes()
@@ -84,7 +88,9 @@ def test_a_flipped_bit_is_repaired_and_the_submission_scored_in_the_same_go(phas
     assert not list(Path(configured.FILE_UPLOAD_TEMP_DIR).iterdir())
 
 
-def test_a_truth_prepared_by_the_version_before_is_prepared_again(phase, submit):
+def test_a_truth_prepared_by_the_version_before_is_prepared_again(
+    phase: Phase, submit: Callable[[], Submission]
+) -> None:
     path = prepared_file(phase)
     sound = path.read_bytes()
     path.write_bytes(b"PODIUM\0\4" + sound[8:])
@@ -104,7 +110,9 @@ def active_file(phase: Phase) -> Path:
     return Path(phase.truths.get(active=True).prepared.path)
 
 
-def test_a_sound_file_of_another_truth_is_never_scored_against(phase, submit, tmp_path):
+def test_a_sound_file_of_another_truth_is_never_scored_against(
+    phase: Phase, submit: Callable[[], Submission], tmp_path: Path
+) -> None:
     expected = scores(evaluated(submit()))
     path = active_file(phase)
     sound = path.read_bytes()
@@ -115,7 +123,9 @@ def test_a_sound_file_of_another_truth_is_never_scored_against(phase, submit, tm
     assert {one.signature for one in Evaluation.objects.all()} == {phase.signature}
 
 
-def test_a_file_of_another_track_is_replaced_and_no_organizer_blamed(phase, submit, tmp_path):
+def test_a_file_of_another_track_is_replaced_and_no_organizer_blamed(
+    phase: Phase, submit: Callable[[], Submission], tmp_path: Path
+) -> None:
     synthesize("objectnet", tmp_path / "other", images=12, qualities=(0.6,))
     path = active_file(phase)
     sound = path.read_bytes()
@@ -125,7 +135,9 @@ def test_a_file_of_another_track_is_replaced_and_no_organizer_blamed(phase, subm
     assert path.read_bytes() == sound
 
 
-def test_intervals_and_explanations_repair_it_too(phase, submit, inline_queue):
+def test_intervals_and_explanations_repair_it_too(
+    phase: Phase, submit: Callable[[], Submission], inline_queue: InlineQueue
+) -> None:
     submission, path = evaluated(submit()), prepared_file(phase)
     for _ in range(2):
         flip(path, 3000)
@@ -134,7 +146,9 @@ def test_intervals_and_explanations_repair_it_too(phase, submit, inline_queue):
     assert all(low is not None for *_, low in scores(submission))
 
 
-def test_damage_that_cannot_be_repaired_is_the_platforms_fault(phase, submit, settings, caplog):
+def test_damage_that_cannot_be_repaired_is_the_platforms_fault(
+    phase: Phase, submit: Callable[[], Submission], settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     truth = phase.truths.get()
     Path(truth.source.path).write_bytes(b"not a zip")
     flip(prepared_file(phase), 3000)
@@ -148,7 +162,9 @@ def test_damage_that_cannot_be_repaired_is_the_platforms_fault(phase, submit, se
     assert phase.salt.strip() not in caplog.text
 
 
-def test_another_truth_is_never_put_in_its_place(phase, submit, tmp_path):
+def test_another_truth_is_never_put_in_its_place(
+    phase: Phase, submit: Callable[[], Submission], tmp_path: Path
+) -> None:
     """The stored source belongs to another truth, so the damaged file is not replaced."""
     boxes = tmp_path / "phases" / "main" / "truth" / "boxes.csv"
     boxes.write_text("\n".join(boxes.read_text().splitlines()[:-1]) + "\n")
@@ -162,7 +178,9 @@ def test_another_truth_is_never_put_in_its_place(phase, submit, tmp_path):
     assert Path(truth.prepared.path).read_bytes() == damaged
 
 
-def test_the_time_that_a_repair_takes_is_not_the_files(phase, submit, monkeypatch):
+def test_the_time_that_a_repair_takes_is_not_the_files(
+    phase: Phase, submit: Callable[[], Submission], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def slow(truth: Truth) -> None:
         raise SoftTimeLimitExceeded
 
@@ -175,14 +193,14 @@ def test_the_time_that_a_repair_takes_is_not_the_files(phase, submit, monkeypatc
     assert (submission.status, submission.failure_code) == ("queued", "")
 
 
-def test_who_waited_for_another_worker_finds_the_truth_sound(phase, monkeypatch):
+def test_who_waited_for_another_worker_finds_the_truth_sound(phase: Phase, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second repair would replace the file while the first worker uses it."""
     truth, path = phase.truths.get(), prepared_file(phase)
     monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("it was prepared once more"))
     restore(truth, DamagedTruth(path.name, "is damaged"))
 
 
-def test_a_repair_repeats_itself_without_harm(phase):
+def test_a_repair_repeats_itself_without_harm(phase: Phase) -> None:
     """Several workers may detect the same damage at once."""
     truth, path = phase.truths.get(), prepared_file(phase)
     sound, before = path.read_bytes(), set(path.parent.iterdir())

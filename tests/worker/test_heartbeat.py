@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.db import OperationalError
+from pytest_django import Settings
 
 from worker import heartbeat
 from worker.heartbeat import Heartbeat, LeaseLost
@@ -30,7 +30,7 @@ class Told:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Told:
+def told(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Told:
     settings.HEARTBEAT_SECONDS = 0.02
     monkeypatch.setattr(heartbeat, "MIN_BEAT_SECONDS", 0.02)
     monkeypatch.setattr(heartbeat, "close_old_connections", lambda: None)
@@ -49,20 +49,22 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.005)
 
 
-def test_it_beats_without_news(told, beating):
+def test_it_beats_without_news(told: Told, beating: Heartbeat) -> None:
     with beating:
         wait_for(lambda: len(told.beats) >= 3)
     assert set(told.beats) == {("", 0.0)}
 
 
-def test_news_is_told_before_the_next_regular_beat(told, beating, settings):
+def test_news_is_told_before_the_next_regular_beat(told: Told, beating: Heartbeat, settings: Settings) -> None:
     settings.HEARTBEAT_SECONDS = 1000
     with beating:
         beating.progress("matching", 0.25)
         wait_for(lambda: ("matching", 0.25) in told.beats)
 
 
-def test_much_news_is_told_once_in_a_while(told, beating, settings, monkeypatch):
+def test_much_news_is_told_once_in_a_while(
+    told: Told, beating: Heartbeat, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.HEARTBEAT_SECONDS = 1000
     monkeypatch.setattr(heartbeat, "MIN_BEAT_SECONDS", 1000)
     with beating:
@@ -73,7 +75,7 @@ def test_much_news_is_told_once_in_a_while(told, beating, settings, monkeypatch)
     assert len(told.beats) == 1
 
 
-def test_lost_lease_ends_the_scoring_at_its_next_step(told, beating):
+def test_lost_lease_ends_the_scoring_at_its_next_step(told: Told, beating: Heartbeat) -> None:
     told.lease_stands = False
     with beating:
         wait_for(beating.lost.is_set)
@@ -81,14 +83,14 @@ def test_lost_lease_ends_the_scoring_at_its_next_step(told, beating):
             beating.progress("scoring", 0.5)
 
 
-def test_database_that_is_away_for_a_while_is_waited_for(told, beating):
+def test_database_that_is_away_for_a_while_is_waited_for(told: Told, beating: Heartbeat) -> None:
     told.outages = 2
     with beating:
         wait_for(lambda: told.beats)
         beating.progress("scoring", 0.5)
 
 
-def test_it_ends_with_the_scoring_even_when_that_raises(beating, told):
+def test_it_ends_with_the_scoring_even_when_that_raises(beating: Heartbeat, told: Told) -> None:
     with pytest.raises(ZeroDivisionError), beating:
         raise ZeroDivisionError
     assert not beating.is_alive()

@@ -39,19 +39,19 @@ def slots(count: int) -> str:
     return subprocess.run(words, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True).stdout
 
 
-def test_last_process_is_left_for_small_files_and_the_slot_of_a_killed_one_is_free_again():
+def test_last_process_is_left_for_small_files_and_the_slot_of_a_killed_one_is_free_again() -> None:
     assert slots(1) == "1 0 1\n"
 
 
-def test_as_many_large_files_as_are_allowed_are_scored_at_once():
+def test_as_many_large_files_as_are_allowed_are_scored_at_once() -> None:
     assert slots(2) == "1 1 1\n"
 
 
-def test_worker_for_small_files_only_takes_no_large_one():
+def test_worker_for_small_files_only_takes_no_large_one() -> None:
     assert slots(0) == "0 0 0\n"
 
 
-def test_slot_can_be_released_before_the_end():
+def test_slot_can_be_released_before_the_end() -> None:
     with LargeFileSlot() as slot:
         assert slot.is_held
         slot.release()

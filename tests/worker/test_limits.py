@@ -4,9 +4,11 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from django.conf import settings
+from pytest_django import Settings
 
 from server.submissions.limits import file_limits
 from worker import limits
@@ -30,15 +32,15 @@ def under_limit(deed: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([sys.executable, "-c", code], cwd=settings.BASE_DIR, capture_output=True, text=True)
 
 
-def test_allocation_beyond_the_limit_is_a_memory_error():
+def test_allocation_beyond_the_limit_is_a_memory_error() -> None:
     assert "MemoryError" in under_limit("numpy.ones(2**27)").stderr
 
 
-def test_allocation_within_the_limit_is_granted():
+def test_allocation_within_the_limit_is_granted() -> None:
     assert under_limit("numpy.ones(2**24)").stdout == "done\n"
 
 
-def test_file_that_is_mapped_for_reading_does_not_count(tmp_path):
+def test_file_that_is_mapped_for_reading_does_not_count(tmp_path: Path) -> None:
     large = tmp_path / "large"
     with large.open("wb") as file:
         file.truncate(2**30)
@@ -46,7 +48,7 @@ def test_file_that_is_mapped_for_reading_does_not_count(tmp_path):
     assert under_limit(deed).stdout == "done\n"
 
 
-def test_time_that_only_passes_does_not_count(settings):
+def test_time_that_only_passes_does_not_count(settings: Settings) -> None:
     settings.EVALUATION_SECONDS = 0.2
     with limits.limited():
         time.sleep(0.6)
@@ -58,13 +60,13 @@ def spin(seconds: float) -> None:
         pass
 
 
-def test_computing_beyond_the_limit_ends_the_scoring(settings):
+def test_computing_beyond_the_limit_ends_the_scoring(settings: Settings) -> None:
     settings.EVALUATION_SECONDS = 0.2
     with pytest.raises(OutOfTime), limits.limited():
         spin(30)
 
 
-def test_small_file_has_less_time_and_never_more_than_any_other(settings):
+def test_small_file_has_less_time_and_never_more_than_any_other(settings: Settings) -> None:
     settings.SMALL_FILE_CPU_SECONDS = 0.2
     with pytest.raises(OutOfTime), limits.limited(small=True):
         spin(30)
@@ -79,14 +81,14 @@ def swallow_once() -> None:
     spin(30)
 
 
-def test_end_of_time_cannot_be_swallowed(settings, monkeypatch):
+def test_end_of_time_cannot_be_swallowed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.EVALUATION_SECONDS = 0.1
     monkeypatch.setattr(limits, "REPEAT_SECONDS", 0.1)
     with pytest.raises(OutOfTime), limits.limited():
         swallow_once()
 
 
-def test_time_of_one_scoring_is_not_counted_for_the_next(settings):
+def test_time_of_one_scoring_is_not_counted_for_the_next(settings: Settings) -> None:
     settings.EVALUATION_SECONDS = 0.3
     for _ in range(3):
         with limits.limited():
@@ -94,11 +96,11 @@ def test_time_of_one_scoring_is_not_counted_for_the_next(settings):
     spin(0.4)  # outside the block nothing is limited
 
 
-def test_file_limits_are_those_of_the_settings(settings):
+def test_file_limits_are_those_of_the_settings(settings: Settings) -> None:
     settings.LINE_MAX_BYTES = 12345
     assert file_limits().line_bytes == 12345
 
 
 @pytest.mark.parametrize(("error", "word"), [(MemoryError(), "memory"), (OutOfTime(), "minutes of computing time")])
-def test_sentence_names_the_limit_that_was_reached(error, word):
+def test_sentence_names_the_limit_that_was_reached(error, word) -> None:
     assert word in limits.exceeded_text(error)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pytest_django import Settings
 
 from evaluator import scoring
 from evaluator.problems import Findings, InvalidSubmission, InvalidTruth, Problem
 from evaluator.request import Bootstrap, ReportOptions, ScoringRequest
 from server.submissions.models import Replicates, Rerun, Score, Submission
+from tests.conftest import InlineQueue, Make
 from worker import tasks
 from worker.limits import OutOfTime
 
@@ -52,7 +54,7 @@ def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
 
 @pytest.fixture
-def waiting(make: Any, inline_queue: Any, scorer: Any) -> Rerun:
+def waiting(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]) -> Rerun:
     """Create a scored submission and return its queued rerun."""
     submission = make.submission(make.phase())
     scorer(report())
@@ -67,7 +69,7 @@ def outcome(rerun: Rerun) -> tuple[str, str]:
     return ("done" if left is None else left.failure or "waiting"), stage
 
 
-def test_first_scoring_draws_nothing(make, inline_queue, scorer):
+def test_first_scoring_draws_nothing(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]) -> None:
     submission = make.submission(make.phase())
     asked: list[ScoringRequest] = []
     scorer(lambda request: asked.append(request) or report()(request))
@@ -75,7 +77,7 @@ def test_first_scoring_draws_nothing(make, inline_queue, scorer):
     assert asked[0].report == ReportOptions()
 
 
-def test_intervals_and_the_headlines_replicates_are_recorded(waiting):
+def test_intervals_and_the_headlines_replicates_are_recorded(waiting: Rerun) -> None:
     tasks.rerun(waiting.pk)
     assert (Score.objects.get().low, Score.objects.get().high, outcome(waiting)) == (0.5, 0.75, ("done", ""))
     values = array("d")
@@ -83,7 +85,9 @@ def test_intervals_and_the_headlines_replicates_are_recorded(waiting):
     assert [str(value) for value in values] == [str(value) for value in REPLICATES]
 
 
-def test_scorer_is_told_how_many_of_which_draws_and_where_they_lie(waiting, scorer, settings):
+def test_scorer_is_told_how_many_of_which_draws_and_where_they_lie(
+    waiting: Rerun, scorer: Callable[[Any], None], settings: Settings
+) -> None:
     settings.INTERVAL_REPLICATES = 7
     asked: list[ScoringRequest] = []
     scorer(lambda request: asked.append(request) or report()(request))
@@ -92,7 +96,7 @@ def test_scorer_is_told_how_many_of_which_draws_and_where_they_lie(waiting, scor
     assert waiting.truth.draws.parent == settings.TRUTH_ROOT
 
 
-def test_second_message_does_nothing(waiting):
+def test_second_message_does_nothing(waiting: Rerun) -> None:
     tasks.rerun(waiting.pk)
     tasks.rerun(waiting.pk)
     assert outcome(waiting) == ("done", "")
@@ -107,7 +111,9 @@ def test_second_message_does_nothing(waiting):
         (InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="b.csv"))), "truth_bad_value in b.csv"),
     ],
 )
-def test_what_another_try_cannot_mend_is_given_up_at_once_with_an_alarm(waiting, scorer, error, words, caplog):
+def test_what_another_try_cannot_mend_is_given_up_at_once_with_an_alarm(
+    waiting: Rerun, scorer: Callable[[Any], None], error, words, caplog: pytest.LogCaptureFixture
+) -> None:
     scorer(error)
     tasks.rerun(waiting.pk)
     failure, stage = outcome(waiting)
@@ -123,7 +129,9 @@ def explaining(waiting: Rerun) -> Rerun:
 
 
 @pytest.mark.parametrize("purpose", [Rerun.Purpose.INTERVALS, Rerun.Purpose.EXPLANATION])
-def test_rerun_of_a_small_file_that_computes_long_is_put_back_as_a_large_one(waiting, scorer, purpose):
+def test_rerun_of_a_small_file_that_computes_long_is_put_back_as_a_large_one(
+    waiting: Rerun, scorer: Callable[[Any], None], purpose
+) -> None:
     Rerun.objects.update(purpose=purpose)
     Submission.objects.update(small=True)
     scorer(OutOfTime())
@@ -134,7 +142,9 @@ def test_rerun_of_a_small_file_that_computes_long_is_put_back_as_a_large_one(wai
     assert "computing time" in Rerun.objects.get().failure  # a large file has the whole time and is not queued again
 
 
-def test_scorer_is_asked_to_explain_files_up_to_a_size(waiting, scorer, settings):
+def test_scorer_is_asked_to_explain_files_up_to_a_size(
+    waiting: Rerun, scorer: Callable[[Any], None], settings: Settings
+) -> None:
     settings.EXPLANATION_MAX_BYTES = 77
     follows, asked = explaining(waiting), []
     scorer(lambda request: asked.append(request) or report()(request))
@@ -143,7 +153,9 @@ def test_scorer_is_asked_to_explain_files_up_to_a_size(waiting, scorer, settings
     assert asked[0].resources.limits.decompressed_bytes == 77
 
 
-def test_explanation_that_a_file_is_too_large_for_is_no_alarm(waiting, scorer, caplog):
+def test_explanation_that_a_file_is_too_large_for_is_no_alarm(
+    waiting: Rerun, scorer: Callable[[Any], None], caplog: pytest.LogCaptureFixture
+) -> None:
     follows = explaining(waiting)
     scorer(InvalidSubmission(Findings.of(Problem("too_large", "secret"))))
     tasks.rerun(follows.pk)
@@ -152,7 +164,9 @@ def test_explanation_that_a_file_is_too_large_for_is_no_alarm(waiting, scorer, c
     assert "alarm" not in caplog.text
 
 
-def test_explanation_of_another_score_is_an_alarm(waiting, scorer, caplog):
+def test_explanation_of_another_score_is_an_alarm(
+    waiting: Rerun, scorer: Callable[[Any], None], caplog: pytest.LogCaptureFixture
+) -> None:
     follows = explaining(waiting)
     scorer(report(0.5))
     tasks.rerun(follows.pk)
@@ -160,7 +174,9 @@ def test_explanation_of_another_score_is_an_alarm(waiting, scorer, caplog):
     assert "alarm" in caplog.text
 
 
-def test_other_score_the_second_time_is_an_alarm_and_not_recorded(waiting, scorer, caplog):
+def test_other_score_the_second_time_is_an_alarm_and_not_recorded(
+    waiting: Rerun, scorer: Callable[[Any], None], caplog: pytest.LogCaptureFixture
+) -> None:
     scorer(report(0.5))
     tasks.rerun(waiting.pk)
     assert "got other scores when it was repeated" in outcome(waiting)[0]
@@ -168,14 +184,14 @@ def test_other_score_the_second_time_is_an_alarm_and_not_recorded(waiting, score
     assert "alarm" in caplog.text
 
 
-def test_bug_is_tried_again_and_raised_for_the_log(waiting, scorer):
+def test_bug_is_tried_again_and_raised_for_the_log(waiting: Rerun, scorer: Callable[[Any], None]) -> None:
     scorer(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         tasks.rerun(waiting.pk)
     assert outcome(waiting) == ("waiting", "bootstrapping")
 
 
-def test_lost_lease_ends_it(waiting, scorer):
+def test_lost_lease_ends_it(waiting: Rerun, scorer: Callable[[Any], None]) -> None:
     def taken_over(request: ScoringRequest) -> Any:
         Rerun.objects.update(lease_token=None, lease_until=None)
         request.resources.progress("bootstrapping", 0.5)
@@ -186,7 +202,9 @@ def test_lost_lease_ends_it(waiting, scorer):
     assert outcome(waiting) == ("waiting", "bootstrapping")
 
 
-def test_worker_that_is_stopped_puts_it_back_without_counting_the_attempt(waiting, scorer):
+def test_worker_that_is_stopped_puts_it_back_without_counting_the_attempt(
+    waiting: Rerun, scorer: Callable[[Any], None]
+) -> None:
     scorer(SystemExit())
     with pytest.raises(SystemExit):
         tasks.rerun(waiting.pk)

@@ -1,20 +1,24 @@
 """A worker that cannot read the stored files fails no submission, logs an alarm and takes no work until it can."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from uuid import UUID
 
 import pytest
+from pytest_django import Settings
 
 from evaluator import scoring
 from evaluator.request import ScoringRequest
-from server.submissions.models import Rerun, Status, Submission
+from server.organize.services.truths import Unrestorable
+from server.submissions.models import Replicates, Rerun, Status, Submission
+from tests.conftest import InlineQueue, Make
 from tests.worker.test_rerun import report
 from worker import storage_check, tasks
 from worker.storage_check import STOPPED
 
 
 @pytest.fixture(autouse=True)
-def worker(monkeypatch: pytest.MonkeyPatch, inline_queue: Any) -> Any:
+def worker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> Iterator[InlineQueue]:
     """A working worker that never pauses."""
     monkeypatch.setattr(storage_check, "PAUSE_SECONDS", 0)
     monkeypatch.setattr(scoring, "score", report())
@@ -24,7 +28,7 @@ def worker(monkeypatch: pytest.MonkeyPatch, inline_queue: Any) -> Any:
 
 
 @pytest.fixture
-def submissions(make: Any) -> list[Submission]:
+def submissions(make: Make) -> list[Submission]:
     phase = make.phase()
     return [make.submission(phase) for _ in range(8)]
 
@@ -56,21 +60,21 @@ def show(*paths: Path) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 20])
-def test_worker_without_the_uploads_fails_nothing(submissions, times):
+def test_worker_without_the_uploads_fails_nothing(submissions: list[Submission], times: int) -> None:
     hide(*map(upload, submissions))
     for _ in range(times):
         evaluate()
     assert outcomes() == {("queued", 0, "")}
 
 
-def test_worker_without_the_truth_does_not_blame_the_organizer(make):
+def test_worker_without_the_truth_does_not_blame_the_organizer(make: Make) -> None:
     submission = make.submission(make.phase())
     hide(truth(submission))
     evaluate()
     assert outcomes() == {("queued", 0, "")}
 
 
-def test_it_says_so_and_claims_nothing_more(submissions, caplog):
+def test_it_says_so_and_claims_nothing_more(submissions: list[Submission], caplog: pytest.LogCaptureFixture) -> None:
     hide(*map(upload, submissions))
     for _ in range(5):
         evaluate()
@@ -78,7 +82,7 @@ def test_it_says_so_and_claims_nothing_more(submissions, caplog):
     assert sum("takes no work" in line.message for line in caplog.records) == 4
 
 
-def test_messages_that_it_gets_meanwhile_are_left_to_others(submissions, worker):
+def test_messages_that_it_gets_meanwhile_are_left_to_others(submissions: list[Submission], worker: InlineQueue) -> None:
     hide(*map(upload, submissions))
     evaluate()
     worker.sent.clear()
@@ -87,7 +91,7 @@ def test_messages_that_it_gets_meanwhile_are_left_to_others(submissions, worker)
     assert (worker.sent, worker.sent_later) == ([submissions[0].pk], [7])
 
 
-def test_it_takes_work_again_when_it_can_read(submissions, caplog):
+def test_it_takes_work_again_when_it_can_read(submissions: list[Submission], caplog: pytest.LogCaptureFixture) -> None:
     hide(*map(upload, submissions))
     evaluate()
     show(*map(upload, submissions))
@@ -96,7 +100,9 @@ def test_it_takes_work_again_when_it_can_read(submissions, caplog):
     assert "takes work" in caplog.text
 
 
-def test_single_lost_file_does_not_stop_the_worker(submissions, caplog):
+def test_single_lost_file_does_not_stop_the_worker(
+    submissions: list[Submission], caplog: pytest.LogCaptureFixture
+) -> None:
     hide(upload(submissions[0]))
     for _ in submissions:
         evaluate()
@@ -106,7 +112,9 @@ def test_single_lost_file_does_not_stop_the_worker(submissions, caplog):
     assert "alarm" in caplog.text
 
 
-def test_file_that_vanishes_while_it_is_read_is_no_accident(submissions, monkeypatch):
+def test_file_that_vanishes_while_it_is_read_is_no_accident(
+    submissions: list[Submission], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def vanished(request: ScoringRequest) -> None:
         hide(request.submission)
         raise FileNotFoundError(request.submission)
@@ -117,7 +125,9 @@ def test_file_that_vanishes_while_it_is_read_is_no_accident(submissions, monkeyp
 
 
 @pytest.mark.parametrize("content", [b"", b"ImageId,PredictionString\nother,\n", b"x" * 33])
-def test_a_stored_file_that_was_changed_is_not_scored_and_nobody_is_blamed(submissions, content, caplog):
+def test_a_stored_file_that_was_changed_is_not_scored_and_nobody_is_blamed(
+    submissions: list[Submission], content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
     changed = submissions[0]
     upload(changed).write_bytes(content)
     for _ in submissions:
@@ -129,7 +139,7 @@ def test_a_stored_file_that_was_changed_is_not_scored_and_nobody_is_blamed(submi
     assert f"alarm: submission {changed.pk} cannot be scored here: {upload(changed)} is damaged" in caplog.text
 
 
-def test_a_changed_file_of_the_same_size_is_not_scored(make):
+def test_a_changed_file_of_the_same_size_is_not_scored(make: Make) -> None:
     submission = make.submission(make.phase())
     content = upload(submission).read_bytes()
     upload(submission).write_bytes(content.replace(b"image", b"imagf"))
@@ -141,7 +151,9 @@ def test_a_changed_file_of_the_same_size_is_not_scored(make):
     assert outcomes() == {("scored", 1, "")}
 
 
-def test_other_trouble_with_files_stays_an_accident(submissions, monkeypatch):
+def test_other_trouble_with_files_stays_an_accident(
+    submissions: list[Submission], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(request: ScoringRequest) -> None:
         raise OSError(28, "No space left on device")
 
@@ -157,26 +169,92 @@ def waiting(submissions: list[Submission]) -> Rerun:
     return Rerun.objects.get()
 
 
-def test_rerun_of_a_worker_without_the_files_waits_uncounted(waiting, submissions):
+def test_rerun_of_a_worker_without_the_files_waits_uncounted(waiting: Rerun, submissions: list[Submission]) -> None:
     hide(*map(upload, submissions))
     tasks.rerun(waiting.pk)
     waiting.refresh_from_db()
     assert (waiting.attempts, waiting.failure, waiting.lease_token) == (0, "", None)
 
 
-def test_rerun_of_a_lost_file_is_given_up_in_the_end(waiting, settings, caplog):
+def rerun_often(times: int) -> None:
+    """Let the worker try the queued reruns again and again, as after each pause."""
+    for _ in range(times):
+        Rerun.objects.update(not_before=None)
+        tasks.rerun(Rerun.objects.first().pk)
+
+
+def outcomes_of_reruns() -> set[tuple[int, str, UUID | None, bool]]:
+    """Return attempts, failure, lease and whether it waits, of every rerun."""
+    rows = Rerun.objects.values_list("attempts", "failure", "lease_token", "not_before")
+    return {(attempts, failure, lease, pause is not None) for attempts, failure, lease, pause in rows}
+
+
+def test_rerun_of_a_lost_file_waits_and_is_never_given_up(
+    waiting: Rerun, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     hide(upload(waiting.submission))
-    for _ in range(settings.EVALUATION_ATTEMPTS):
-        tasks.rerun(waiting.pk)
-    waiting.refresh_from_db()
-    assert "missing or damaged" in waiting.failure
-    assert "alarm" in caplog.text
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
+    assert caplog.text.count("alarm") == settings.EVALUATION_ATTEMPTS + 1
 
 
-def test_rerun_of_a_changed_file_records_nothing(waiting, settings):
+def test_rerun_of_a_changed_file_records_nothing(waiting: Rerun, settings: Settings) -> None:
     upload(waiting.submission).write_bytes(b"other")
-    for _ in range(settings.EVALUATION_ATTEMPTS):
-        tasks.rerun(waiting.pk)
-    waiting.refresh_from_db()
-    assert "damaged" in waiting.failure
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
     assert Submission.objects.get(pk=waiting.submission_id).status == Status.SCORED
+
+
+@pytest.fixture
+def other(make: Make, submissions: list[Submission]) -> list[Submission]:
+    """Create a second phase with submissions."""
+    phase = make.phase()
+    return [make.submission(phase) for _ in range(storage_check.SAMPLE)]
+
+
+def test_a_worker_that_lacks_only_the_truths_stops(
+    waiting: Rerun, submissions: list[Submission], other: list[Submission]
+) -> None:
+    hide(truth(submissions[0]), truth(other[0]))
+    tasks.rerun(waiting.pk)
+    assert STOPPED[0] == 1
+    assert outcomes_of_reruns() == {(0, "", None, False)}
+    show(truth(submissions[0]))
+    tasks.rerun(waiting.pk)
+    assert (STOPPED[0], Replicates.objects.count()) == (0, 1)
+
+
+def test_a_single_lost_truth_does_not_stop_the_worker(
+    waiting: Rerun,
+    submissions: list[Submission],
+    other: list[Submission],
+    settings: Settings,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hide(truth(submissions[0]))
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
+    assert STOPPED[0] == 0
+    assert f"alarm: rerun {waiting.pk} cannot be scored here: {truth(submissions[0])} cannot be read" in caplog.text
+    for _ in range(len(submissions) + len(other)):
+        if Submission.objects.queued().exists():
+            evaluate()
+    assert {one.status for one in Submission.objects.filter(phase=other[0].phase)} == {Status.SCORED}
+    assert set(Submission.objects.queued().values_list("phase", "attempts")) == {(submissions[0].phase_id, 0)}
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), Unrestorable("cannot be prepared again")])
+def test_a_fault_of_the_platform_never_ends_a_rerun(
+    waiting: Rerun,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(request: ScoringRequest) -> None:
+        raise error
+
+    monkeypatch.setattr(scoring, "score", fail)
+    rerun_often(settings.EVALUATION_ATTEMPTS + 1)
+    assert outcomes_of_reruns() == {(0, "", None, True)}
+    assert f"alarm: rerun {waiting.pk} cannot be scored here: {error}" in caplog.text

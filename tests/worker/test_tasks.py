@@ -1,11 +1,13 @@
 """The task `evaluate`: the effect of each outcome of a scoring on the submission."""
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
+from pytest_django import Settings
 
 from evaluator import scoring
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, InvalidTruth, Notice, Problem
@@ -13,6 +15,7 @@ from evaluator.report import Report, SplitReport
 from evaluator.request import ScoringRequest
 from server.submissions.models import Evaluation, Rerun, Score, Submission
 from server.submissions.services import lifecycle, quota
+from tests.conftest import InlineQueue, Make
 from worker import tasks
 from worker.limits import OutOfTime
 
@@ -31,14 +34,14 @@ def findings() -> Findings:
 
 
 @pytest.fixture
-def submission(make: Any, inline_queue: Any) -> Submission:
+def submission(make: Make, inline_queue: InlineQueue) -> Submission:
     made: Submission = make.submission(make.phase())
     quota.charge(made, now=made.received_at)
     return made
 
 
 @pytest.fixture
-def scorer(monkeypatch: pytest.MonkeyPatch) -> Any:
+def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
     """`scorer(outcome)`: set what the evaluator returns, raises or does."""
 
     def replace(outcome: Any) -> None:
@@ -67,26 +70,28 @@ def used(submission: Submission) -> int:
     return quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used
 
 
-def test_scored_submission_has_its_numbers_in_columns(submission, scorer):
+def test_scored_submission_has_its_numbers_in_columns(submission: Submission, scorer: Callable[[object], None]) -> None:
     scorer(report(0.75))
     assert evaluate(submission).status == "scored"
     assert set(Score.objects.values_list("split", "metric", "value")) == {("all", "mAP", 0.75), ("public", "mAP", 0.75)}
 
 
-def test_undefined_number_is_empty(submission, scorer):
+def test_undefined_number_is_empty(submission: Submission, scorer: Callable[[object], None]) -> None:
     scorer(report(None))
     evaluate(submission)
     assert set(Score.objects.values_list("value", flat=True)) == {None}
 
 
-def test_second_message_scores_nothing_twice(submission, scorer):
+def test_second_message_scores_nothing_twice(submission: Submission, scorer: Callable[[object], None]) -> None:
     scorer(report())
     evaluate(submission)
     evaluate(submission)
     assert Evaluation.objects.count() == 1
 
 
-def test_scorer_is_given_the_phase_and_the_limits(submission, scorer, settings):
+def test_scorer_is_given_the_phase_and_the_limits(
+    submission: Submission, scorer: Callable[[object], None], settings: Settings
+) -> None:
     settings.SUBMISSION_MAX_BOXES = 7
     submission.phase.parameters = {"group_of_weight": 0.0}
     submission.phase.save()
@@ -96,7 +101,7 @@ def test_scorer_is_given_the_phase_and_the_limits(submission, scorer, settings):
     assert (given[0].parameters, given[0].resources.limits.boxes) == ({"group_of_weight": 0.0}, 7)
 
 
-def test_progress_of_the_scorer_is_on_the_row(submission, scorer):
+def test_progress_of_the_scorer_is_on_the_row(submission: Submission, scorer: Callable[[object], None]) -> None:
     seen = []
 
     def slow(request: ScoringRequest) -> Report:
@@ -109,7 +114,7 @@ def test_progress_of_the_scorer_is_on_the_row(submission, scorer):
     assert seen == [("matching", 0.5)]
 
 
-def test_bad_file_is_rejected_with_its_places(submission, scorer):
+def test_bad_file_is_rejected_with_its_places(submission: Submission, scorer: Callable[[object], None]) -> None:
     scorer(InvalidSubmission(findings()))
     row = evaluate(submission)
     assert (row.status, row.fault, row.problems["total"]) == ("rejected", "participant", 1)
@@ -131,14 +136,18 @@ def test_bad_file_is_rejected_with_its_places(submission, scorer):
         (OutOfTime(), "participant", "took longer than 30 minutes of computing time", 1),
     ],
 )
-def test_what_another_try_cannot_mend_fails_at_once(submission, scorer, error, fault, words, cost):
+def test_what_another_try_cannot_mend_fails_at_once(
+    submission: Submission, scorer: Callable[[object], None], error, fault, words, cost
+) -> None:
     scorer(error)
     row = evaluate(submission)
     assert (row.status, row.fault, words in row.failure) == ("failed", fault, True)
     assert used(submission) == cost
 
 
-def test_file_that_computes_too_long_is_out_of_time(submission, scorer, settings):
+def test_file_that_computes_too_long_is_out_of_time(
+    submission: Submission, scorer: Callable[[object], None], settings: Settings
+) -> None:
     settings.EVALUATION_SECONDS = 0.1
 
     def compute(request: ScoringRequest) -> Report:
@@ -150,7 +159,9 @@ def test_file_that_computes_too_long_is_out_of_time(submission, scorer, settings
     assert (row.status, row.failure_code, row.fault) == ("failed", "out_of_time", "participant")
 
 
-def test_small_file_that_computes_long_is_put_back_as_a_large_one_and_costs_nothing(submission, scorer, settings):
+def test_small_file_that_computes_long_is_put_back_as_a_large_one_and_costs_nothing(
+    submission: Submission, scorer: Callable[[object], None], settings: Settings
+) -> None:
     settings.SMALL_FILE_CPU_SECONDS = 0.1
     Submission.objects.update(small=True)
     scorer(lambda request: spin(0.5) or report())
@@ -160,13 +171,17 @@ def test_small_file_that_computes_long_is_put_back_as_a_large_one_and_costs_noth
     assert evaluate(submission).status == "scored"
 
 
-def test_small_file_beyond_the_memory_fails_like_any_other(submission, scorer):
+def test_small_file_beyond_the_memory_fails_like_any_other(
+    submission: Submission, scorer: Callable[[object], None]
+) -> None:
     Submission.objects.update(small=True)
     scorer(MemoryError())
     assert evaluate(submission).failure_code == "out_of_memory"
 
 
-def test_process_that_scores_a_small_file_keeps_its_slot_for_large_ones(submission, scorer, monkeypatch):
+def test_process_that_scores_a_small_file_keeps_its_slot_for_large_ones(
+    submission: Submission, scorer: Callable[[object], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     Submission.objects.update(small=True)
     left: list[str] = []
     monkeypatch.setattr(tasks.LargeFileSlot, "release", lambda slot: left.append("left"))
@@ -175,7 +190,9 @@ def test_process_that_scores_a_small_file_keeps_its_slot_for_large_ones(submissi
     assert left[:2] == ["scored", "left"]
 
 
-def test_worker_that_has_scored_wakes_others_for_both_kinds_of_jobs(submission, scorer, monkeypatch):
+def test_worker_that_has_scored_wakes_others_for_both_kinds_of_jobs(
+    submission: Submission, scorer: Callable[[object], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     woken: list[type] = []
     monkeypatch.setattr(tasks.scheduling, "wake", woken.append)
     scorer(InvalidSubmission(findings()))
@@ -183,13 +200,15 @@ def test_worker_that_has_scored_wakes_others_for_both_kinds_of_jobs(submission, 
     assert woken == [Submission, Rerun]
 
 
-def test_file_that_waits_for_a_busy_machine_is_scored(submission, scorer, settings):
+def test_file_that_waits_for_a_busy_machine_is_scored(
+    submission: Submission, scorer: Callable[[object], None], settings: Settings
+) -> None:
     settings.EVALUATION_SECONDS = 0.1
     scorer(lambda request: time.sleep(0.4) or report())
     assert evaluate(submission).status == "scored"
 
 
-def test_scoring_that_hangs_is_tried_again(submission, scorer):
+def test_scoring_that_hangs_is_tried_again(submission: Submission, scorer: Callable[[object], None]) -> None:
     scorer(SoftTimeLimitExceeded())
     with pytest.raises(SoftTimeLimitExceeded):
         tasks.evaluate(str(submission.pk))
@@ -197,18 +216,20 @@ def test_scoring_that_hangs_is_tried_again(submission, scorer):
     assert (submission.status, submission.failure_code) == ("queued", "")
 
 
-def test_nothing_of_the_truth_is_told(submission, scorer, caplog):
+def test_nothing_of_the_truth_is_told(
+    submission: Submission, scorer: Callable[[object], None], caplog: pytest.LogCaptureFixture
+) -> None:
     scorer(InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="boxes.csv", line=3))))
     assert "secret" not in evaluate(submission).failure + caplog.text
     assert "truth_bad_value in boxes.csv, line 3" in caplog.text
 
 
-def test_phase_without_truth_is_the_organizers_fault(submission):
+def test_phase_without_truth_is_the_organizers_fault(submission: Submission) -> None:
     submission.phase.truths.update(active=False)
     assert evaluate(submission).fault == "organizer"
 
 
-def test_bug_is_tried_again_and_raised_for_the_log(submission, scorer):
+def test_bug_is_tried_again_and_raised_for_the_log(submission: Submission, scorer: Callable[[object], None]) -> None:
     scorer(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         tasks.evaluate(str(submission.pk))
@@ -216,7 +237,9 @@ def test_bug_is_tried_again_and_raised_for_the_log(submission, scorer):
     assert (submission.status, submission.attempts) == ("queued", 1)
 
 
-def test_bug_that_stays_is_failed_after_the_last_attempt(submission, scorer, settings):
+def test_bug_that_stays_is_failed_after_the_last_attempt(
+    submission: Submission, scorer: Callable[[object], None], settings: Settings
+) -> None:
     scorer(ZeroDivisionError())
     for _ in range(settings.EVALUATION_ATTEMPTS):
         with pytest.raises(ZeroDivisionError):
@@ -226,7 +249,9 @@ def test_bug_that_stays_is_failed_after_the_last_attempt(submission, scorer, set
     assert submission.failure.startswith("Scoring failed with ZeroDivisionError.")
 
 
-def test_cancelled_while_scored_stays_cancelled(make, submission, scorer):
+def test_cancelled_while_scored_stays_cancelled(
+    make: Make, submission: Submission, scorer: Callable[[object], None]
+) -> None:
     def cancelled_meanwhile(request: ScoringRequest) -> Report:
         lifecycle.cancel(submission=Submission.objects.get(pk=submission.pk), by=make.user())
         request.resources.progress("scoring", 0.5)
@@ -236,7 +261,9 @@ def test_cancelled_while_scored_stays_cancelled(make, submission, scorer):
     assert evaluate(submission).status == "cancelled"
 
 
-def test_late_result_of_a_cancelled_submission_is_not_recorded(make, submission, scorer):
+def test_late_result_of_a_cancelled_submission_is_not_recorded(
+    make: Make, submission: Submission, scorer: Callable[[object], None]
+) -> None:
     def cancelled_meanwhile(request: ScoringRequest) -> Report:
         lifecycle.cancel(submission=Submission.objects.get(pk=submission.pk), by=make.user())
         return report()
@@ -246,7 +273,9 @@ def test_late_result_of_a_cancelled_submission_is_not_recorded(make, submission,
     assert not Evaluation.objects.exists()
 
 
-def test_worker_that_is_stopped_puts_it_back_without_counting_the_attempt(submission, scorer):
+def test_worker_that_is_stopped_puts_it_back_without_counting_the_attempt(
+    submission: Submission, scorer: Callable[[object], None]
+) -> None:
     scorer(SystemExit())
     with pytest.raises(SystemExit):
         tasks.evaluate(str(submission.pk))

@@ -6,6 +6,7 @@ The reference implementations are ``evaluator.tracks.detection.scorer`` and ``ev
 import numpy as np
 from numba import types
 
+from evaluator.kernels import CROWD
 from evaluator.kernels.detection.state import COLLECTED, MAX_PER_IMAGE_AND_CLASS, STATE, TRUTH
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box, best_group, precedes
@@ -16,13 +17,13 @@ from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENC
 def unscored_class(truth, label):
     """Return the class code for entries that are not scored: one for each label, and one for all unknown labels.
 
-    These codes follow those of the real classes, and their curves are not reported. Such entries are stored because
-    time and memory would otherwise reveal which predictions are scored.
+    As in :class:`evaluator.tracks.detection.entries.Entries`. The curves of these codes are not reported. Such entries
+    are stored because time and memory would otherwise reveal which predictions are scored.
     """
     labels = len(truth.labels.starts) - 1
-    if label >= labels:
-        return label  # The label already is the code of an unscored class.
-    return labels + (label if label >= 0 else labels)
+    if label > labels:
+        return label  # It is such a code already.
+    return labels + 1 + (label if label >= 0 else labels)
 
 
 @inlined
@@ -36,6 +37,13 @@ def add_entry(truth, state, confidence, label, image, miss):
     if len(state.entry_images):
         state.entry_images[at] = image
     state.counts[ENTRIES] = at + 1
+
+
+@inlined
+def add_unscored(truth, state, confidence, label, image):
+    """Append an entry that is not scored, unless it is among the first predictions of its image."""
+    if state.image_predictions[image] > CROWD:
+        add_entry(truth, state, confidence, unscored_class(truth, label), image, 1)
 
 
 @inlined
@@ -63,10 +71,12 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
                 return
             confidence, coordinates = displaced, displaced_coordinates
     group, share = best_group(truth.groups, truth.groups_from[position], truth.groups_from[position + 1], coordinates)
+    label = np.int64(truth.verified[position])
     if group >= 0 and share >= threshold:
         state.group_confidences[group - offsets[1]] = max(state.group_confidences[group - offsets[1]], confidence)
+        add_unscored(truth, state, confidence, label, image)
     else:
-        add_entry(truth, state, confidence, np.int64(truth.verified[position]), image, 1)
+        add_entry(truth, state, confidence, label, image, 1)
 
 
 @inlined
@@ -101,8 +111,9 @@ def collect(state, image, label, confidence, coordinates):
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
     """Match one prediction of a known image, or collect it if the image is overfull; return a status.
 
-    ``position`` is -1 if the class is not verified in the image. When an image turns out to be overfull, the file has
-    to be read a second time; the rest of the first reading only counts predictions.
+    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the truth does not have it. When an
+    image turns out to be overfull, the file has to be read a second time; the rest of the first reading only counts
+    predictions.
 
     Returns
     -------
@@ -116,8 +127,12 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
         confidence += 0.0  # This turns -0.0 into 0.0.
         if state.overfull[image]:
             collect(state, image, label, confidence, coordinates)
-        elif position >= 0 and number <= MAX_PER_IMAGE_AND_CLASS:
+        elif number > MAX_PER_IMAGE_AND_CLASS:
+            return DONE
+        elif position >= 0:
             match_detection(truth, state, offsets, threshold, image, position, confidence, coordinates)
+        else:
+            add_unscored(truth, state, confidence, label, image)
     return DONE
 
 

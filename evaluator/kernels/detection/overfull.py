@@ -8,13 +8,12 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels.detection.matching import (
-    add_entry,
+    add_unscored,
     clear_class_positions,
     finish_image,
     match_detection,
     offsets_of,
     set_class_positions,
-    unscored_class,
 )
 from evaluator.kernels.detection.state import STATE, TRUTH
 from evaluator.kernels.jit import kernel
@@ -76,7 +75,7 @@ def match_collected(truth, state, threshold, one_image, groups_count, images, la
                 coordinates = (box[1], box[2], box[3], box[4])
                 match_detection(truth, state, offsets, threshold, image, position, box[0], coordinates)
             else:
-                add_entry(truth, state, box[0], unscored_class(truth, label), image, 1)
+                add_unscored(truth, state, box[0], label, image)
             at += 1
         clear_class_positions(truth, state, image)
         if one_image:

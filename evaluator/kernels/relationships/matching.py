@@ -6,6 +6,7 @@ The reference implementations are ``evaluator.tracks.relationships.scorer`` and 
 import numpy as np
 from numba import types
 
+from evaluator.kernels import CROWD
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import precedes
 from evaluator.kernels.reading import (
@@ -19,7 +20,7 @@ from evaluator.kernels.reading import (
     UNCLAIMED,
     UNKNOWN_LABELS,
 )
-from evaluator.kernels.relationships.state import MAX_DROPPED_PER_IMAGE, STATE, UNKNOWN_RELATIONS
+from evaluator.kernels.relationships.state import STATE, UNKNOWN_RELATIONS
 
 UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # What annotators verified about a label in an image.
 
@@ -179,7 +180,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     state.counts[UNKNOWN_LABELS] += one < 0 or two < 0
     state.image_predictions[image] += 1
     is_scored = _is_scored(truth, image, one, two)
-    if not is_scored and state.image_predictions[image] <= MAX_DROPPED_PER_IMAGE:
+    if not is_scored and state.image_predictions[image] <= CROWD:
         return DONE
     known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     entry = state.counts[ENTRIES]
@@ -189,7 +190,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     state.images[entry] = image
     state.relations[entry] = relation if relation >= 0 else kinds
     if not is_scored or truth.usage[image] == IGNORED:
-        state.relations[entry] = kinds + 1
+        state.relations[entry] += kinds + 1
     if is_scored and relation >= 0:
         key = ((image * known + one) * known + two) * (kinds + 1) + relation
         at = _first_triplet(truth, image, key)

@@ -12,7 +12,6 @@ from evaluator.kernels.text.lookup import INDEX, TextIndex
 UNKNOWN_RELATIONS = 9  # Index in State.counts; the smaller indices are in evaluator.kernels.reading.
 COUNTS = 10
 CANDIDATE_NUMBERS = 10  # These are confidence, overlap and the coordinates of both boxes.
-MAX_DROPPED_PER_IMAGE = 10_000  # Unscored pairs are stored only after this many predictions of their image.
 
 
 class KernelTruth(NamedTuple):
@@ -80,10 +79,10 @@ class RelationshipState(NamedTuple):
     best_entries : int64 array of shape (2 × M,)
         Entry of that pair, -1 if there is none.
     confidences, images, relations : float64, int32, int32 arrays of shape (capacity,)
-        The entries, ``counts[ENTRIES]`` of them: one for each pair that is scored. ``relations`` has the code of the
-        relation; the code after the last one for an unknown relation; the next one for a pair that is not scored.
-        Pairs that are not scored are dropped among the first 10,000 of an image and stored after that, because time and
-        memory would otherwise reveal which pairs are scored.
+        The entries, ``counts[ENTRIES]`` of them: one for each pair that is scored. ``relations`` is that of
+        :class:`evaluator.tracks.relationships.entries.PairEntries`. Pairs that are not scored are dropped among the
+        first :data:`~evaluator.kernels.CROWD` of an image and stored after that, because time and memory
+        would otherwise reveal which pairs are scored.
     """
 
     counts: NDArray[np.int64]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.average_precision import average_precisions, indices_by_group
+from evaluator.metrics.average_precision import indices_by_group, reported_average_precisions
 from evaluator.metrics.bootstrap import Numbers, Weights
 from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, ImageGroups, ImageRows
 from evaluator.report import CurveRow, SplitReport
@@ -25,8 +25,8 @@ class Entries:
     ----------
     images : int array of shape (N,)
     classes : int array of shape (N,)
-        The class after the last one is for entries that are not scored. Its curve is computed and dropped, because time
-        and memory would otherwise reveal which entries are scored.
+        Of C classes; C is for labels that the truth does not have. An entry that is not scored has C + 1 + its class.
+        Its curve is computed and dropped, because time and memory would otherwise reveal which entries are scored.
     confidences : float64 array of shape (N,)
     weights : float64 array of shape (N,)
         How much an entry adds to the true positives: 1 for a detection that hits an object, the weight of a group for
@@ -44,8 +44,8 @@ class Entries:
 
     def average_precisions(self, positives: Numbers) -> Numbers:
         """Return the average precision of each class, given its positives; both of shape (classes,)."""
-        with_unscored = np.append(positives, 1.0)
-        return average_precisions(self.classes, self.confidences, self.weights, with_unscored)[:-1]
+        count = 2 * len(positives) + 2
+        return reported_average_precisions(self.classes, self.confidences, self.weights, positives, count)
 
     def counts(self, classes: int, group_weight: float) -> EntryCounts:
         """Return the number of entries of each class."""
@@ -66,11 +66,14 @@ class ScoredDetections:
     truth : ObjectTruth
     entries : Entries
     group_weight : float
+    crowded : bool array of shape (images,)
+        See :func:`evaluator.metrics.resampling.crowded_images`.
     """
 
     truth: ObjectTruth
     entries: Entries
     group_weight: float
+    crowded: NDArray[np.bool_]
 
     def outcome(self) -> Outcome:
         """Return the outcome."""
@@ -78,7 +81,7 @@ class ScoredDetections:
 
     def report(self, split: str) -> SplitReport:
         """Return the report of a split."""
-        entries = self.entries[self.truth.splits[split][self.entries.images]]
+        entries = self.entries[self.truth.summed_images(split)[self.entries.images]]
         counts = entries.counts(len(self.truth.labels), self.group_weight)
         return split_report(self.truth, split, self.group_weight, entries.average_precisions, counts)
 
@@ -95,15 +98,14 @@ class ScoredDetections:
         return rows
 
     def statistics(self, image_rows: ImageRows) -> "DetectionStatistics":
-        """Return the statistics of the split whose images have a row in the weights."""
-        classes = len(self.truth.labels)
-        entries = self.entries[self.entries.classes < classes]
+        """Return the statistics of the split whose images have a row."""
+        count, entries = len(self.truth.labels) + 1, self.entries
         kinds = np.where(entries.weights >= 1, HIT, np.where(entries.weights > 0, PARTIAL_HIT, MISS)).astype(np.uint8)
-        rows = image_rows[entries.images]
+        rows, crowded = image_rows[entries.images], self.crowded[entries.images]
         return DetectionStatistics(
             self._images_of(self.truth.object_keys, image_rows),
             self._images_of(self.truth.group_keys, image_rows),
-            CurveSteps.of(entries.classes, entries.confidences, kinds, rows, classes),
+            CurveSteps.of(entries.classes, entries.confidences, kinds, rows, count, crowded=crowded),
             self.group_weight,
         )
 

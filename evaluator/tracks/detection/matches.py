@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.metrics.matching import winning_claims
+from evaluator.metrics.resampling import crowded_images
 from evaluator.tracks.detection.candidates import Detections
 from evaluator.tracks.detection.entries import Entries
 from evaluator.tracks.shared.label_truth import ObjectTruth
+from evaluator.truth import IGNORED
 
 NOT_FOUND = -np.inf
 
@@ -76,16 +78,24 @@ class Matches:
         targets = np.where(self.absorbed & is_found, self.groups, -1)
         return winning_claims(targets, self.detections.confidences, self.shares, self.detections.coordinates)
 
+    def crowded(self, truth: ObjectTruth) -> NDArray[np.bool_]:
+        """Return which images are crowded, shape (images,)."""
+        return crowded_images(np.bincount(self.detections.images, minlength=len(truth.images)))
+
     def entries(self, truth: ObjectTruth, group_weight: float) -> Entries:
         """Return the entries of the curves: all detections, including those that are not scored, and the found groups.
 
-        Detections that are not scored are entries of a class that has no report.
+        Detections that are not scored, and all entries of ignored images, are in classes that have no report.
         """
-        found = np.flatnonzero(self.found_groups)
+        labels, found = len(truth.labels), np.flatnonzero(self.found_groups)
+        unscored = labels + 1 + np.where(self.detections.labels >= 0, self.detections.labels, labels)
         group_images, group_labels = truth.images_and_labels(truth.group_keys[found])
+        images = np.concatenate([self.detections.images, group_images])
+        classes = np.concatenate([np.where(self.scored, self.curves, unscored), group_labels])
+        classes[(truth.usage[images] == IGNORED) & (classes < labels)] += labels + 1
         return Entries(
-            np.concatenate([self.detections.images, group_images]),
-            np.concatenate([np.where(self.scored, self.curves, len(truth.labels)), group_labels]),
+            images,
+            classes,
             np.concatenate([self.detections.confidences, self.group_confidences[found]]),
             np.concatenate([self.hits.astype(float), np.full(len(found), group_weight)]),
         )

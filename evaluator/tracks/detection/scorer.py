@@ -54,7 +54,7 @@ def outcome_of(truth: DetectionTruth, matches: Matches, parameters: DetectionPar
     """Return the outcome of a submission."""
     progress("scoring", 0.0)
     weight = parameters.group_of_weight
-    outcome = ScoredDetections(truth, matches.entries(truth, weight), weight).outcome()
+    outcome = ScoredDetections(truth, matches.entries(truth, weight), weight, matches.crowded(truth)).outcome()
     if parameters.protocol == "fiftyone":
         outcome = replace(outcome, splits=fiftyone.completed(truth, matches, outcome.splits, parameters))
     return outcome

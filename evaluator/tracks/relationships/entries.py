@@ -31,9 +31,8 @@ class PairEntries:
     images : int array of shape (N,)
         Code of the image of each pair.
     relations : int array of shape (N,)
-        Code of the relation. There are two more codes than relations: the first is for relations that are not in the
-        truth, the second for pairs that are not scored. The curve of the latter is computed and dropped, because
-        time would otherwise reveal which pairs are scored.
+        Code of one of R relations; R for a relation that the truth does not have. A pair that is not scored has
+        R + 1 + that code. Its curve is computed and dropped: time would otherwise reveal which pairs are scored.
     confidences : float64 array of shape (N,)
     misses : bool arrays of shape (N,), one for each of :data:`KINDS`
         Whether a pair is a false positive.
@@ -55,28 +54,19 @@ class PairEntries:
         return self if are_scored.all() else self[are_scored]
 
     def pooled(self, relations: int) -> Integers:
-        """Return codes that treat all relations as one: 0 for every scored pair, and 2 for every other pair."""
-        return np.where(self.relations > relations, np.uint8(2), np.uint8(0))
+        """Return the codes of two curves: 0 for the scored pairs of all relations, 1 for all other pairs."""
+        return (self.relations > relations).astype(np.uint8)
 
-    def steps(self, curves: Integers, image_rows: ImageRows, count: int) -> list[CurveSteps]:
+    def steps(
+        self, curves: Integers, image_rows: ImageRows, count: int, crowded: NDArray[np.bool_]
+    ) -> list[CurveSteps]:
         """Return the steps of ``count`` curves, once for each of :data:`KINDS`.
 
-        ``curves`` is the curve of each entry. Entries of images without a row in the weights are left out.
+        ``curves``, ``count`` and ``crowded``, all by entry, are as for :meth:`CurveSteps.of`.
         """
+        rows = image_rows[self.images]
         kinds = [np.where(missing, MISS, HIT).astype(np.uint8) for missing in self.misses]
-        return [CurveSteps.of(curves, self.confidences, kind, image_rows[self.images], count) for kind in kinds]
-
-
-def with_unscored(positives: Numbers) -> Numbers:
-    """Return the numbers of positives of the relations, of unknown relations and of pairs that are not scored.
-
-    The number is 0 for unknown relations, so their curve is not computed. It is 1 for pairs that are not scored, so
-    that computing their curve takes as long as any other.
-
-    >>> with_unscored(np.array([7, 2]))
-    array([7., 2., 0., 1.])
-    """
-    return np.append(positives, [0.0, 1.0])
+        return [CurveSteps.of(curves, self.confidences, kind, rows, count, crowded=crowded) for kind in kinds]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +84,8 @@ class ScoredPairs:
         once.
     weights : three floats
         As for :meth:`WeightedSplit.metrics`.
+    crowded : bool array of shape (images,)
+        See :func:`evaluator.metrics.resampling.crowded_images`.
     """
 
     truth: RelationshipsTruth
@@ -101,6 +93,7 @@ class ScoredPairs:
     found: Sequence[Integers]
     areas: Callable[[str], SplitAreas]
     weights: Weights
+    crowded: NDArray[np.bool_]
 
     def outcome(self) -> Outcome:
         """Return the reports of all splits, and functions that compute curves and statistics if they are needed."""
@@ -133,16 +126,15 @@ class ScoredPairs:
         return rows
 
     def statistics(self, image_rows: ImageRows) -> "PairStatistics":
-        """Return the statistics of the split whose images have a row in the weights."""
-        truth, relations = self.truth, len(self.truth.relations)
-        entries = self.entries.scored(relations)
-        known = entries[entries.relations < relations]
+        """Return the statistics of the split whose images have a place."""
+        truth, entries, relations = self.truth, self.entries, len(self.truth.relations)
+        crowded = self.crowded[entries.images]
         limits = np.repeat(np.arange(len(self.found)), [len(images) for images in self.found])
         return PairStatistics(
             positives=ImageGroups.of(truth.triplet_relations, image_rows[truth.triplet_images], relations),
             found=ImageGroups.of(limits, image_rows[np.concatenate(self.found)], len(self.found)),
-            by_relation=known.steps(known.relations, image_rows, relations),
-            pooled=entries.steps(np.zeros(len(entries.images), np.uint8), image_rows, 1),
+            by_relation=entries.steps(entries.relations, image_rows, relations + 1, crowded),
+            pooled=entries.steps(entries.pooled(relations), image_rows, 1, crowded),
             weights=self.weights,
         )
 

@@ -10,17 +10,18 @@ from evaluator.catalog import RELATIONSHIPS
 from evaluator.files.notices import notice_unknown_relations
 from evaluator.files.source import Source
 from evaluator.files.submission import SubmissionTable, read_submission
-from evaluator.metrics.average_precision import average_precisions
+from evaluator.metrics.average_precision import reported_average_precisions
 from evaluator.metrics.recall import hits_at
+from evaluator.metrics.resampling import crowded_images
 from evaluator.request import Progress
 from evaluator.tracks.interface import Outcome, Scorer
-from evaluator.tracks.relationships.entries import PairEntries, ScoredPairs, SplitAreas, with_unscored
+from evaluator.tracks.relationships.entries import PairEntries, ScoredPairs, SplitAreas
 from evaluator.tracks.relationships.pairs import PairMatches, match
 from evaluator.tracks.relationships.summary import RECALL_AT, Areas
 from evaluator.tracks.relationships.triplets import FIRST, LABELS, SECOND
 from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth, Weights
 from evaluator.tracks.shared.submissions import csv_text, empty_strings, notice_boxes, vocabularies_of, vocabulary_of
-from evaluator.truth import Truth
+from evaluator.truth import IGNORED, Truth
 
 
 def outcome_of(truth: RelationshipsTruth, matches: PairMatches, weights: Weights, progress: Progress) -> Outcome:
@@ -30,26 +31,28 @@ def outcome_of(truth: RelationshipsTruth, matches: PairMatches, weights: Weights
     """
     progress("scoring", 0.0)
     pairs = matches.pairs
-    relations = np.where(pairs.is_scored, pairs.relations, len(truth.relations) + 1)
+    counts = pairs.is_scored & (truth.usage[pairs.images] != IGNORED)
+    relations = np.where(counts, pairs.relations, pairs.relations + len(truth.relations) + 1)
     entries = PairEntries(pairs.images, relations, pairs.confidences, [~matches.hits, ~matches.phrase_hits])
     images = np.where(pairs.is_scored, pairs.images, pairs.images + len(truth.images))
     found = [pairs.images[hits_at(limit, images, pairs.confidences, matches.hits)] for limit in RECALL_AT]
 
     def areas(split: str) -> SplitAreas:
-        return areas_by_numpy(entries[truth.splits[split][entries.images]], len(truth.relations))
+        return areas_by_numpy(entries[truth.summed_images(split)[entries.images]], len(truth.relations))
 
-    return ScoredPairs(truth, entries, found, areas, weights).outcome()
+    crowded = crowded_images(np.bincount(pairs.images, minlength=len(truth.images)))
+    return ScoredPairs(truth, entries, found, areas, weights, crowded).outcome()
 
 
 def areas_by_numpy(entries: PairEntries, relations: int) -> SplitAreas:
     """Return the functions that compute the areas under the curves of some entries."""
 
-    def areas(curves: NDArray[Any], misses: NDArray[np.bool_]) -> Areas:
+    def areas(curves: NDArray[Any], count: int, misses: NDArray[np.bool_]) -> Areas:
         hits = (~misses).astype(float)
-        return lambda positives: average_precisions(curves, entries.confidences, hits, with_unscored(positives))[:-2]
+        return lambda positives: reported_average_precisions(curves, entries.confidences, hits, positives, count)
 
-    by_relation = [areas(entries.relations, misses) for misses in entries.misses]
-    return by_relation, [areas(entries.pooled(relations), misses) for misses in entries.misses]
+    by_relation = [areas(entries.relations, 2 * relations + 2, misses) for misses in entries.misses]
+    return by_relation, [areas(entries.pooled(relations), 2, misses) for misses in entries.misses]
 
 
 class RelationshipsScorer(Scorer[RelationshipsTruth, RelationshipsParameters, SubmissionTable]):

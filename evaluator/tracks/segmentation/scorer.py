@@ -153,8 +153,8 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         masks = Masks(column["compressed"], column["area"], column["size"])[detections.rows]
         matches = match(truth, detections, masks, parameters)
         progress("scoring", 0.0)
-        entries = matches.entries(truth, parameters.group_of_weight)
-        return ScoredDetections(truth, entries, parameters.group_of_weight).outcome()
+        weight = parameters.group_of_weight
+        return ScoredDetections(truth, matches.entries(truth, weight), weight, matches.crowded(truth)).outcome()
 
     def template(self, truth: SegmentationTruth) -> str:
         """Return a row with an empty prediction string for every image; a side that is not known is 1."""

@@ -1,6 +1,6 @@
 """Entries of curves, sorted into a bucket for each class and half of the images, and average precisions by kernels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -58,14 +58,16 @@ class EntryBuckets:
         for number in buckets:
             self.bucket(number).sort()
 
-    def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> Iterator[float]:
-        """Yield the average precision of each class over some halves of the images, NaN for a class without positives.
+    def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> NDArray[np.float64]:
+        """Return the average precision of the first classes over some halves, NaN for a class without positives.
 
-        ``positives`` has the positives of the first classes; other classes are left out.
+        All curves are computed, also those of a class without positives and of a class after those in ``positives``:
+        time would otherwise reveal which classes have positives, and which entries are not scored.
         """
-        room = np.empty((2, len(self.keys)))
-        nothing = np.empty(0, np.uint64)
-        for label in range(len(positives)):
+        room, nothing = np.empty((2, len(self.keys))), np.empty(0, np.uint64)
+        found = np.empty(len(self.ends) // 2)
+        for label in range(len(found)):
             parts = [self.bucket(2 * label + half) if half in halves else nothing for half in (0, 1)]
-            defined = positives[label] > 0
-            yield average_precision(*parts, positives[label], *room) if defined else np.nan
+            defined = label < len(positives) and positives[label] > 0
+            found[label] = average_precision(*parts, positives[label] if defined else 1.0, *room)
+        return np.where(positives > 0, found[: len(positives)], np.nan)

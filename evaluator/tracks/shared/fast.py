@@ -46,6 +46,10 @@ class KernelState(Protocol):
         """For each image of the truth, 1 if the submission has named it; shape (images,)."""
 
     @property
+    def image_predictions(self) -> NDArray[np.int32]:
+        """Number of predictions of each image of the truth, shape (images,)."""
+
+    @property
     def counts(self) -> NDArray[np.int64]:
         """The counts; their indices are the constants in :mod:`evaluator.kernels.reading`."""
 
@@ -147,6 +151,11 @@ def read_all(
             task.result()
     resources.progress("checking", 1.0)
     return all_readers
+
+
+def predictions_of_images(readers: Sequence[Reader]) -> NDArray[np.int64]:
+    """Return the number of predictions of each image that all threads have counted, shape (images,)."""
+    return np.asarray(np.sum([reader.state.image_predictions for reader in readers], axis=0))
 
 
 def require_one_row_per_image(readers: Sequence[Reader]) -> None:

@@ -33,7 +33,9 @@ from server.organize.services.bundles import InvalidBundle
 from server.submissions.services import admission
 
 READING = refusals("not_found", *COUNTED)
-APPLYING = refusals("not_found", "rescoring_unfinished", "rescoring_loses", *COUNTED, *WITH_A_BODY)
+APPLYING = refusals(
+    "not_found", "rescoring_unfinished", "rescoring_loses", "rescoring_outdated", *COUNTED, *WITH_A_BODY
+)
 
 
 def latest(phase: Phase) -> Rescoring:

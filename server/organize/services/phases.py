@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
-from evaluator.signature import compose
 from server.challenges.models import Phase
+from server.challenges.shaping import signature_of
 from server.organize.services.bundles import BundlePhase
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.new_files import NewFiles
@@ -63,7 +63,7 @@ def write_phase(
     fields = {name: getattr(declared, name) for name in FIELDS}
     fields["ladder_standard_errors"] = declared.ladder_standard_errors or phase.ladder_standard_errors
     names = assign(phase, {**fields, "position": position})
-    signature = compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), prepared.sha256)
+    signature = signature_of(phase, prepared.sha256)
     wants_truth = bool(settled) or (phase.signature != signature and not has_entries(phase))
     if wants_truth:
         phase.signature = signature

@@ -12,15 +12,15 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from evaluator.signature import compose
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Phase, Truth
+from server.challenges.shaping import signature_of
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.scored_entries import read_entries
 from server.organize.models import Rescoring
-from server.organize.services.truths import activate, refuse_newly_public
+from server.organize.services.truths import activate, bring_up_to_date, refuse_newly_public
 from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, Status, Submission
 from server.submissions.services import reruns
 
@@ -40,9 +40,11 @@ def start(*, phase: Phase, by: User | None, truth: Truth | None = None, reveal: 
     """Rescore against a version of the truth, with the present version of the evaluator.
 
     An open rescoring of the same kind continues; another one is discarded. Without `truth`, :func:`default_truth`
-    chooses. Raises Refused if private images would become public, unless `reveal` allows it.
+    chooses. Its prepared file is renewed if the phase has other settings since. Raises Refused if that is not possible,
+    or if private images would become public, unless `reveal` allows it.
     """
     truth = truth or default_truth(phase, open_rescoring(phase))
+    bring_up_to_date(truth)
     if not reveal:
         refuse_newly_public(phase, truth)
     return begin(phase=phase, by=by, truth=truth)
@@ -53,8 +55,9 @@ def begin(*, phase: Phase, by: User | None, truth: Truth) -> Rescoring:
     """Create the rescoring and queue its reruns, or continue the open one."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = open_rescoring(locked)
-    signature = compose(locked.declared_track, locked.declared_track.resolve(locked.parameters), truth.sha256)
+    signature = signature_of(locked, truth.sha256)
     if begun is not None and (begun.truth_id, begun.signature) == (truth.pk, signature):
+        retry_exhausted(begun)
         catch_up(begun)
         return begun
     if begun is not None:
@@ -144,9 +147,16 @@ def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
 
 
 def lock(rescoring: Rescoring) -> tuple[Phase, Rescoring]:
-    """Lock the phase and read the rescoring again. Raises Refused if it was discarded or replaced."""
+    """Lock the phase and read the rescoring again. Raises Refused if it was discarded or replaced, or is outdated."""
     phase = Phase.objects.select_for_update(no_key=True).get(pk=rescoring.phase_id)
-    return phase, reload(rescoring)
+    found = reload(rescoring)
+    if found.applied_at is None and found.signature != signature_of(phase, found.truth.sha256):
+        raise Refused(
+            "rescoring_outdated",
+            "The settings of the phase or the version of the evaluator have changed since this rescoring began, so its "
+            "scores do not belong to this phase any more. Discard it and begin again.",
+        )
+    return phase, found
 
 
 def reload(rescoring: Rescoring) -> Rescoring:
@@ -192,6 +202,13 @@ def unscorable(rescoring: Rescoring) -> QuerySet[Rerun]:
     given_up = Rerun.objects.scoring().given_up()
     given_up = given_up.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
     return given_up.select_related("submission__team").order_by("submission__received_at")
+
+
+def retry_exhausted(rescoring: Rescoring) -> None:
+    """Queue the reruns again whose attempts are used up. The platform was at fault; other faults end at once."""
+    exhausted = unscorable(rescoring).filter(attempts__gte=settings.EVALUATION_ATTEMPTS)
+    failed = Submission.objects.filter(pk__in=exhausted.order_by().values("submission"))
+    reruns.request(list(failed), truth=rescoring.truth)
 
 
 def waiting(rescoring: Rescoring) -> QuerySet[Submission]:
@@ -250,7 +267,8 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> None
         raise Refused(
             "rescoring_loses",
             f"{lost} submissions cannot be scored this way and would disappear from the leaderboards. Look at the "
-            "reasons. To apply the rescoring anyway, set without_unscorable.",
+            "reasons. Starting the rescoring again retries those whose attempts were used up. To apply the rescoring "
+            "anyway, set without_unscorable.",
             lost=lost,
         )
 

@@ -21,6 +21,7 @@ from evaluator.problems import Problem
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Phase, Truth
+from server.challenges.shaping import is_outdated, shaping_settings
 from server.clock import database_now
 from server.errors import Refused
 from server.organize.podium import run_podium
@@ -56,7 +57,7 @@ class TruthFolder:
 def add(
     *, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = ignore, reveal: bool = False
 ) -> Truth:
-    """Store a truth folder, or a zip of one, as the phase's newest version. A known truth is returned unchanged.
+    """Store a truth folder, or a zip of one, as the phase's newest version. A known truth keeps its version.
 
     `warn` receives every warning. Raises InvalidBundle with every fault, and Refused if private images would become
     public, unless `reveal` allows it.
@@ -77,11 +78,13 @@ def add(
 
 
 def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None) -> Truth:
-    """Write the row, in the caller's transaction."""
+    """Write the row, in the caller's transaction. The files of a known version are replaced if they are outdated."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
+    if shaping_settings(locked) != shaping_settings(phase):
+        raise Refused("invalid", "The settings of the phase have changed meanwhile. Add the ground truth again.")
     known = locked.truths.filter(sha256=prepared.sha256).first()
     if known is not None:
-        return known
+        return keep(locked, prepared, files) if is_outdated(known, locked) else known
     refuse_lost_secrets(locked, prepared)
     truth = keep(locked, prepared, files)
     detail = {"version": truth.version, "sha256": truth.sha256}
@@ -104,7 +107,7 @@ def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
     latest = phase.truths.aggregate(latest=Max("version"))["latest"] or 0
     known = phase.truths.filter(sha256=prepared.sha256).first()
     truth = known or Truth(phase=phase, version=latest + 1, sha256=prepared.sha256)
-    truth.images = prepared.images
+    truth.images, truth.prepared_with = prepared.images, shaping_settings(phase)
     for kept, path, name in (
         (truth.prepared, prepared.compiled, "truth.podium"),
         (truth.source, prepared.source, "truth.zip"),
@@ -161,23 +164,39 @@ class Unrestorable(Exception):
     """The stored source of a truth cannot be read, or does not give the same truth any more."""
 
 
-def prepare_again(truth: Truth) -> None:
-    """Replace the prepared file of a truth by one made from its stored source. Several processes may do so at once.
+def bring_up_to_date(truth: Truth) -> None:
+    """Prepare a version again if its phase has other settings since. Raises Refused if that is not possible."""
+    if not is_outdated(truth, Phase.objects.get(pk=truth.phase_id)):
+        return
+    try:
+        prepare_again(truth)
+    except Unrestorable as error:
+        detail = (
+            f"Version {truth.version} was prepared with other settings of the phase, and its stored files cannot be "
+            "prepared with the present ones. Add this ground truth again, from its folder."
+        )
+        raise Refused("invalid", detail) from error
 
-    Raises Unrestorable, with the prepared file unchanged.
+
+def prepare_again(truth: Truth) -> None:
+    """Replace the prepared file of a truth by one made from its stored source, with the present settings of its phase.
+
+    Several processes may do so at once. Raises Unrestorable, with the prepared file unchanged.
     """
-    target = Path(truth.prepared.path)
+    target, phase = Path(truth.prepared.path), Phase.objects.get(pk=truth.phase_id)
     with TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
         folder = Path(workspace) / "source"
         try:
             with ZipFile(truth.source.path) as archive:  # written by `pack`, so it is complete and includes the salt
                 archive.extractall(folder)
-            prepared = prepare(TruthFolder.of(truth.phase, folder), Path(workspace))
+            prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
         except (OSError, EOFError, BadZipFile, zlib.error, InvalidBundle) as error:
             raise Unrestorable(f"{truth} cannot be prepared from its source: {type(error).__name__}") from error
         if prepared.sha256 != truth.sha256:
             raise Unrestorable(f"{truth} was prepared from its source and has another sha256")
         replace_file(target, prepared.compiled)
+    truth.prepared_with = shaping_settings(phase)
+    Truth.objects.filter(pk=truth.pk).update(prepared_with=truth.prepared_with)
 
 
 def replace_file(target: Path, source: Path) -> None:

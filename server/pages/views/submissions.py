@@ -7,7 +7,6 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
-from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -86,7 +85,7 @@ def headline_scores(own: Any, phase: Phase, sight: feedback.ScoreAccess) -> list
         evaluation__signature=phase.signature,
         evaluation__submission__in=own.filter(status=Status.SCORED),
     ).order_by("evaluation__submission__received_at")
-    shown = rows.filter(evaluation__published=F("evaluation")) if sight.ladder else rows
+    shown = rows.visible(ladders=[phase] if sight.ladder else [])
     return list(shown.values_list("value", flat=True))
 
 

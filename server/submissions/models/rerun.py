@@ -46,6 +46,7 @@ class Rerun(models.Model):
     lease_token = models.UUIDField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     enqueued_at = models.DateTimeField(help_text="when a message was last sent for this job")
+    not_before = models.DateTimeField(null=True, blank=True, help_text="when its next attempt may begin; empty: now")
     failure = models.CharField(max_length=300, blank=True, help_text="why it was given up; the score stays")
 
     objects = RerunQuerySet.as_manager()

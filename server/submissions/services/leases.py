@@ -49,9 +49,14 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
 
 def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
     """Return the columns that change when a job is claimed, with their new values."""
-    values = {"lease_token": uuid4(), "lease_until": end_of_lease(now), "attempts": job.attempts + 1}
+    values = {
+        "lease_token": uuid4(),
+        "lease_until": end_of_lease(now),
+        "attempts": job.attempts + 1,
+        "not_before": None,
+    }
     if isinstance(job, Submission):
-        values |= {"status": Status.RUNNING, "started_at": now, "progress": 0.0, "not_before": None}
+        values |= {"status": Status.RUNNING, "started_at": now, "progress": 0.0}
     return values
 
 
@@ -91,6 +96,17 @@ def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
 def release(job: Job, **values: Any) -> bool:
     """Put a job back into the queue for a reason outside of the job. The attempt does not count."""
     return requeue(job, attempts=F("attempts") - 1, **values)
+
+
+def postpone(job: Job, *, pause: timedelta | None) -> bool:
+    """Put a job back. With a pause no worker tries it again before that is over. The attempt does not count.
+
+    A job waits for a pause because one of its files could not be read, so the scoring of a submission has not begun.
+    """
+    if pause is None:
+        return release(job)
+    values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {}
+    return release(job, notify=False, not_before=database_now() + pause, **values)
 
 
 @transaction.atomic

@@ -1,7 +1,7 @@
 """Ends submissions: scored, rejected, failed or cancelled. `leases` handles the step from queued to running."""
 
 import logging
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -37,9 +37,8 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
     Then queue a rerun: for the intervals, or against the active truth if that has changed meanwhile. If neither is
     needed, queue the explanation; otherwise it is queued after that rerun.
     """
-    list(
-        Phase.objects.select_for_update(no_key=True).filter(pk=submission.phase_id)
-    )  # so that no rescoring is applied meanwhile
+    # Lock the phase, so that no rescoring is applied meanwhile.
+    list(Phase.objects.select_for_update(no_key=True).filter(pk=submission.phase_id))
     current = Truth.objects.filter(phase=submission.phase_id, active=True).exclude(pk=truth.pk).first()
     again = bool(current or (settings.INTERVAL_REPLICATES and submission.phase.declared_track.intervals))
     now, stage = database_now(), BOOTSTRAPPING if again else ""
@@ -80,16 +79,6 @@ def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, f
             quota.give_back(submission, reason="failed", now=now)
         log.error("alarm: submission %s failed (%s): %s", submission.pk, code, sentence)
     return failed
-
-
-def postpone(submission: Submission, *, pause: timedelta | None) -> bool:
-    """Put a submission back into the queue, to be tried again after a pause, if any. The attempt does not count.
-
-    There is a pause if the file could not be read. The scoring then counts as not begun.
-    """
-    if pause is None:
-        return leases.release(submission)
-    return leases.release(submission, notify=False, started_at=None, not_before=database_now() + pause)
 
 
 @transaction.atomic

@@ -1,16 +1,17 @@
 """Quarantine for stored files without a row. They are moved, not deleted, in case an older database was restored.
 
-Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS. They are restored when a row names them
-again.
+Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS, in a folder for each day. So one rename
+moves a file and keeps the day on which it was moved. Files are restored when a row names them again.
 """
 
+import logging
 import os
 import shutil
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -21,6 +22,8 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Truth, truth_storage
 from server.submissions.models import Submission
+
+log = logging.getLogger(__name__)
 
 FOLDER = "quarantine"
 UPLOADS = "submissions"
@@ -66,7 +69,7 @@ class QuarantinedFile:
     folder: StoredFolder
     name: str
     bytes: int
-    since: datetime
+    since: date  # the UTC day on which it was moved
     known: bool  # whether a row refers to it
 
     @property
@@ -75,7 +78,12 @@ class QuarantinedFile:
         return f"{self.folder.folder or 'truths'}/{self.name}"
 
     @property
-    def until(self) -> datetime:
+    def path(self) -> Path:
+        return self.folder.quarantine / self.since.isoformat() / self.name
+
+    @property
+    def until(self) -> date:
+        """The last day on which it is kept, so that it stays for QUARANTINE_DAYS at least."""
         return self.since + timedelta(days=settings.QUARANTINE_DAYS)
 
 
@@ -89,13 +97,17 @@ def stored_folders() -> list[StoredFolder]:
     return [StoredFolder(uploads, UPLOADS, UPLOAD_SECONDS), StoredFolder(truths, "", TRUTH_SECONDS)]
 
 
+def today() -> date:
+    return datetime.now(UTC).date()
+
+
 def sweep() -> tuple[int, int, int]:
     """Move, restore and delete what is due. Return how many files were quarantined, restored and deleted."""
-    moved = [isolate(folder, name) for folder in stored_folders() for name in unknown_names(folder)]
+    isolated = [isolate(folder, name) for folder in stored_folders() for name in unknown_names(folder)]
     restored = [restore(one) for one in quarantined() if one.known]
-    now = datetime.now(UTC)
-    deleted = [delete(one) for one in quarantined() if one.until < now and not one.known]
-    return sum(moved), sum(restored), sum(deleted)
+    deleted = [removed(one.path) for one in quarantined() if one.until < today() and not one.known]
+    remove_empty_days()
+    return sum(isolated), sum(restored), sum(deleted)
 
 
 def unknown_names(folder: StoredFolder) -> Iterator[str]:
@@ -116,50 +128,77 @@ def is_stored(path: Path) -> bool:
 
 
 def last_changed(path: Path) -> float:
-    """Return the newest modification time in a file or folder. One that vanishes meanwhile counts as new."""
-    with suppress(FileNotFoundError):
+    """Return the newest modification time in a file or folder. One that vanishes or is unreadable counts as new."""
+    with suppress(OSError):
         return max(one.stat().st_mtime for one in (path, *path.rglob("*")))
     return time.time()
 
 
 def isolate(folder: StoredFolder, name: str) -> bool:
     """Move a file to quarantine. Its time there counts from now."""
-    folder.quarantine.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with suppress(FileNotFoundError):
-        (folder.path / name).rename(folder.quarantine / name)
-        os.utime(folder.quarantine / name)
-        return True
-    return False
+    return moved(folder.path / name, folder.quarantine / today().isoformat() / name)
+
+
+def moved(source: Path, target: Path) -> bool:
+    """Rename a file or folder. Return False if it is gone, cannot be moved, or would replace another one."""
+    if target.exists():
+        return False
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        source.rename(target)
+    except FileNotFoundError:
+        return False
+    except OSError as error:  # it must not keep the sweeper from all other files
+        log.error("alarm: %s cannot be moved to %s: %s", source, target, error.strerror)
+        return False
+    return True
+
+
+def date_undated(folder: StoredFolder) -> None:
+    """Let the time of files count from today that were moved before quarantine had a folder for each day.
+
+    Their modification time does not tell when they were moved, because setting it may have failed.
+    """
+    for names in chunks(folder.quarantine):
+        for name in names:
+            moved(folder.quarantine / name, folder.quarantine / today().isoformat() / name)
+
+
+def days(folder: StoredFolder) -> Iterator[date]:
+    """Yield the days on which files were moved, oldest first."""
+    for path in sorted(folder.quarantine.iterdir()) if folder.quarantine.is_dir() else []:
+        with suppress(ValueError):
+            yield date.fromisoformat(path.name)
 
 
 def quarantined() -> list[QuarantinedFile]:
     """Return everything in quarantine, oldest first."""
+    for folder in stored_folders():
+        date_undated(folder)
     found = [
-        one for folder in stored_folders() for names in chunks(folder.quarantine) for one in described(folder, names)
+        one
+        for folder in stored_folders()
+        for day in days(folder)
+        for names in chunks(folder.quarantine / day.isoformat())
+        for one in described(folder, day, names)
     ]
     return sorted(found, key=lambda one: (one.since, one.name))
 
 
-def described(folder: StoredFolder, names: list[str]) -> Iterator[QuarantinedFile]:
+def described(folder: StoredFolder, day: date, names: list[str]) -> Iterator[QuarantinedFile]:
     known = folder.known(names)
     for name in names:
-        path = folder.quarantine / name
-        with suppress(FileNotFoundError):
+        path = folder.quarantine / day.isoformat() / name
+        with suppress(OSError):
             size = sum(one.stat().st_size for one in (path, *path.rglob("*")) if one.is_file())
-            since = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-            yield QuarantinedFile(folder, name, size, since, name in known)
+            yield QuarantinedFile(folder, name, size, day, name in known)
 
 
 def restore(one: QuarantinedFile) -> bool:
     """Move a file back to its folder. Return False if there is another file by now, or it is gone."""
-    path = one.folder.path / one.name
-    if path.exists():
-        return False
-    with suppress(FileNotFoundError):
-        (one.folder.quarantine / one.name).rename(path)
-        os.utime(path)
-        return True
-    return False
+    with suppress(OSError):  # without a new time, a file without a row returns to quarantine at once
+        os.utime(one.path)
+    return moved(one.path, one.folder.path / one.name)
 
 
 def restore_by(one: QuarantinedFile, *, by: User | None) -> bool:
@@ -170,9 +209,20 @@ def restore_by(one: QuarantinedFile, *, by: User | None) -> bool:
     return restored
 
 
-def delete(one: QuarantinedFile) -> bool:
-    path = one.folder.quarantine / one.name
-    with suppress(FileNotFoundError):
+def removed(path: Path) -> bool:
+    """Remove a file or folder. Return False if it is gone or cannot be removed."""
+    try:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-        return True
-    return False
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        log.error("alarm: %s cannot be removed: %s", path, error.strerror)
+        return False
+    return True
+
+
+def remove_empty_days() -> None:
+    for folder in stored_folders():
+        for day in days(folder):
+            with suppress(OSError):  # not empty
+                (folder.quarantine / day.isoformat()).rmdir()

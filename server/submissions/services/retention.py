@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -10,6 +11,7 @@ from django.db.models import QuerySet, Sum
 from server.challenges.models import Team
 from server.clock import database_now
 from server.submissions.models import UNSCORED, Submission
+from server.submissions.services import quarantine
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,7 @@ def remove_expired() -> int:
     removed = 0
     for submission in expired().only("file"):
         name = str(submission.file.name)
-        if (
-            expired().filter(pk=submission.pk, file=name).update(file="")
-        ):  # no row is updated if it was queued again meanwhile
-            default_storage.delete(name)
-            removed += 1
+        # No row is updated if the submission was queued again meanwhile.
+        if expired().filter(pk=submission.pk, file=name).update(file=""):
+            removed += quarantine.removed(Path(default_storage.path(name)))
     return removed

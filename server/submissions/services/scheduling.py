@@ -35,7 +35,7 @@ ORDER BY {IN_TURN}, file.received_at LIMIT 1
 NEXT_RERUN = f"""
 {BUSY} SELECT rerun.id FROM submissions_rerun AS rerun
 JOIN submissions_submission AS file ON file.id = rerun.submission_id {OF_TEAM}
-WHERE rerun.failure = '' AND rerun.lease_token IS NULL
+WHERE rerun.failure = '' AND rerun.lease_token IS NULL AND (rerun.not_before IS NULL OR rerun.not_before <= %(now)s)
 AND (busy.evaluations IS NULL OR (file.small AND busy.evaluations < %(max_running)s)) AND (file.small OR %(large)s)
 ORDER BY CASE WHEN rerun.purpose = 'intervals' THEN 0 ELSE 1 END, {IN_TURN}, rerun.id LIMIT 1
 """

@@ -1,8 +1,6 @@
 """Cleans up after crashes: expired leases, lost messages, and files without rows."""
 
-import shutil
 import time
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -111,9 +109,5 @@ def sweep_files() -> SweepResult:
 
 
 def remove_if_older(path: Path, before: float) -> bool:
-    """Remove a file or folder that has not changed for some time. Another process may remove it at the same time."""
-    with suppress(FileNotFoundError):
-        if max(one.stat().st_mtime for one in (path, *path.rglob("*"))) < before:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-            return True
-    return False
+    """Remove a file or folder that has not changed since a time. Another process may remove it at the same time."""
+    return quarantine.last_changed(path) < before and quarantine.removed(path)

@@ -10,6 +10,7 @@ from evaluator.problems import InvalidSubmission
 from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import check, score
 from evaluator.tracks.detection.scorer import DetectionScorer
+from tests.evaluator.conftest import Tiny
 from tests.evaluator.kernels import cases  # loads the kernels
 
 TRACK = "openimages-detection"
@@ -33,7 +34,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
 def test_a_valid_file_is_read_only_once_and_has_the_notices_of_its_score(
-    tiny: Any, read: list[Path], shape: str, threads: int
+    tiny: Tiny, read: list[Path], shape: str, threads: int
 ) -> None:
     found = check(TRACK, getattr(tiny, shape), truth=tiny.truth, resources=Resources(threads=threads))
     assert (found.total, read) == (0, [])
@@ -41,7 +42,7 @@ def test_a_valid_file_is_read_only_once_and_has_the_notices_of_its_score(
     assert found.notices
 
 
-def test_a_bad_file_is_read_by_the_reference_implementation(tiny: Any, read: list[Path]) -> None:
+def test_a_bad_file_is_read_by_the_reference_implementation(tiny: Tiny, read: list[Path]) -> None:
     tiny.long.write_text(tiny.long.read_text() + "street,/m/01yrx,nan,0,1,0,1\n")
     found = check(TRACK, tiny.long, truth=tiny.truth)
     with pytest.raises(InvalidSubmission) as refused:
@@ -50,6 +51,6 @@ def test_a_bad_file_is_read_by_the_reference_implementation(tiny: Any, read: lis
     assert read == [tiny.long, tiny.long]
 
 
-def test_without_a_truth_the_reference_implementation_checks_the_form(tiny: Any, read: list[Path]) -> None:
+def test_without_a_truth_the_reference_implementation_checks_the_form(tiny: Tiny, read: list[Path]) -> None:
     assert check(TRACK, tiny.long).total == 0
     assert read == [tiny.long]

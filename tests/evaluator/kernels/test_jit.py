@@ -2,12 +2,16 @@
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from evaluator import scoring
 from evaluator.cli.progress import progress
 from evaluator.kernels import jit
 from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import prepare
+from tests.evaluator.conftest import Tiny
 
 PROGRAM = """
 import sys
@@ -28,7 +32,7 @@ assert not recorder.buffer, recorder.buffer
 """
 
 
-def test_scoring_in_a_new_process_compiles_nothing(tiny) -> None:  # type: ignore[no-untyped-def]
+def test_scoring_in_a_new_process_compiles_nothing(tiny: Tiny) -> None:  # type: ignore[no-untyped-def]
     arguments = [str(path) for path in (tiny.truth, tiny.kaggle, tiny.long)]
     done = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -47,7 +51,9 @@ assert not late & set(sys.modules), late & set(sys.modules)
 """
 
 
-def test_a_small_file_in_a_new_process_is_scored_without_kernels_compiler_and_explanation(tiny, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_small_file_in_a_new_process_is_scored_without_kernels_compiler_and_explanation(
+    tiny: Tiny, tmp_path: Path
+) -> None:  # type: ignore[no-untyped-def]
     truth = tmp_path / "truth.podium"
     prepare("openimages-detection", tiny.truth, truth)
     arguments = [sys.executable, "-c", COLD, str(truth), str(tiny.long)]
@@ -55,7 +61,9 @@ def test_a_small_file_in_a_new_process_is_scored_without_kernels_compiler_and_ex
     assert done.returncode == 0, done.stderr
 
 
-def test_only_the_first_scoring_on_a_machine_compiles_kernels(tiny, tmp_path, monkeypatch, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_only_the_first_scoring_on_a_machine_compiles_kernels(
+    tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(scoring, "SMALL_BYTES", 0)
     outputs = []

@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 from django.test import Client, RequestFactory
 from django.urls import reverse
+from pytest_django import Settings
 from redis.exceptions import ConnectionError as RedisIsDown
 
 from server.accounts.models import User
 from server.accounts.requests import client_network
+from tests.conftest import Make
 from tests.server.page import Page
 
 LOGIN = "/accounts/login"
@@ -19,12 +21,12 @@ def log_in(client: Client, name: str, password: str = "wrong", **request: Any) -
 
 
 @pytest.fixture
-def few(settings: Any) -> None:
+def few(settings: Settings) -> None:
     """Allow one wrong password for a name and three for an address."""
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login_failed": "1/m/key,3/m/ip"}
 
 
-def test_the_eleventh_wrong_password_in_a_minute_is_refused(make: Any, client: Client) -> None:
+def test_the_eleventh_wrong_password_in_a_minute_is_refused(make: Make, client: Client) -> None:
     user = make.user()
     assert [log_in(client, user.username).status_code for _ in range(11)] == [200] * 10 + [429]
     response = log_in(client, user.username, make.password)
@@ -33,7 +35,7 @@ def test_the_eleventh_wrong_password_in_a_minute_is_refused(make: Any, client: C
 
 
 def test_an_attempt_is_counted_before_its_password_is_checked(
-    make: Any, client: Client, few: None, monkeypatch: pytest.MonkeyPatch
+    make: Make, client: Client, few: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user, meanwhile = make.user(), []
 
@@ -49,7 +51,7 @@ def test_an_attempt_is_counted_before_its_password_is_checked(
 
 
 def test_the_limit_holds_while_redis_is_down(
-    make: Any, client: Client, few: None, settings: Any, monkeypatch: pytest.MonkeyPatch
+    make: Make, client: Client, few: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def connect(*_: Any, **__: Any) -> None:
         raise RedisIsDown
@@ -60,44 +62,46 @@ def test_the_limit_holds_while_redis_is_down(
     assert [log_in(client, make.user().username).status_code for _ in range(4)] == [200, 200, 200, 429]
 
 
-def test_a_right_password_is_no_failed_attempt(make: Any, client: Client, few: None) -> None:
+def test_a_right_password_is_no_failed_attempt(make: Make, client: Client, few: None) -> None:
     user = make.user()
     assert [log_in(Client(), user.username, make.password).status_code for _ in range(5)] == [302] * 5
 
 
 @pytest.mark.parametrize("spelling", ["ADA", " ada ", "\uff41da", "\uff21DA\u3000", "ada\t"])
-def test_other_spellings_of_a_name_are_no_further_attempts(spelling: str, make: Any, client: Client, few: None) -> None:
+def test_other_spellings_of_a_name_are_no_further_attempts(
+    spelling: str, make: Make, client: Client, few: None
+) -> None:
     make.user(username="ada")
     log_in(client, spelling)
     assert log_in(client, "ada", make.password).status_code == 429
 
 
 @pytest.mark.parametrize("spelling", ["ADA", " ada ", "\uff41da"])
-def test_a_name_is_found_in_any_spelling(spelling: str, make: Any, client: Client) -> None:
+def test_a_name_is_found_in_any_spelling(spelling: str, make: Make, client: Client) -> None:
     make.user(username="ada")
     assert log_in(client, spelling, make.password).status_code == 302
 
 
-def test_other_names_may_still_log_in(make: Any, client: Client, few: None) -> None:
+def test_other_names_may_still_log_in(make: Make, client: Client, few: None) -> None:
     log_in(client, "someone")
     assert log_in(client, make.user().username, make.password).status_code == 302
 
 
-def test_an_address_does_not_try_name_after_name(make: Any, client: Client, few: None) -> None:
+def test_an_address_does_not_try_name_after_name(make: Make, client: Client, few: None) -> None:
     assert [log_in(client, f"name{number}").status_code for number in range(4)] == [200, 200, 200, 429]
     user = make.user()
     assert log_in(client, user.username, make.password).status_code == 429
     assert log_in(client, user.username, make.password, REMOTE_ADDR="10.0.0.9").status_code == 302
 
 
-def test_an_ipv6_site_is_one_address(make: Any, client: Client, few: None) -> None:
+def test_an_ipv6_site_is_one_address(make: Make, client: Client, few: None) -> None:
     answers = [log_in(client, f"name{n}", REMOTE_ADDR=f"2001:db8:0:{n}::1").status_code for n in range(4)]
     assert answers == [200, 200, 200, 429]
     assert log_in(client, "name9", REMOTE_ADDR="2001:db8:1::1").status_code == 200
 
 
 def test_behind_a_proxy_a_stranger_does_not_lock_the_owner_out(
-    make: Any, client: Client, settings: Any, few: None
+    make: Make, client: Client, settings: Settings, few: None
 ) -> None:
     settings.PROXIES = 1
     user = make.user()
@@ -108,7 +112,7 @@ def test_behind_a_proxy_a_stranger_does_not_lock_the_owner_out(
     assert owner.status_code == 302
 
 
-def test_without_a_proxy_a_header_is_no_other_address(make: Any, client: Client, few: None) -> None:
+def test_without_a_proxy_a_header_is_no_other_address(make: Make, client: Client, few: None) -> None:
     answers = [log_in(client, f"name{n}", headers={"X-Forwarded-For": f"203.0.113.{n}"}).status_code for n in range(4)]
     assert answers == [200, 200, 200, 429]
 
@@ -127,13 +131,13 @@ def test_without_a_proxy_a_header_is_no_other_address(make: Any, client: Client,
     ],
 )
 def test_an_address_is_what_our_own_proxies_saw(
-    proxies: int, header: str | None, address: str, rf: RequestFactory, settings: Any
+    proxies: int, header: str | None, address: str, rf: RequestFactory, settings: Settings
 ) -> None:
     settings.PROXIES = proxies
     assert client_network(rf.get("/", headers={} if header is None else {"X-Forwarded-For": header})) == address
 
 
-def test_a_deactivated_account_is_told_so_only_with_its_password(make: Any, client: Client) -> None:
+def test_a_deactivated_account_is_told_so_only_with_its_password(make: Make, client: Client) -> None:
     user = make.user(is_active=False)
     assert log_in(client, user.username).status_code == 200
     assert log_in(client, user.username, make.password).status_code == 403
@@ -142,7 +146,7 @@ def test_a_deactivated_account_is_told_so_only_with_its_password(make: Any, clie
 # The admin redirects to the same login page
 
 
-def test_the_admin_s_login_leads_to_the_one_that_counts(make: Any, client: Client) -> None:
+def test_the_admin_s_login_leads_to_the_one_that_counts(make: Make, client: Client) -> None:
     user = make.user(is_staff=True)
     answer = client.post("/admin/login/?next=/admin/", {"username": user.username, "password": make.password})
     assert answer.url == "/accounts/login?next=%2Fadmin%2F"
@@ -151,12 +155,12 @@ def test_the_admin_s_login_leads_to_the_one_that_counts(make: Any, client: Clien
     assert client.get("/admin/").status_code == 200
 
 
-def test_whoever_is_in_the_admin_finds_no_second_door_there(make: Any, client: Client) -> None:
+def test_whoever_is_in_the_admin_finds_no_second_door_there(make: Make, client: Client) -> None:
     client.force_login(make.user(is_staff=True))
     answer = client.post("/admin/login/", {"username": make.user().username, "password": make.password})
     assert (answer.status_code, answer.url) == (302, "/admin/")
 
 
-def test_without_being_staff_one_is_not_sent_in_circles(make: Any, client: Client) -> None:
+def test_without_being_staff_one_is_not_sent_in_circles(make: Make, client: Client) -> None:
     client.force_login(make.user())
     assert client.get(reverse("admin:index"), follow=True).status_code == 403

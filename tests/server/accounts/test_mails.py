@@ -12,10 +12,12 @@ from django.core import mail
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
+from pytest_django import Settings
 
 from server.accounts.models import User
 from server.accounts.services import confirm_own_address
 from server.audit.models import Entry
+from tests.conftest import Make
 from tests.server.page import Page
 
 URL = "https://podium.example.org"
@@ -25,7 +27,7 @@ SIGN_UP = {"username": "ada", "email": "ada@example.org", "password1": "long eno
 
 
 @pytest.fixture(autouse=True)
-def public(settings: Any) -> None:
+def public(settings: Settings) -> None:
     settings.PODIUM_URL, settings.ACCOUNT_EMAIL_VERIFICATION = f"{URL}/", "mandatory"
 
 
@@ -64,7 +66,9 @@ def test_confirming_elsewhere_logs_nobody_in(client: Client, db: None) -> None:
     assert elsewhere.get("/accounts/").status_code == 302
 
 
-def test_logging_in_unconfirmed_sends_another_link_but_not_every_time(client: Client, db: None, settings: Any) -> None:
+def test_logging_in_unconfirmed_sends_another_link_but_not_every_time(
+    client: Client, db: None, settings: Settings
+) -> None:
     client.post("/accounts/signup", SIGN_UP)
     login = {"login": "ada", "password": SIGN_UP["password1"]}
     assert Client().post("/accounts/login", login).url == "/accounts/confirm"
@@ -112,7 +116,7 @@ def test_a_superuser_by_command_can_log_in_at_once(client: Client, db: None, mon
     assert client.post("/accounts/login", {"login": "root", "password": NEW}).url == "/"
 
 
-def test_accounts_from_before_keep_their_address_as_confirmed(make: Any, client: Client) -> None:
+def test_accounts_from_before_keep_their_address_as_confirmed(make: Make, client: Client) -> None:
     users = [make.user(username=name, email=email) for name, email in (("a", "a@example.org"), ("b", ""))]
     confirm_own_address(known := make.user(username="c", email="c@example.org"))
     name = "server.accounts.migrations.0002_confirmed_addresses_of_known_accounts"
@@ -128,7 +132,7 @@ def test_accounts_from_before_keep_their_address_as_confirmed(make: Any, client:
 # New passwords
 
 
-def test_a_forgotten_password_is_set_anew_by_mail(make: Any, client: Client) -> None:
+def test_a_forgotten_password_is_set_anew_by_mail(make: Make, client: Client) -> None:
     user = make.user(email="ada@example.org")
     forgotten("ada@example.org")
     form = client.get(link(), follow=True)
@@ -138,7 +142,7 @@ def test_a_forgotten_password_is_set_anew_by_mail(make: Any, client: Client) -> 
     assert Entry.objects.get(action="user.password_changed").subject == f"user {user.pk}"
 
 
-def test_a_reset_link_works_once(make: Any, client: Client) -> None:
+def test_a_reset_link_works_once(make: Make, client: Client) -> None:
     make.user(email="ada@example.org")
     forgotten("ada@example.org")
     client.post(client.get(link(), follow=True).request["PATH_INFO"], CHANGE)
@@ -150,14 +154,14 @@ def test_a_bad_reset_link_says_so(path: str, client: Client, db: None) -> None:
     assert "This link cannot be used" in Page(client.get(f"/accounts/password/new/{path}")).words
 
 
-def test_an_unknown_address_gets_the_same_page_and_the_same_work(make: Any) -> None:
+def test_an_unknown_address_gets_the_same_page_and_the_same_work(make: Make) -> None:
     confirm_own_address(make.user(email="ada@example.org"))
     pages = [forgotten(email, follow=True) for email in ("ada@example.org", "nobody@example.org")]
     assert len({(page.status_code, page.content) for page in pages}) == 1
     assert [message.to for message in mail.outbox] == [["ada@example.org"], ["nobody@example.org"]]
 
 
-def test_a_mail_server_that_refuses_an_address_is_not_seen(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mail_server_that_refuses_an_address_is_not_seen(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise ConnectionRefusedError
 
@@ -166,7 +170,7 @@ def test_a_mail_server_that_refuses_an_address_is_not_seen(make: Any, monkeypatc
     assert [forgotten(email).status_code for email in ("ada@example.org", "nobody@example.org")] == [302, 302]
 
 
-def test_nobodys_mailbox_is_flooded(make: Any) -> None:
+def test_nobodys_mailbox_is_flooded(make: Make) -> None:
     make.user(email="ada@example.org")
     answers = [forgotten("ada@example.org", REMOTE_ADDR=f"10.0.0.{n}").status_code for n in range(6)]
     assert answers == [302] * 5 + [429]
@@ -182,7 +186,7 @@ def test_one_address_requests_ten_mails_a_minute(db: None) -> None:
 
 
 @pytest.mark.parametrize("host", ["testserver", "localhost", "127.0.0.1:8000", "[::1]"])
-def test_links_lead_to_podium_url_whatever_host_was_asked(host: str, make: Any, settings: Any) -> None:
+def test_links_lead_to_podium_url_whatever_host_was_asked(host: str, make: Make, settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1", "[::1]"]
     confirm_own_address(make.user(email="ada@example.org"))
     hosts = {"Host": host, "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "ftp"}
@@ -197,7 +201,7 @@ def test_links_lead_to_podium_url_whatever_host_was_asked(host: str, make: Any, 
         assert "evil" not in text
 
 
-def test_an_unknown_host_is_refused_and_sends_nothing(make: Any) -> None:
+def test_an_unknown_host_is_refused_and_sends_nothing(make: Make) -> None:
     make.user(email="ada@example.org")
     assert forgotten("ada@example.org", headers={"Host": "evil.example"}).status_code == 400
     assert mail.outbox == []
@@ -206,7 +210,7 @@ def test_an_unknown_host_is_refused_and_sends_nothing(make: Any) -> None:
 # Staff
 
 
-def test_an_address_that_staff_enter_counts_as_confirmed(make: Any, client: Client) -> None:
+def test_an_address_that_staff_enter_counts_as_confirmed(make: Make, client: Client) -> None:
     client.force_login(make.user(is_staff=True, is_superuser=True))
     form = {"username": "bob", "email": "bob@example.org", "usable_password": "true", **CHANGE}
     assert client.post("/admin/accounts/user/add/", form).status_code == 302
@@ -218,7 +222,7 @@ def test_an_address_that_staff_enter_counts_as_confirmed(make: Any, client: Clie
     assert list(EmailAddress.objects.filter(user=bob).values_list("email", "verified")) == [("new@example.org", True)]
 
 
-def test_staff_confirm_an_address_by_hand(make: Any, client: Client) -> None:
+def test_staff_confirm_an_address_by_hand(make: Make, client: Client) -> None:
     Client().post("/accounts/signup", SIGN_UP)
     client.force_login(make.user(username="root", is_staff=True, is_superuser=True))
     chosen = {"action": "confirm", "_selected_action": [EmailAddress.objects.get().pk]}

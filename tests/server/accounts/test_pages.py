@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from server.accounts.models import ApiToken, User
 from server.audit.models import Entry
+from tests.conftest import Make
 from tests.server.page import Page
 
 
 @pytest.fixture
-def person(make: Any, client: Client) -> Any:
+def person(make: Make, client: Client) -> User:
     user = make.user(username="ada")
     client.force_login(user)
     return user
@@ -25,7 +27,7 @@ def log_in(client: Client, user: User, password: str, **form: str) -> Any:
     return client.post("/accounts/login", {"login": user.username, "password": password, **form})
 
 
-def test_logging_in_leads_back(make: Any, client: Client) -> None:
+def test_logging_in_leads_back(make: Make, client: Client) -> None:
     form = {"login": make.user(username="ada").username, "password": make.password}
     assert client.post("/accounts/login?next=/accounts/", form).url == "/accounts/"
 
@@ -38,7 +40,7 @@ UNSAFE = [
 
 
 @pytest.mark.parametrize("target", UNSAFE)
-def test_nobody_is_led_anywhere_but_to_a_page_of_this_site(target: str, make: Any, client: Client) -> None:
+def test_nobody_is_led_anywhere_but_to_a_page_of_this_site(target: str, make: Make, client: Client) -> None:
     new = {"username": "new", "email": "new@example.org", "password1": "long enough 7", "next": target}
     assert client.post("/accounts/signup", new).url in ("/", "/[")
     assert client.get("/accounts/login", {"next": target}).url in ("/", "/[")  # the user is logged in
@@ -50,13 +52,13 @@ def test_nobody_is_led_anywhere_but_to_a_page_of_this_site(target: str, make: An
 
 
 @pytest.mark.parametrize("target", UNSAFE)
-def test_the_admin_s_login_leads_nobody_elsewhere(target: str, make: Any, client: Client) -> None:
+def test_the_admin_s_login_leads_nobody_elsewhere(target: str, make: Make, client: Client) -> None:
     assert client.get("/admin/login/", {"next": target}).url.startswith("/accounts/login?next=%2F")
     client.force_login(make.user(is_staff=True))
     assert client.get("/admin/login/", {"next": target}).url == "/admin/"
 
 
-def test_logging_out_is_a_post(person: Any, client: Client) -> None:
+def test_logging_out_is_a_post(person: User, client: Client) -> None:
     assert client.get("/accounts/logout").status_code == 405
     client.post("/accounts/logout")
     assert client.get("/accounts/").status_code == 302
@@ -70,7 +72,7 @@ def secret_in(response: Any) -> str:
     return found.group() if found else ""
 
 
-def test_a_token_is_shown_once(person: Any, client: Client) -> None:
+def test_a_token_is_shown_once(person: User, client: Client) -> None:
     response = client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "30"}, follow=True)
     secret = secret_in(response)
     assert ApiToken.objects.of_secret(secret).get().name == "laptop"
@@ -78,7 +80,7 @@ def test_a_token_is_shown_once(person: Any, client: Client) -> None:
     assert secret not in client.get("/accounts/").content.decode()
 
 
-def test_reloading_the_page_that_shows_a_token_makes_no_second_one(person: Any, client: Client) -> None:
+def test_reloading_the_page_that_shows_a_token_makes_no_second_one(person: User, client: Client) -> None:
     made = client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "30"})
     assert (made.status_code, made["Location"], secret_in(made)) == (302, "/accounts/", "")
     carried = client.cookies["new_token"]
@@ -88,7 +90,7 @@ def test_reloading_the_page_that_shows_a_token_makes_no_second_one(person: Any, 
     assert ApiToken.objects.count() == 1
 
 
-def test_who_logs_in_after_somebody_does_not_read_their_token(person: Any, make: Any, client: Client) -> None:
+def test_who_logs_in_after_somebody_does_not_read_their_token(person: User, make: Make, client: Client) -> None:
     client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "30"})
     carried = client.cookies["new_token"].value
     client.force_login(make.user())
@@ -96,20 +98,20 @@ def test_who_logs_in_after_somebody_does_not_read_their_token(person: Any, make:
     assert secret_in(client.get("/accounts/")) == ""
 
 
-def test_a_token_without_a_name_is_not_made(person: Any, client: Client) -> None:
+def test_a_token_without_a_name_is_not_made(person: User, client: Client) -> None:
     page = Page(client.post("/accounts/tokens", {"name": "", "scope": "submit", "days": "30"}))
     assert page.status == 422
     assert not ApiToken.objects.exists()
 
 
-def test_a_token_longer_than_allowed_is_refused(person: Any, client: Client, settings: Any) -> None:
+def test_a_token_longer_than_allowed_is_refused(person: User, client: Client, settings: Settings) -> None:
     settings.API_TOKEN_DAYS = 30
     page = Page(client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "90"}))
     assert page.status == 422
     assert "invalid" in page.words
 
 
-def test_a_revoked_token_is_gone(person: Any, client: Client) -> None:
+def test_a_revoked_token_is_gone(person: User, client: Client) -> None:
     client.post("/accounts/tokens", {"name": "laptop", "scope": "read", "days": "7"})
     token = ApiToken.objects.get()
     page = Page(client.post(f"/accounts/tokens/{token.pk}/revoke", follow=True))
@@ -117,7 +119,7 @@ def test_a_revoked_token_is_gone(person: Any, client: Client) -> None:
     assert "You have no API tokens." in page.words
 
 
-def test_nobody_revokes_the_token_of_another(person: Any, make: Any, client: Client) -> None:
+def test_nobody_revokes_the_token_of_another(person: User, make: Make, client: Client) -> None:
     client.post("/accounts/tokens", {"name": "laptop", "scope": "read", "days": "7"})
     other = Client()
     other.force_login(make.user())
@@ -127,13 +129,13 @@ def test_nobody_revokes_the_token_of_another(person: Any, make: Any, client: Cli
 # Passwords
 
 
-def test_changing_the_password_leads_to_the_account(person: Any, make: Any, client: Client) -> None:
+def test_changing_the_password_leads_to_the_account(person: User, make: Make, client: Client) -> None:
     new = {"oldpassword": make.password, "password1": "another long 7", "password2": "another long 7"}
     assert client.post("/accounts/password", new).url == "/accounts/"
     assert Entry.objects.get(action="user.password_changed").actor_name == "ada"
 
 
-def test_an_account_without_a_password_gets_one(person: Any, client: Client) -> None:
+def test_an_account_without_a_password_gets_one(person: User, client: Client) -> None:
     person.set_unusable_password()
     person.save()
     client.force_login(person)

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.test import Client
+from pytest_django import Settings
 
 from server import settings as real_settings
 from server.accounts.models import User
+from tests.conftest import Make
 
 NEW = "another long 7"
 CHANGE = {"password1": NEW, "password2": NEW}
@@ -28,12 +30,12 @@ def reset_link(client: Client, email: str) -> str:
 # Passwords
 
 
-def test_new_passwords_are_hashed_with_argon2(make: Any, settings: Any) -> None:
+def test_new_passwords_are_hashed_with_argon2(make: Make, settings: Settings) -> None:
     settings.PASSWORD_HASHERS = real_settings.PASSWORD_HASHERS
     assert make.user().password.startswith("argon2$argon2id$")
 
 
-def test_an_older_hash_is_renewed_when_its_owner_logs_in(make: Any, settings: Any, client: Client) -> None:
+def test_an_older_hash_is_renewed_when_its_owner_logs_in(make: Make, settings: Settings, client: Client) -> None:
     settings.PASSWORD_HASHERS = real_settings.PASSWORD_HASHERS[::-1]
     user = make.user()
     settings.PASSWORD_HASHERS = real_settings.PASSWORD_HASHERS
@@ -50,7 +52,7 @@ def test_mail_goes_to_the_console_until_somebody_says_where() -> None:
 # Sessions
 
 
-def test_logging_in_makes_a_new_session(make: Any, client: Client) -> None:
+def test_logging_in_makes_a_new_session(make: Make, client: Client) -> None:
     client.get("/accounts/login")
     session = client.session
     session["planted"] = "by somebody else"
@@ -60,7 +62,7 @@ def test_logging_in_makes_a_new_session(make: Any, client: Client) -> None:
     assert client.cookies["sessionid"].value not in ("", planted)
 
 
-def test_logging_out_ends_the_session_for_good(make: Any, client: Client) -> None:
+def test_logging_out_ends_the_session_for_good(make: Make, client: Client) -> None:
     log_in(client, make.user(), make.password)
     kept = client.cookies["sessionid"].value
     client.post("/accounts/logout")
@@ -69,7 +71,7 @@ def test_logging_out_ends_the_session_for_good(make: Any, client: Client) -> Non
 
 
 @pytest.mark.parametrize("way", ["changed", "set anew"])
-def test_a_new_password_ends_the_other_sessions(way: str, make: Any, client: Client) -> None:
+def test_a_new_password_ends_the_other_sessions(way: str, make: Make, client: Client) -> None:
     user, elsewhere = make.user(email="ada@example.org"), Client()
     log_in(elsewhere, user, make.password)
     if way == "changed":
@@ -82,7 +84,7 @@ def test_a_new_password_ends_the_other_sessions(way: str, make: Any, client: Cli
     assert elsewhere.get("/accounts/").status_code == 302
 
 
-def test_cookies_are_strict(make: Any, client: Client) -> None:
+def test_cookies_are_strict(make: Make, client: Client) -> None:
     client.get("/accounts/login")
     log_in(client, make.user(), make.password)
     session, token = client.cookies["sessionid"], client.cookies["csrftoken"]
@@ -92,7 +94,7 @@ def test_cookies_are_strict(make: Any, client: Client) -> None:
 # Attempts
 
 
-def test_old_passwords_are_not_guessed_in_an_open_session(make: Any, client: Client, settings: Any) -> None:
+def test_old_passwords_are_not_guessed_in_an_open_session(make: Make, client: Client, settings: Settings) -> None:
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "change_password": "2/m/user"}
     log_in(client, make.user(), make.password)
     answers = [client.post("/accounts/password", {"oldpassword": "wrong", **CHANGE}).status_code for _ in range(3)]

@@ -6,10 +6,12 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
+from pytest_django import Settings
 
 from server.accounts.models import User
 from server.accounts.services import confirm_own_address
 from server.audit.models import Entry
+from tests.conftest import Make
 from tests.server.page import Page
 
 PASSWORD = "long enough 7"
@@ -23,7 +25,7 @@ def sign_up(number: int = 0, *, client: Client | None = None, headers: dict[str,
 
 
 @pytest.fixture
-def confirming(settings: Any) -> None:
+def confirming(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 
 
@@ -50,7 +52,7 @@ def test_signing_up_logs_in_and_leads_on(client: Client, db: None) -> None:
         ("password1", "8456271039"),
     ],
 )
-def test_signing_up_refuses(field: str, value: str, make: Any, client: Client) -> None:
+def test_signing_up_refuses(field: str, value: str, make: Make, client: Client) -> None:
     make.user(username="ada", email="other@example.org")
     start = {"username": "new", "email": "ada@example.org", "password1": PASSWORD}
     page = Page(client.post(SIGNUP, {**start, field: value}))
@@ -70,7 +72,9 @@ def test_names_are_normalized(client: Client, db: None) -> None:
     assert User.objects.get().username == "Ada"
 
 
-def test_a_name_that_is_taken_meanwhile_is_no_crash(make: Any, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_is_taken_meanwhile_is_no_crash(
+    make: Make, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("allauth.account.internal.userkit.filter_users_by_username", lambda *_: User.objects.none())
     monkeypatch.setattr("server.accounts.adapter.refuse_look_alike", lambda *_: None)
     make.user(username="ada")
@@ -81,7 +85,7 @@ def test_a_name_that_is_taken_meanwhile_is_no_crash(make: Any, client: Client, m
 # How often
 
 
-def test_one_address_gets_twenty_accounts_a_day(db: None, settings: Any) -> None:
+def test_one_address_gets_twenty_accounts_a_day(db: None, settings: Settings) -> None:
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "signup": "1000/m/ip"}
     answers = [sign_up(number) for number in range(21)]
     assert [answer.status_code for answer in answers] == [302] * 20 + [429]
@@ -93,7 +97,7 @@ def test_attempts_to_sign_up_are_limited_by_the_minute(db: None) -> None:
     assert [sign_up(email="wrong").status_code for _ in range(21)] == [200] * 20 + [429]
 
 
-def test_the_limit_of_sign_ups_is_by_ipv6_site_and_not_by_a_forged_header(db: None, settings: Any) -> None:
+def test_the_limit_of_sign_ups_is_by_ipv6_site_and_not_by_a_forged_header(db: None, settings: Settings) -> None:
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "signed_up": "1/d/ip"}
     forged = [sign_up(number, headers={"X-Forwarded-For": f"203.0.113.{number}"}) for number in range(2)]
     assert [answer.status_code for answer in forged] == [302, 429]
@@ -122,14 +126,14 @@ def everything_seen(name: str, address: str) -> list[Any]:
 @pytest.mark.parametrize("confirmation", ["mandatory", "none"])
 @pytest.mark.parametrize("known", ["grace@example.org", "GRACE@example.org"])
 def test_whoever_signs_up_sees_the_same_for_a_known_address(
-    confirmation: str, known: str, make: Any, settings: Any
+    confirmation: str, known: str, make: Make, settings: Settings
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = confirmation
     confirm_own_address(make.user(username="grace", email="grace@example.org"))
     assert everything_seen("probe-a", known) == everything_seen("probe-b", "unknown@example.org")
 
 
-def test_only_the_mailbox_of_a_known_address_learns_that_it_has_an_account(make: Any, confirming: None) -> None:
+def test_only_the_mailbox_of_a_known_address_learns_that_it_has_an_account(make: Make, confirming: None) -> None:
     confirm_own_address(make.user(email="grace@example.org"))
     sign_up(1, email="grace@example.org")
     sign_up(2, email="unknown@example.org")
@@ -139,7 +143,9 @@ def test_only_the_mailbox_of_a_known_address_learns_that_it_has_an_account(make:
     assert "/accounts/confirm/" in unknown.body
 
 
-def test_a_known_address_costs_the_time_of_an_account(make: Any, confirming: None, monkeypatch: Any) -> None:
+def test_a_known_address_costs_the_time_of_an_account(
+    make: Make, confirming: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     confirm_own_address(make.user(email="grace@example.org"))
     hashed: list[str] = []
     monkeypatch.setattr(User, "set_password", lambda self, password: hashed.append(self.email))
@@ -148,7 +154,7 @@ def test_a_known_address_costs_the_time_of_an_account(make: Any, confirming: Non
     assert hashed == ["grace@example.org", "unknown@example.org"]
 
 
-def test_whoever_signs_up_with_another_s_address_gets_nothing_of_theirs(make: Any, client: Client) -> None:
+def test_whoever_signs_up_with_another_s_address_gets_nothing_of_theirs(make: Make, client: Client) -> None:
     confirm_own_address(owner := make.user(username="grace", email="grace@example.org"))
     sign_up(1, email="grace@example.org")
     client.post("/accounts/password/forgotten", {"email": "grace@example.org"})

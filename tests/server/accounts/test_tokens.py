@@ -12,12 +12,13 @@ from server.accounts.models import ApiToken
 from server.accounts.services import issue_token, revoke_token
 from server.audit.models import Entry
 from server.errors import Refused
+from tests.conftest import Make
 
 DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def token(make: Any) -> tuple[ApiToken, str]:
+def token(make: Make) -> tuple[ApiToken, str]:
     return issue_token(user=make.user(), name="laptop", scope="submit", days=1)
 
 
@@ -51,13 +52,13 @@ def test_revoking_twice_changes_nothing(token: tuple[ApiToken, str]) -> None:
     assert Entry.objects.filter(action="token.revoked").count() == 1
 
 
-def test_another_person_cannot_revoke_it(token: tuple[ApiToken, str], make: Any) -> None:
+def test_another_person_cannot_revoke_it(token: tuple[ApiToken, str], make: Make) -> None:
     with pytest.raises(Refused) as refusal:
         revoke_token(token=token[0], by=make.user())
     assert refusal.value.code == "not_found"
 
 
-def test_staff_can_revoke_it(token: tuple[ApiToken, str], make: Any) -> None:
+def test_staff_can_revoke_it(token: tuple[ApiToken, str], make: Make) -> None:
     revoke_token(token=token[0], by=make.user(is_staff=True))
     assert not ApiToken.objects.usable(datetime.now(UTC)).exists()
 
@@ -82,20 +83,20 @@ def test_the_log_tells_of_it_and_never_the_secret(token: tuple[ApiToken, str]) -
         {"scope": "root"},
     ],
 )
-def test_wrong_wishes_are_refused(make: Any, wrong: dict[str, Any]) -> None:
+def test_wrong_wishes_are_refused(make: Make, wrong: dict[str, Any]) -> None:
     with pytest.raises(Refused) as refusal:
         issue_token(**{"user": make.user(), "name": "laptop", "scope": "read", "days": 30, **wrong})
     assert refusal.value.code == "invalid"
 
 
 class TestCommand:
-    def test_prints_a_working_token_and_nothing_else(self, make: Any) -> None:
+    def test_prints_a_working_token_and_nothing_else(self, make: Make) -> None:
         out = StringIO()
         call_command("token", make.user(username="ada").username, stdout=out)
         row = ApiToken.objects.of_secret(out.getvalue().strip()).get()
         assert (row.user.username, row.scope) == ("ada", "submit")
 
-    def test_finds_a_name_in_any_case(self, make: Any) -> None:
+    def test_finds_a_name_in_any_case(self, make: Make) -> None:
         make.user(username="Ada")
         call_command("token", "ada", "--scope", "organize", "--days", "3", stdout=StringIO())
         assert ApiToken.objects.get().scope == "organize"
@@ -104,6 +105,6 @@ class TestCommand:
         with pytest.raises(CommandError, match="nobody"):
             call_command("token", "nobody")
 
-    def test_says_how_long_a_token_may_live(self, make: Any) -> None:
+    def test_says_how_long_a_token_may_live(self, make: Make) -> None:
         with pytest.raises(CommandError, match="365"):
             call_command("token", make.user().username, "--days", "1000")

@@ -15,6 +15,8 @@ from server.audit.models import Entry
 from server.audit.services import record
 from server.challenges.models import Challenge, JoinRequest, Phase
 from server.submissions.services import quota
+from tests.conftest import Make
+from tests.server.conftest import Scored
 
 OURS = sorted(
     (model for model in admin.site._registry if model.__module__.startswith("server.")),
@@ -34,14 +36,14 @@ READ_ONLY = {
 
 
 @pytest.fixture
-def staff(make: Any) -> Client:
+def staff(make: Make) -> Client:
     browser = Client()
     browser.force_login(make.user(username="root", is_staff=True, is_superuser=True))
     return browser
 
 
 @pytest.fixture
-def rows(make: Any, scored: Any) -> Any:
+def rows(make: Make, scored: Scored) -> Phase:
     """Create at least one row of every table."""
     phase = make.phase()
     submission = scored(phase, 0.5)
@@ -64,19 +66,19 @@ def address(model: Any, page: str, *args: Any) -> str:
 
 
 @pytest.mark.parametrize("model", OURS)
-def test_a_list_opens_and_can_be_searched(staff: Client, rows: Any, model: Any) -> None:
+def test_a_list_opens_and_can_be_searched(staff: Client, rows: Phase, model: Any) -> None:
     assert staff.get(address(model, "changelist")).status_code == 200
     if admin.site._registry[model].search_fields:
         assert staff.get(address(model, "changelist"), {"q": "a"}).status_code == 200
 
 
 @pytest.mark.parametrize("model", OURS)
-def test_a_row_opens(staff: Client, rows: Any, model: Any) -> None:
+def test_a_row_opens(staff: Client, rows: Phase, model: Any) -> None:
     assert staff.get(address(model, "change", row_of(model).pk)).status_code == 200
 
 
 @pytest.mark.parametrize("model", OURS)
-def test_nothing_is_deleted_here(staff: Client, rows: Any, model: Any) -> None:
+def test_nothing_is_deleted_here(staff: Client, rows: Phase, model: Any) -> None:
     row = row_of(model)
     assert staff.post(address(model, "delete", row.pk), {"post": "yes"}).status_code == 403
     assert model._default_manager.filter(pk=row.pk).exists()
@@ -87,38 +89,38 @@ def test_every_table_to_be_read_only_is_there() -> None:
 
 
 @pytest.mark.parametrize("model", [model for model in OURS if model._meta.model_name in READ_ONLY])
-def test_ledgers_and_logs_are_read_only(staff: Client, rows: Any, model: Any) -> None:
+def test_ledgers_and_logs_are_read_only(staff: Client, rows: Phase, model: Any) -> None:
     assert staff.get(address(model, "add")).status_code == 403
     assert staff.post(address(model, "change", row_of(model).pk), {}).status_code == 403
 
 
-def test_a_truths_page_names_no_file(staff: Client, rows: Any) -> None:
+def test_a_truths_page_names_no_file(staff: Client, rows: Phase) -> None:
     truth = rows.truths.get()
     html = staff.get(address(type(truth), "change", truth.pk)).content.decode()
     assert truth.prepared.name not in html
     assert truth.source.name not in html
 
 
-def test_a_submissions_page_names_no_file(staff: Client, rows: Any) -> None:
+def test_a_submissions_page_names_no_file(staff: Client, rows: Phase) -> None:
     submission = rows.submissions.get()
     html = staff.get(address(type(submission), "change", submission.pk)).content.decode()
     assert submission.file_name in html
     assert submission.file.name not in html
 
 
-def test_a_tokens_page_shows_no_hash(staff: Client, rows: Any) -> None:
+def test_a_tokens_page_shows_no_hash(staff: Client, rows: Phase) -> None:
     token = rows.challenge.teams.first().memberships.get().user.api_tokens.get()
     assert token.sha256 not in staff.get(address(type(token), "change", token.pk)).content.decode()
 
 
-def test_a_token_can_be_revoked_from_the_list(staff: Client, rows: Any) -> None:
+def test_a_token_can_be_revoked_from_the_list(staff: Client, rows: Phase) -> None:
     token = rows.challenge.teams.first().memberships.get().user.api_tokens.get()
     staff.post(address(type(token), "changelist"), {"action": "revoke", "_selected_action": [token.pk]})
     token.refresh_from_db()
     assert token.revoked_at is not None
 
 
-def test_a_change_is_logged_with_its_fields(staff: Client, rows: Any) -> None:
+def test_a_change_is_logged_with_its_fields(staff: Client, rows: Phase) -> None:
     challenge: Challenge = rows.challenge
     form = {
         **{"title": "New title", "visibility": "public", "opens_at_0": "2026-01-01", "opens_at_1": "00:00:00"},
@@ -132,7 +134,7 @@ def test_a_change_is_logged_with_its_fields(staff: Client, rows: Any) -> None:
     assert entry.detail["values"]["title"] == [challenge.title, "New title"]
 
 
-def test_who_organizes_is_logged_by_name(staff: Client, rows: Any, make: Any) -> None:
+def test_who_organizes_is_logged_by_name(staff: Client, rows: Phase, make: Make) -> None:
     challenge: Challenge = rows.challenge
     form = {
         **{"title": challenge.title, "visibility": "public", "opens_at_0": "2026-01-01", "opens_at_1": "00:00:00"},
@@ -146,7 +148,7 @@ def test_who_organizes_is_logged_by_name(staff: Client, rows: Any, make: Any) ->
     assert Entry.objects.get(action="challenge.changed").detail["values"]["organizers"] == ["", "ada, bob"]
 
 
-def test_a_role_is_logged_and_no_persons_data(staff: Client, make: Any) -> None:
+def test_a_role_is_logged_and_no_persons_data(staff: Client, make: Make) -> None:
     person = make.user(username="ada", email="ada@example.org")
     form = {
         **{"username": "ada", "email": "new@example.org", "is_active": "on", "is_staff": "on"},
@@ -167,14 +169,14 @@ def test_a_superuser_by_command_is_logged(db: None, monkeypatch: pytest.MonkeyPa
     assert (entry.subject, entry.detail) == (f"user {User.objects.get().pk}", {"superuser": True})
 
 
-def test_a_superuser_by_command_that_is_not_created_changes_no_account(make: Any) -> None:
+def test_a_superuser_by_command_that_is_not_created_changes_no_account(make: Make) -> None:
     person = make.user()
     call_command("createsuperuser", stdout=StringIO(), stderr=StringIO(), stdin=StringIO())
     assert not person.emailaddress_set.exists()
     assert not Entry.objects.filter(action="account.created").exists()
 
 
-def test_a_new_password_is_logged(staff: Client, rows: Any, make: Any) -> None:
+def test_a_new_password_is_logged(staff: Client, rows: Phase, make: Make) -> None:
     person = make.user()
     new = {"password1": "another long 7", "password2": "another long 7", "usable_password": "true"}
     staff.post(reverse("admin:auth_user_password_change", args=[person.pk]), {**new, "set-password": "1"})
@@ -184,7 +186,7 @@ def test_a_new_password_is_logged(staff: Client, rows: Any, make: Any) -> None:
     assert entry.detail == {"user": person.username, "usable": True}
 
 
-def test_a_password_that_is_not_taken_is_not_logged(staff: Client, rows: Any, make: Any) -> None:
+def test_a_password_that_is_not_taken_is_not_logged(staff: Client, rows: Phase, make: Make) -> None:
     new = {"password1": "another long 7", "password2": "not the same 8", "usable_password": "true"}
     staff.post(reverse("admin:auth_user_password_change", args=[make.user().pk]), {**new, "set-password": "1"})
     assert not Entry.objects.filter(action="user.password_changed").exists()
@@ -194,7 +196,7 @@ def test_staff_change_their_own_password_where_everybody_does(staff: Client) -> 
     assert staff.get(reverse("admin:password_change")).url == reverse("account_change_password")
 
 
-def test_what_scores_depend_on_cannot_be_edited(staff: Client, rows: Any) -> None:
+def test_what_scores_depend_on_cannot_be_edited(staff: Client, rows: Phase) -> None:
     phase: Phase = rows
     form = {"title": "x", "position": 0, "quota_per_day": 1, "attempts_per_day": 1, "finals": 1, "feedback": "exact"}
     answer = staff.post(address(Phase, "change", phase.pk), {**form, "track": "other", "signature": "forged"})
@@ -203,14 +205,14 @@ def test_what_scores_depend_on_cannot_be_edited(staff: Client, rows: Any) -> Non
     assert (changed.quota_per_day, changed.track, changed.signature) == (1, phase.track, phase.signature)
 
 
-def test_a_ladder_cannot_be_chosen_with_results_per_class(staff: Client, rows: Any) -> None:
+def test_a_ladder_cannot_be_chosen_with_results_per_class(staff: Client, rows: Phase) -> None:
     form = {"title": "x", "position": 0, "quota_per_day": 1, "attempts_per_day": 1, "finals": 1, "feedback": "ladder"}
     answer = staff.post(address(Phase, "change", rows.pk), {**form, "feedback_classes": "on"})
     assert "Turn one of them off" in str(answer.context["adminform"].form.errors)
     assert staff.post(address(Phase, "change", rows.pk), form).status_code == 302
 
 
-def test_dates_the_wrong_way_round_are_said_not_a_crash(staff: Client, rows: Any) -> None:
+def test_dates_the_wrong_way_round_are_said_not_a_crash(staff: Client, rows: Phase) -> None:
     form = {
         **{"title": "T", "visibility": "public", "opens_at_0": "2026-02-01", "opens_at_1": "00:00:00"},
         **{"closes_at_0": "2026-01-01", "closes_at_1": "00:00:00", "registration": "open", "team_max_size": 5},
@@ -220,6 +222,6 @@ def test_dates_the_wrong_way_round_are_said_not_a_crash(staff: Client, rows: Any
     assert answer.context["adminform"].form.errors
 
 
-def test_a_person_without_staff_does_not_get_in(client: Client, make: Any) -> None:
+def test_a_person_without_staff_does_not_get_in(client: Client, make: Make) -> None:
     client.force_login(make.user())
     assert client.get(reverse("admin:index")).status_code == 302

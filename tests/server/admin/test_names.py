@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from server.accounts.models import User
 from server.challenges.models import Challenge, Phase, Team
+from tests.conftest import Make
 from tests.server.admin.test_every_model import staff
 from tests.server.admin.test_terms import CHALLENGE, OPENED, PHASE, at, errors
 
@@ -16,16 +17,18 @@ __all__ = ["staff"]
 HIDDEN = ("\u202eevil", "\u200b", "Basalt\u200b", "Basalt\ufe0f", "\u3164")
 
 
-pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}, slug="main")
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}, slug="main"),
+    pytest.mark.team(name="Granite"),
+]
 
 
 @pytest.fixture
-def team(phase: Phase, make: Any) -> Team:
-    make.team(phase.challenge, name="Basalt")
-    team: Team = make.team(phase.challenge, name="Granite")
-    return team
+def rival(phase: Phase, make: Make) -> Team:
+    return make.team(phase.challenge, name="Basalt")
 
 
+@pytest.mark.usefixtures("rival")
 @pytest.mark.parametrize("name", ["Basalt", "basalt", "BASALT", " Basalt ", "B\u0430s\u0430lt", "\uff22asalt", *HIDDEN])
 def test_a_team_cannot_get_a_name_that_it_could_not_join_with(staff: Client, team: Team, name: str) -> None:
     assert set(errors(staff, team, name=name)) == {"name"}
@@ -41,7 +44,7 @@ def test_a_team_changes_the_letter_case_of_its_name(staff: Client, team: Team) -
     assert not errors(staff, team, name="GRANITE")
 
 
-def test_a_team_keeps_a_name_that_looks_like_another(staff: Client, phase: Phase, make: Any) -> None:
+def test_a_team_keeps_a_name_that_looks_like_another(staff: Client, phase: Phase, make: Make) -> None:
     make.team(phase.challenge, name="Basalt")
     assert not errors(staff, make.team(phase.challenge, name="B\u0430s\u0430lt"), name="B\u0430s\u0430lt")
 
@@ -58,16 +61,16 @@ def person_errors(staff: Client, person: User | None, name: str) -> dict[str, An
 
 @pytest.mark.parametrize("name", ["ada", "ADA", "\uff21da", "\u0430da", "a\u3164da", "ada\u200b", "\ufdfa" * 150, "@"])
 @pytest.mark.parametrize("known", [True, False])
-def test_a_person_cannot_get_a_name_that_sign_up_refuses(staff: Client, make: Any, name: str, known: bool) -> None:
+def test_a_person_cannot_get_a_name_that_sign_up_refuses(staff: Client, make: Make, name: str, known: bool) -> None:
     make.user(username="ada")
     assert set(person_errors(staff, make.user(username="bob") if known else None, name)) == {"username"}
 
 
-def test_a_person_changes_the_letter_case_of_their_name(staff: Client, make: Any) -> None:
+def test_a_person_changes_the_letter_case_of_their_name(staff: Client, make: Make) -> None:
     assert not person_errors(staff, make.user(username="ada"), "Ada")
 
 
-def test_a_name_that_is_taken_meanwhile_is_no_crash(staff: Client, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_is_taken_meanwhile_is_no_crash(staff: Client, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.accounts.adapter.refuse_look_alike", lambda *_: None)
     monkeypatch.setattr(User, "validate_constraints", lambda *_, **__: None)
     monkeypatch.setattr(User, "validate_unique", lambda *_, **__: None)
@@ -80,7 +83,7 @@ def test_a_name_that_is_taken_meanwhile_is_no_crash(staff: Client, make: Any, mo
 
 @pytest.mark.parametrize("name", ["ADA", "\u0430da", "a\u3164da"])
 def test_a_superuser_by_command_gets_no_name_that_sign_up_refuses(
-    make: Any, db: None, name: str, monkeypatch: pytest.MonkeyPatch
+    make: Make, db: None, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "another long 7")
     make.user(username="ada")
@@ -90,25 +93,25 @@ def test_a_superuser_by_command_gets_no_name_that_sign_up_refuses(
 
 @pytest.mark.parametrize("title", HIDDEN)
 @pytest.mark.parametrize("field", ["title", "summary"])
-def test_a_title_that_a_bundle_may_not_have_is_refused(staff: Any, phase: Phase, field: str, title: str) -> None:
+def test_a_title_that_a_bundle_may_not_have_is_refused(staff: Client, phase: Phase, field: str, title: str) -> None:
     form = {**CHALLENGE, **at("opens_at", OPENED), field: title}
     assert set(errors(staff, phase.challenge, **form)) == {field}
     if field == "title":
         assert set(errors(staff, phase, **{**PHASE, field: title})) == {field}
 
 
-def test_a_title_of_two_lines_becomes_one_as_in_a_bundle(staff: Any, phase: Phase) -> None:
+def test_a_title_of_two_lines_becomes_one_as_in_a_bundle(staff: Client, phase: Phase) -> None:
     assert not errors(staff, phase, **{**PHASE, "title": "a\n b"})
     assert Phase.objects.get().title == "a b"
 
 
 @pytest.mark.parametrize("domains", ["not a domain!! ;;", "localhost", "example.org,uni.example", "ex\u0430mple.org"])
-def test_a_mail_domain_that_a_bundle_may_not_have_is_refused(staff: Any, phase: Phase, domains: str) -> None:
+def test_a_mail_domain_that_a_bundle_may_not_have_is_refused(staff: Client, phase: Phase, domains: str) -> None:
     form = {**CHALLENGE, **at("opens_at", OPENED), "allowed_domains": domains}
     assert set(errors(staff, phase.challenge, **form)) == {"allowed_domains"}
 
 
-def test_mail_domains_are_kept_as_of_a_bundle(staff: Any, phase: Phase) -> None:
+def test_mail_domains_are_kept_as_of_a_bundle(staff: Client, phase: Phase) -> None:
     form = {**CHALLENGE, **at("opens_at", OPENED), "allowed_domains": "Example.org  uni.example example.ORG"}
     assert not errors(staff, phase.challenge, **form)
     assert Challenge.objects.get().allowed_domains == "example.org uni.example"
@@ -116,11 +119,13 @@ def test_mail_domains_are_kept_as_of_a_bundle(staff: Any, phase: Phase) -> None:
 
 @pytest.mark.parametrize("date", ["0001-01-01", "0999-12-31", "1899-12-31"])
 @pytest.mark.parametrize("field", ["opens_at", "join_until", "merge_until"])
-def test_a_date_that_the_form_could_not_show_again_is_refused(staff: Any, phase: Phase, date: str, field: str) -> None:
+def test_a_date_that_the_form_could_not_show_again_is_refused(
+    staff: Client, phase: Phase, date: str, field: str
+) -> None:
     form = {**CHALLENGE, **at("opens_at", OPENED), f"{field}_0": date, f"{field}_1": "00:00:00"}
     assert "before the year 1900" in str(errors(staff, phase.challenge, **form)[field])
 
 
-def test_a_person_keeps_a_name_that_looks_like_another(staff: Client, make: Any) -> None:
+def test_a_person_keeps_a_name_that_looks_like_another(staff: Client, make: Make) -> None:
     make.user(username="ada")
     assert not person_errors(staff, make.user(username="\u0430da"), "\u0430da")

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from server.accounts.models import User
-from server.challenges.models import JoinRequest
+from server.challenges.models import JoinRequest, Phase
 from tests.server.admin.test_every_model import address, rows, staff
 
 __all__ = ["rows", "staff"]
@@ -110,7 +110,7 @@ def filled(form: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_no_value_of_a_form_is_a_server_error(staff: Client, rows: Any, model: Any) -> None:
+def test_no_value_of_a_form_is_a_server_error(staff: Client, rows: Phase, model: Any) -> None:
     person = last(User)
     EmailAddress.objects.create(user=person, email=person.email)
     for url in pages(model):
@@ -123,7 +123,7 @@ def test_no_value_of_a_form_is_a_server_error(staff: Client, rows: Any, model: A
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_no_key_of_an_action_is_a_server_error(staff: Client, rows: Any, model: Any) -> None:
+def test_no_key_of_an_action_is_a_server_error(staff: Client, rows: Phase, model: Any) -> None:
     for key in KEYS:
         for more in ({}, {"select_across": "1"}, {"index": str(10**24)}):
             for action in (*admin.site._registry[model].actions, "delete_selected", "bogus"):
@@ -133,7 +133,7 @@ def test_no_key_of_an_action_is_a_server_error(staff: Client, rows: Any, model: 
                     transaction.set_rollback(True)
 
 
-def test_an_action_on_a_key_that_no_row_has_is_said_and_does_nothing(staff: Client, rows: Any) -> None:
+def test_an_action_on_a_key_that_no_row_has_is_said_and_does_nothing(staff: Client, rows: Phase) -> None:
     request = JoinRequest.objects.get()
     data = {"action": "approve", ACTION_CHECKBOX_NAME: [request.pk, "abc"], "index": "0"}
     page = staff.post(address(JoinRequest, "changelist"), data, follow=True)

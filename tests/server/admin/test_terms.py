@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from server.challenges.models import Challenge, Phase
+from tests.conftest import Make
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, SOON, FUTURE = (NOW + timedelta(hours=hours) for hours in (-24, 1, 48))
@@ -27,7 +29,7 @@ def at(name: str, moment: datetime | None) -> dict[str, str]:
 
 
 @pytest.fixture
-def staff(make: Any) -> Client:
+def staff(make: Make) -> Client:
     browser = Client()
     browser.force_login(make.user(username="root", is_staff=True, is_superuser=True))
     return browser
@@ -43,7 +45,7 @@ def errors(staff: Client, row: Any, **form: Any) -> dict[str, Any]:
     ("field", "value"),
     [("finals", 0), ("finals", 101), ("quota_per_day", 0), ("quota_total", 0), ("attempts_per_day", 0)],
 )
-def test_a_number_that_a_bundle_may_not_have_is_refused(staff: Any, phase: Any, field: str, value: int) -> None:
+def test_a_number_that_a_bundle_may_not_have_is_refused(staff: Client, phase: Phase, field: str, value: int) -> None:
     assert set(errors(staff, phase, **{**PHASE, field: value})) == {field}
 
 
@@ -56,16 +58,16 @@ def test_a_number_that_a_bundle_may_not_have_is_refused(staff: Any, phase: Any, 
         ({"feedback": "ladder", "feedback_classes": "on"}, "feedback_classes"),
     ],
 )
-def test_a_feedback_that_a_bundle_may_not_have_is_refused(staff: Any, phase: Any, policy: Any, field: str) -> None:
+def test_a_feedback_that_a_bundle_may_not_have_is_refused(staff: Client, phase: Phase, policy: Any, field: str) -> None:
     assert field in errors(staff, phase, **{**PHASE, **policy})
 
 
-def test_a_ladder_without_intervals_is_refused(staff: Any, phase: Any, settings: Any) -> None:
+def test_a_ladder_without_intervals_is_refused(staff: Client, phase: Phase, settings: Settings) -> None:
     settings.INTERVAL_REPLICATES = 0
     assert set(errors(staff, phase, **{**PHASE, "feedback": "ladder"})) == {"feedback"}
 
 
-def test_a_team_of_nobody_is_refused(staff: Any, phase: Any) -> None:
+def test_a_team_of_nobody_is_refused(staff: Client, phase: Phase) -> None:
     form = {**CHALLENGE, **at("opens_at", OPENED), "team_max_size": 0}
     assert "team_max_size" in errors(staff, phase.challenge, **form)
 
@@ -79,20 +81,20 @@ def test_a_team_of_nobody_is_refused(staff: Any, phase: Any) -> None:
     ],
 )
 def test_a_phase_beyond_its_challenge_is_refused(
-    staff: Any, phase: Any, opens_at: datetime | None, closes_at: datetime | None, field: str
+    staff: Client, phase: Phase, opens_at: datetime | None, closes_at: datetime | None, field: str
 ) -> None:
     Challenge.objects.update(closes_at=FUTURE)
     form = {**PHASE, **at("opens_at", opens_at), **at("closes_at", closes_at), "confirm": "main"}
     assert set(errors(staff, phase, **form)) == {field}
 
 
-def test_a_challenge_that_ends_before_its_phase_is_refused(staff: Any, phase: Any) -> None:
+def test_a_challenge_that_ends_before_its_phase_is_refused(staff: Client, phase: Phase) -> None:
     Phase.objects.update(closes_at=FUTURE + timedelta(days=9))
     form = {**CHALLENGE, **at("opens_at", OPENED), **at("closes_at", FUTURE)}
     assert "Change the phase first" in str(errors(staff, phase.challenge, **form)["__all__"])
 
 
-def test_a_phase_that_would_end_at_once_needs_its_name_typed(staff: Any, phase: Any) -> None:
+def test_a_phase_that_would_end_at_once_needs_its_name_typed(staff: Client, phase: Phase) -> None:
     form = {**PHASE, **at("closes_at", PAST)}
     told = errors(staff, phase, **form)
     assert "phase main would end at once, and everybody could read its private scores" in str(told["confirm"])
@@ -103,7 +105,7 @@ def test_a_phase_that_would_end_at_once_needs_its_name_typed(staff: Any, phase: 
     assert Phase.objects.get().has_closed(NOW)
 
 
-def test_a_challenge_that_would_end_at_once_needs_its_name_typed(staff: Any, phase: Any) -> None:
+def test_a_challenge_that_would_end_at_once_needs_its_name_typed(staff: Client, phase: Phase) -> None:
     form = {**CHALLENGE, **at("opens_at", OPENED), **at("closes_at", PAST)}
     assert "phase main would end at once" in str(errors(staff, phase.challenge, **form)["confirm"])
     assert Challenge.objects.get().closes_at is None
@@ -112,7 +114,7 @@ def test_a_challenge_that_would_end_at_once_needs_its_name_typed(staff: Any, pha
 
 @pytest.mark.parametrize("where", ["phase", "challenge"])
 def test_an_end_within_a_day_that_is_earlier_than_before_needs_its_name_typed(
-    staff: Any, phase: Any, where: str
+    staff: Client, phase: Phase, where: str
 ) -> None:
     row, form = (phase, PHASE) if where == "phase" else (phase.challenge, {**CHALLENGE, **at("opens_at", OPENED)})
     form = {**form, **at("closes_at", SOON)}
@@ -122,31 +124,31 @@ def test_an_end_within_a_day_that_is_earlier_than_before_needs_its_name_typed(
 
 
 @pytest.mark.parametrize("shows", [{}, {"feedback_classes": "on"}])
-def test_feedback_that_shows_more_needs_its_name_typed(staff: Any, phase: Any, shows: dict[str, str]) -> None:
+def test_feedback_that_shows_more_needs_its_name_typed(staff: Client, phase: Phase, shows: dict[str, str]) -> None:
     assert not errors(staff, phase, **{**PHASE, "feedback": "ladder", "ladder_standard_errors": 2})
     form = {**PHASE, **shows}
     assert "would show participants more than before" in str(errors(staff, phase, **form)["confirm"])
     assert not errors(staff, phase, **form, confirm="main")
 
 
-def test_a_later_end_needs_no_confirmation(staff: Any, phase: Any) -> None:
+def test_a_later_end_needs_no_confirmation(staff: Client, phase: Phase) -> None:
     assert not errors(staff, phase, **PHASE, **at("closes_at", FUTURE))
 
 
-def test_a_private_challenge_is_made_public_with_its_name_typed(staff: Any, phase: Any) -> None:
+def test_a_private_challenge_is_made_public_with_its_name_typed(staff: Client, phase: Phase) -> None:
     Challenge.objects.update(visibility="private")
     form = {**CHALLENGE, **at("opens_at", OPENED)}
     assert "public instead of private" in str(errors(staff, phase.challenge, **form)["confirm"])
     assert not errors(staff, phase.challenge, **form, confirm="animals")
 
 
-def test_a_phase_is_reopened_while_nobody_has_read_its_private_scores(staff: Any, phase: Any) -> None:
+def test_a_phase_is_reopened_while_nobody_has_read_its_private_scores(staff: Client, phase: Phase) -> None:
     Phase.objects.update(closes_at=PAST)
     assert not errors(staff, phase, **PHASE, **at("closes_at", FUTURE))
 
 
 @pytest.mark.parametrize("where", ["phase", "challenge"])
-def test_a_phase_is_not_reopened_after_that(staff: Any, phase: Any, client: Client, where: str) -> None:
+def test_a_phase_is_not_reopened_after_that(staff: Client, phase: Phase, client: Client, where: str) -> None:
     (Phase if where == "phase" else Challenge).objects.update(closes_at=PAST)
     assert client.get("/api/v1/challenges/animals/phases/main/leaderboard?split=private").status_code == 200
     assert Phase.objects.get().revealed_at is not None

@@ -16,6 +16,7 @@ import hypothesis
 import pytest
 import schemathesis
 from django.db import transaction
+from pytest_django import Settings
 from rest_framework.response import Response
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.failures import FailureGroup
@@ -25,6 +26,8 @@ from server.accounts.services import issue_token
 from server.api.views.challenges import ChallengeDetail
 from server.challenges.models import JoinRequest
 from server.wsgi import application
+from tests.conftest import InlineQueue, Make
+from tests.server.conftest import Scored
 from tests.server.documented import schema
 
 EXAMPLES = int(os.environ.get("PODIUM_API_EXAMPLES", "40"))
@@ -76,7 +79,9 @@ def real(name: str, drawn: str) -> str:
 
 
 @pytest.fixture(params=SCOPES)
-def headers(request: Any, make: Any, scored: Any, settings: Any, inline_queue: Any) -> Headers:
+def headers(
+    request: pytest.FixtureRequest, make: Make, scored: Scored, settings: Settings, inline_queue: InlineQueue
+) -> Headers:
     """Return the headers of a user, in a challenge without effective limits."""
     settings.API_REQUESTS_PER_MINUTE = settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = MANY
     phase = make.phase(make.challenge(slug=REAL["slug"]), slug=REAL["phase"], quota_per_day=MANY, attempts_per_day=MANY)
@@ -111,7 +116,7 @@ def test_every_response_conforms_to_the_schema(case: Any, headers: Headers) -> N
     [Response({"slug": "detection"}), Response(status=418), ZeroDivisionError()],
     ids=["of another shape", "with another status", "that is a crash"],
 )
-def test_a_response_that_does_not_conform_is_found(answer: Any, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_response_that_does_not_conform_is_found(answer: Any, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     def get(*args: Any, **kwargs: Any) -> Response:
         if isinstance(answer, Exception):
             raise answer

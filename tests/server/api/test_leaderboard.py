@@ -1,10 +1,18 @@
 """Leaderboards in the API, as pages of JSON and as CSV."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from server.challenges.models import Phase
+from server.submissions.models import Submission
+from tests.conftest import Make
+from tests.server.conftest import Scored
+from tests.server.documented import Api
 
 NOW = datetime.now(UTC)
 DAY = timedelta(days=1)
@@ -18,7 +26,7 @@ def refused(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["code"]
 
 
-def test_the_public_leaderboard_needs_no_user(api: Any, phase: Any, make: Any, scored: Any) -> None:
+def test_the_public_leaderboard_needs_no_user(api: Api, phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 1 / 3, team=make.team(phase.challenge, name="A"), interval=(0.3, 0.4))
     shape = api.get(PATH).json()
     assert (shape["split"], shape["signature"], shape["count"], shape["me"]) == ("public", phase.signature, 1, None)
@@ -28,7 +36,9 @@ def test_the_public_leaderboard_needs_no_user(api: Any, phase: Any, make: Any, s
     assert row["submitted_at"].endswith("Z")
 
 
-def test_every_page_and_the_own_entry_show_ties(api: Any, phase: Any, make: Any, replicated: Any) -> None:
+def test_every_page_and_the_own_entry_show_ties(
+    api: Api, phase: Phase, make: Make, replicated: Callable[..., Submission]
+) -> None:
     user = make.user()
     for number in range(101):
         last = make.team(phase.challenge, user) if number == 0 else None
@@ -39,7 +49,7 @@ def test_every_page_and_the_own_entry_show_ties(api: Any, phase: Any, make: Any,
     assert [row["tied"] for row in api.get(f"{PATH}?page=2").json()["results"]] == [True]
 
 
-def test_me_is_the_entry_of_the_own_team_on_any_page(api: Any, phase: Any, make: Any, scored: Any) -> None:
+def test_me_is_the_entry_of_the_own_team_on_any_page(api: Api, phase: Phase, make: Make, scored: Scored) -> None:
     user = make.user()
     scored(phase, 0.1, team=make.team(phase.challenge, user, name="mine"))
     for number in range(100):
@@ -52,14 +62,16 @@ def test_me_is_the_entry_of_the_own_team_on_any_page(api: Any, phase: Any, make:
     assert [row["team"] for row in api.get(f"{PATH}?page=2", user=user).json()["results"]] == ["mine"]
 
 
-def test_me_is_null_for_a_team_without_an_entry(api: Any, phase: Any, make: Any) -> None:
+def test_me_is_null_for_a_team_without_an_entry(api: Api, phase: Phase, make: Make) -> None:
     user = make.user()
     make.team(phase.challenge, user)
     assert api.get(PATH, user=user).json()["me"] is None
 
 
 @pytest.mark.parametrize("split", ["private", "all"])
-def test_the_private_leaderboard_is_forbidden_until_a_given_time(api: Any, phase: Any, make: Any, split: str) -> None:
+def test_the_private_leaderboard_is_forbidden_until_a_given_time(
+    api: Api, phase: Phase, make: Make, split: str
+) -> None:
     for options in ({}, {"user": make.user()}):
         for form in ("json", "csv"):
             answer = api.get(f"{PATH}?split={split}&format={form}", **options)
@@ -67,7 +79,7 @@ def test_the_private_leaderboard_is_forbidden_until_a_given_time(api: Any, phase
             assert "UTC" in answer.json()["detail"]
 
 
-def test_the_private_leaderboard_is_open_after_the_end(api: Any, phase: Any, scored: Any) -> None:
+def test_the_private_leaderboard_is_open_after_the_end(api: Api, phase: Phase, scored: Scored) -> None:
     scored(phase, 0.5, private=0.25)
     type(phase).objects.update(closes_at=NOW - DAY)
     assert [row["score"] for row in api.get(f"{PATH}?split=private").json()["results"]] == [0.25]
@@ -83,7 +95,7 @@ def test_the_private_leaderboard_is_open_after_the_end(api: Any, phase: Any, sco
         "{0:%Y-%m-%d}",  # midnight
     ],
 )
-def test_the_leaderboard_of_an_earlier_time(api: Any, phase: Any, scored: Any, at: str) -> None:
+def test_the_leaderboard_of_an_earlier_time(api: Api, phase: Phase, scored: Scored, at: str) -> None:
     scored(phase, 0.5, at=NOW - 3 * DAY)
     scored(phase, 0.9)
     text = at.format(NOW - DAY)
@@ -100,21 +112,21 @@ def test_the_leaderboard_of_an_earlier_time(api: Any, phase: Any, scored: Any, a
         *("at=2026-02-30T00:00:00Z", "at=0001-01-01T00:00:00%2B23:59", "at=1", "format=xml", "format=%00"),
     ],
 )
-def test_bad_parameters_are_invalid(api: Any, phase: Any, query: str) -> None:
+def test_bad_parameters_are_invalid(api: Api, phase: Phase, query: str) -> None:
     assert refused(api.get(f"{PATH}?{query}")) == (422, "invalid")
 
 
 @pytest.mark.parametrize("query", ["split=", "at=", "page=", "unknown=1"])
-def test_empty_and_unknown_parameters_are_ignored(api: Any, phase: Any, query: str) -> None:
+def test_empty_and_unknown_parameters_are_ignored(api: Api, phase: Phase, query: str) -> None:
     assert api.get(f"{PATH}?{query}").status_code == 200
 
 
 @pytest.mark.parametrize("page", ["0", "-1", "2", "x", "1e3", "9" * 400, "9" * 5000, "%00", "1.5", "٣"])
-def test_a_page_that_does_not_exist_is_not_found(api: Any, phase: Any, page: str) -> None:
+def test_a_page_that_does_not_exist_is_not_found(api: Api, phase: Phase, page: str) -> None:
     assert refused(api.get(f"{PATH}?page={page}")) == (404, "not_found")
 
 
-def test_csv_has_the_whole_leaderboard_with_all_digits(api: Any, phase: Any, make: Any, scored: Any) -> None:
+def test_csv_has_the_whole_leaderboard_with_all_digits(api: Api, phase: Phase, make: Make, scored: Scored) -> None:
     for number in range(101):
         scored(phase, (number + 1) / 3000)
     answer = api.get(f"{PATH}?format=csv")
@@ -125,26 +137,30 @@ def test_csv_has_the_whole_leaderboard_with_all_digits(api: Any, phase: Any, mak
     assert float(lines[1].split(",")[2]) == 101 / 3000
 
 
-def test_csv_is_returned_for_the_accept_header(api: Any, phase: Any) -> None:
+def test_csv_is_returned_for_the_accept_header(api: Api, phase: Phase) -> None:
     assert api.get(PATH, headers={"Accept": "text/csv"}).headers["Content-Type"].startswith("text/csv")
 
 
-def test_csv_contains_no_formulas(api: Any, phase: Any, make: Any, scored: Any) -> None:
+def test_csv_contains_no_formulas(api: Api, phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.5, team=make.team(phase.challenge, name="=1+1"))
     assert "'=1+1" in api.get(f"{PATH}?format=csv").content.decode()
 
 
-def test_the_leaderboard_of_a_private_challenge_does_not_exist_for_strangers(api: Any, phase: Any, make: Any) -> None:
+def test_the_leaderboard_of_a_private_challenge_does_not_exist_for_strangers(
+    api: Api, phase: Phase, make: Make
+) -> None:
     type(phase.challenge).objects.update(visibility="private")
     assert refused(api.get(PATH, user=make.user())) == (404, "not_found")
 
 
 @pytest.mark.parametrize("path", [PATH.replace("main", "none"), PATH.replace("detection", "none")])
-def test_an_unknown_challenge_or_phase_is_not_found(api: Any, phase: Any, path: str) -> None:
+def test_an_unknown_challenge_or_phase_is_not_found(api: Api, phase: Phase, path: str) -> None:
     assert refused(api.get(path)) == (404, "not_found")
 
 
-def test_a_leaderboard_needs_few_queries(api: Any, phase: Any, scored: Any, django_assert_max_num_queries: Any) -> None:
+def test_a_leaderboard_needs_few_queries(
+    api: Api, phase: Phase, scored: Scored, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
     for number in range(20):
         scored(phase, number / 100)
     with django_assert_max_num_queries(6):

@@ -7,14 +7,16 @@ from zipfile import ZipFile
 
 import pytest
 
-from evaluator.signature import compose
-from server.challenges.models import Truth
+from server.challenges.models import Phase, Truth
+from server.challenges.shaping import signature_of
 from server.errors import Refused
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, reruns
-from tests.server.conftest import evaluate
+from tests.conftest import Make
+from tests.server.conftest import Scored, evaluate
+from tests.server.documented import Api
 
 PATH = "challenges/detection/phases/main"
 TRUTH = {
@@ -27,7 +29,7 @@ pytestmark = [pytest.mark.phase(challenge={"slug": "detection"}, slug="main"), p
 
 
 @pytest.fixture
-def boss(make: Any, phase: Any) -> dict[str, Any]:
+def boss(make: Make, phase: Phase) -> dict[str, Any]:
     phase.challenge.organizers.add(boss := make.user(username="boss"))
     return {"user": boss, "scope": "organize"}
 
@@ -40,7 +42,7 @@ def zipped(files: dict[str, str], *, top: str = "") -> bytes:
 
 
 @pytest.mark.parametrize("top", ["", "truth/"])
-def test_a_new_truth_is_checked_but_not_active(api: Any, phase: Any, boss: Any, top: str) -> None:
+def test_a_new_truth_is_checked_but_not_active(api: Api, phase: Phase, boss: dict[str, Any], top: str) -> None:
     answer = api.upload(f"{PATH}/truths", file=zipped(TRUTH, top=top), name="truth.zip", **boss)
     assert (answer.status_code, answer.json()["version"], answer.json()["active"]) == (201, 2, False)
     kept = phase.truths.get(version=2)
@@ -48,7 +50,7 @@ def test_a_new_truth_is_checked_but_not_active(api: Any, phase: Any, boss: Any, 
     assert phase.truth.version == 1
 
 
-def test_the_same_truth_again_is_the_same_version(api: Any, phase: Any, boss: Any) -> None:
+def test_the_same_truth_again_is_the_same_version(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
     answers = [api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss).json() for _ in range(2)]
     assert (answers[0], Truth.objects.count()) == (answers[1], 2)
 
@@ -61,7 +63,7 @@ def test_the_same_truth_again_is_the_same_version(api: Any, phase: Any, boss: An
     ],
 )
 def test_a_truth_with_faults_is_refused_with_their_lines(
-    api: Any, phase: Any, boss: Any, files: dict[str, str], code: str, line: int | None
+    api: Api, phase: Phase, boss: dict[str, Any], files: dict[str, str], code: str, line: int | None
 ) -> None:
     answer = api.upload(f"{PATH}/truths", file=zipped(files), **boss)
     (fault,) = answer.json()["faults"]
@@ -69,13 +71,13 @@ def test_a_truth_with_faults_is_refused_with_their_lines(
     assert Truth.objects.count() == 1
 
 
-def test_a_file_that_is_not_a_zip_is_refused(api: Any, phase: Any, boss: Any) -> None:
+def test_a_file_that_is_not_a_zip_is_refused(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
     answer = api.upload(f"{PATH}/truths", file=b"boxes", **boss)
     assert (answer.status_code, answer.json()["faults"][0]["code"]) == (422, "bad_zip")
 
 
 def test_a_truth_without_usage_is_refused_if_the_active_one_has_private_images(
-    api: Any, phase: Any, boss: Any, scored: Any
+    api: Api, phase: Phase, boss: dict[str, Any], scored: Scored
 ) -> None:
     scored(phase, 0.5, private=0.4)
     answer = api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
@@ -87,12 +89,14 @@ def test_a_truth_without_usage_is_refused_if_the_active_one_has_private_images(
     assert api.upload(f"{PATH}/truths", file=zipped({**TRUTH, **split}), **boss).json()["version"] == 2
 
 
-def test_organizing_needs_the_scope_organize(api: Any, phase: Any, boss: Any) -> None:
+def test_organizing_needs_the_scope_organize(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
     answer = api.post(f"{PATH}/rescore", {}, user=boss["user"], scope="submit")
     assert (answer.status_code, "organize" in answer.json()["detail"]) == (403, True)
 
 
-def test_a_rescoring_is_previewed_and_then_applied(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+def test_a_rescoring_is_previewed_and_then_applied(
+    api: Api, phase: Phase, boss: dict[str, Any], scored: Scored
+) -> None:
     for score in (0.6, 0.5):
         scored(phase, score)
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
@@ -110,7 +114,7 @@ def test_a_rescoring_is_previewed_and_then_applied(api: Any, phase: Any, boss: A
     assert (rows["signature"], [row["score"] for row in rows["results"]]) == (begun["signature"], [0.4, 0.3])
 
 
-def test_unscorable_submissions_are_listed(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+def test_unscorable_submissions_are_listed(api: Api, phase: Phase, boss: dict[str, Any], scored: Scored) -> None:
     submission = scored(phase, 0.6)
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     api.post(f"{PATH}/rescore", {}, **boss)
@@ -123,16 +127,16 @@ def test_unscorable_submissions_are_listed(api: Any, phase: Any, boss: Any, scor
     assert api.post(f"{PATH}/rescore/apply", {"without_unscorable": True}, **boss).status_code == 200
 
 
-def test_a_rescoring_without_preview_is_applied_at_once(api: Any, phase: Any, boss: Any) -> None:
+def test_a_rescoring_without_preview_is_applied_at_once(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     assert api.post(f"{PATH}/rescore", {"preview": False}, **boss).json()["truth"]["active"]
 
 
-def test_an_earlier_version_can_be_applied_again(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+def test_an_earlier_version_can_be_applied_again(api: Api, phase: Phase, boss: dict[str, Any], scored: Scored) -> None:
     for score in (0.6, 0.5):
         scored(phase, score)
     first = phase.truth
-    signature = compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), first.sha256)
+    signature = signature_of(phase, first.sha256)
     phase.signature = signature
     phase.save()
     Evaluation.objects.update(signature=signature)
@@ -149,13 +153,13 @@ def test_an_earlier_version_can_be_applied_again(api: Any, phase: Any, boss: Any
     assert api.get(f"{PATH}/leaderboard").json()["results"] == at_first
 
 
-def test_the_list_of_versions_marks_the_active_one(api: Any, phase: Any, boss: Any) -> None:
+def test_the_list_of_versions_marks_the_active_one(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     listed = api.get(f"{PATH}/truths", **boss).json()
     assert [(one["version"], one["active"]) for one in listed["results"]] == [(2, False), (1, True)]
 
 
-def test_a_rescoring_can_be_discarded(api: Any, phase: Any, boss: Any, scored: Any) -> None:
+def test_a_rescoring_can_be_discarded(api: Api, phase: Phase, boss: dict[str, Any], scored: Scored) -> None:
     scored(phase, 0.6)
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     api.post(f"{PATH}/rescore", {"truth": 2}, **boss)
@@ -166,7 +170,7 @@ def test_a_rescoring_can_be_discarded(api: Any, phase: Any, boss: Any, scored: A
 
 
 @pytest.mark.parametrize(("truth", "status"), [(9, 404), ("1", 422), (0, 422), (True, 422)])
-def test_an_invalid_version_is_refused(api: Any, phase: Any, boss: Any, truth: Any, status: int) -> None:
+def test_an_invalid_version_is_refused(api: Api, phase: Phase, boss: dict[str, Any], truth: Any, status: int) -> None:
     assert api.post(f"{PATH}/rescore", {"truth": truth}, **boss).status_code == status
 
 
@@ -176,7 +180,7 @@ USAGE = {
 }
 
 
-def test_private_images_become_public_only_with_reveal(api: Any, phase: Any, boss: Any) -> None:
+def test_private_images_become_public_only_with_reveal(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
     api.upload(f"{PATH}/truths", file=zipped({**TRUTH, **USAGE}), **boss)
     Truth.objects.filter(phase=phase).update(active=False)
     Truth.objects.filter(phase=phase, version=2).update(active=True)
@@ -189,7 +193,7 @@ def test_private_images_become_public_only_with_reveal(api: Any, phase: Any, bos
 
 @pytest.mark.parametrize(("path", "sent"), [("rescore", {"truth": 2}), ("rescore/apply", {})])
 def test_a_rescoring_that_another_request_discards_is_not_found(
-    api: Any, phase: Any, boss: Any, monkeypatch: pytest.MonkeyPatch, path: str, sent: dict[str, Any]
+    api: Api, phase: Phase, boss: dict[str, Any], monkeypatch: pytest.MonkeyPatch, path: str, sent: dict[str, Any]
 ) -> None:
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     api.post(f"{PATH}/rescore", {"truth": 2}, **boss)
@@ -206,7 +210,7 @@ def test_a_rescoring_that_another_request_discards_is_not_found(
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-def test_a_discarded_rescoring_queues_no_reruns(phase: Any, scored: Any) -> None:
+def test_a_discarded_rescoring_queues_no_reruns(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.5)
     begun = rescoring.start(phase=phase, by=None)
     Rescoring.objects.all().delete()

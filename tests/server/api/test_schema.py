@@ -1,10 +1,12 @@
 """The published schema, and the page that shows it."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 from django.urls import URLPattern, get_resolver
 
 from tests.server.documented import schema
@@ -36,7 +38,7 @@ OPERATIONS = [
 ]
 
 
-def test_the_schema_is_valid_without_warnings(tmp_path: Any) -> None:
+def test_the_schema_is_valid_without_warnings(tmp_path: Path) -> None:
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yaml"))
 
 
@@ -73,11 +75,11 @@ def test_public_routes_need_no_authentication() -> None:
 
 
 @pytest.mark.parametrize("query", ["", "?format=json", "?format=yaml"])
-def test_the_schema_is_served(client: Any, db: None, query: str) -> None:
+def test_the_schema_is_served(client: Client, db: None, query: str) -> None:
     assert client.get(f"/api/v1/schema{query}").status_code == 200
 
 
-def test_the_page_of_the_schema_has_no_inline_code(client: Any, db: None) -> None:
+def test_the_page_of_the_schema_has_no_inline_code(client: Client, db: None) -> None:
     answer = client.get("/api/v1/docs")
     html = answer.content.decode()
     assert "script-src 'self'; style-src 'self'" in answer.headers["Content-Security-Policy"]
@@ -85,7 +87,7 @@ def test_the_page_of_the_schema_has_no_inline_code(client: Any, db: None) -> Non
     assert "swagger-ui-bundle" in html
 
 
-def test_the_script_of_the_page_is_served(client: Any, db: None) -> None:
+def test_the_script_of_the_page_is_served(client: Client, db: None) -> None:
     answer = client.get("/api/v1/docs?script=")
     assert answer.headers["Content-Type"].startswith("application/javascript")
     assert b"SwaggerUIBundle(" in answer.content
@@ -100,7 +102,7 @@ def test_every_address_below_the_api_is_answered_by_the_api() -> None:
 
 
 @pytest.mark.parametrize("query", ["version=%0a", "version=2", "version=%22;x", "lang=%00"])
-def test_parameters_are_not_repeated_in_headers(client: Any, db: None, query: str) -> None:
+def test_parameters_are_not_repeated_in_headers(client: Client, db: None, query: str) -> None:
     answer = client.get(f"/api/v1/schema?{query}")
     assert answer.status_code == 200
     assert answer["Content-Disposition"] == 'inline; filename="Podium.yaml"'

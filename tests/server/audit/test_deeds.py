@@ -15,6 +15,7 @@ from server.audit.models import Entry
 from server.challenges.services import join, join_team
 from server.submissions.models import Status
 from server.submissions.services import choices, intake, lifecycle
+from tests.conftest import InlineQueue, Make
 
 ROOT = Path(server.__file__).parent
 World = dict[str, Any]
@@ -22,7 +23,7 @@ Deed = Callable[[World], Any]
 
 
 @pytest.fixture
-def world(make: Any, inline_queue: Any) -> World:
+def world(make: Make, inline_queue: InlineQueue) -> World:
     phase = make.phase()
     member = make.user(username="ada")
     team = make.team(phase.challenge, member)

@@ -2,27 +2,30 @@
 
 import getpass
 import os
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.accounts.models import ApiToken
 from server.audit import external_records
 from server.audit.models import Entry, Head
 from server.audit.services import digest, record
 from server.audit.verification import faults
+from tests.conftest import Make
 
 
 @pytest.fixture(autouse=True)
-def own_home(settings: Any, tmp_path: Path) -> None:
+def own_home(settings: Settings, tmp_path: Path) -> None:
     settings.PODIUM_HOME = tmp_path
 
 
 @pytest.fixture
-def write(db: None, django_capture_on_commit_callbacks: Any) -> Any:
+def write(db: None, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Callable[[int], None]:
     """`write(3)`: write and commit three entries."""
 
     def write(count: int) -> None:
@@ -34,7 +37,7 @@ def write(db: None, django_capture_on_commit_callbacks: Any) -> Any:
 
 
 @pytest.fixture
-def write_unkeyed(write: Any, settings: Any) -> Any:
+def write_unkeyed(write: Callable[[int], None], settings: Settings) -> Callable[[int], None]:
     """`write_unkeyed(3)`: write three entries as before the key existed."""
 
     def write_unkeyed(count: int) -> None:
@@ -73,13 +76,13 @@ def verified(*words: str) -> tuple[int, str]:
 
 
 class TestKey:
-    def test_a_table_written_anew_without_it_is_found(self, write: Any) -> None:
+    def test_a_table_written_anew_without_it_is_found(self, write: Callable[[int], None]) -> None:
         write(4)
         forge(1, subject="forged")
         assert "entry 1 was written without the audit key, used since entry 1" in faults()
         assert verified()[0] == 1
 
-    def test_an_end_written_anew_without_it_is_found(self, write: Any) -> None:
+    def test_an_end_written_anew_without_it_is_found(self, write: Callable[[int], None]) -> None:
         write(4)
         external_records.path_of_end().unlink()  # as on a machine that never wrote an entry
         forge(3, subject="forged")
@@ -87,7 +90,9 @@ class TestKey:
             f"entry {number} was written without the audit key, used since entry 1" for number in (3, 4)
         ]
 
-    def test_entries_from_before_hold_and_go_on_with_it(self, write: Any, write_unkeyed: Any) -> None:
+    def test_entries_from_before_hold_and_go_on_with_it(
+        self, write: Callable[[int], None], write_unkeyed: Callable[[int], None]
+    ) -> None:
         write_unkeyed(3)
         assert verified()[0] == 0
         write(2)
@@ -96,13 +101,15 @@ class TestKey:
         assert end is not None
         assert (end.number, end.keyed_from) == (5, 4)
 
-    def test_nothing_after_the_first_use_passes_for_older(self, write: Any, write_unkeyed: Any) -> None:
+    def test_nothing_after_the_first_use_passes_for_older(
+        self, write: Callable[[int], None], write_unkeyed: Callable[[int], None]
+    ) -> None:
         write_unkeyed(3)
         write(2)
         forge(4)
         assert any("used since entry 4" in fault for fault in faults())
 
-    def test_another_one_verifies_nothing(self, write: Any, settings: Any) -> None:
+    def test_another_one_verifies_nothing(self, write: Callable[[int], None], settings: Settings) -> None:
         write(2)
         settings.AUDIT_KEY = "another"
         first, second, hint = faults()
@@ -116,7 +123,7 @@ class TestKey:
 
 
 class TestEnd:
-    def test_a_log_cut_off_with_its_end_is_found_and_called_older(self, write: Any) -> None:
+    def test_a_log_cut_off_with_its_end_is_found_and_called_older(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
         assert list(faults()) == []
@@ -124,29 +131,56 @@ class TestEnd:
         assert code == 2
         assert "entries 5 to 5 are missing. A backup was restored, or the end" in said
 
-    def test_one_that_went_on_after_a_restored_backup_is_called_older(self, write: Any) -> None:
+    def test_one_that_went_on_after_a_restored_backup_is_called_older(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
         write(4)
         assert verified()[0] == 2
 
-    def test_a_restored_backup_is_recorded_once_and_then_known(self, write: Any, make: Any) -> None:
+    def test_a_restored_backup_is_recorded_once_and_then_known(self, write: Callable[[int], None], make: Make) -> None:
         write(5)
+        lost = Entry.objects.get(number=5).hash
         cut_after(3)
         user = make.user(username="ada")
         from_command = verified("--restored", "--as", "ada")
         assert from_command[0] == 0
         entry = Entry.objects.latest("number")
-        assert (entry.action, entry.actor_id, entry.detail) == ("audit.restored", str(user.pk), {"first": 5, "last": 5})
+        assert (entry.action, entry.actor_id) == ("audit.restored", str(user.pk))
+        assert entry.detail == {"first": 5, "last": 5, "entries": [[5, lost]]}
         assert verified()[0] == 0
 
-    def test_who_changed_an_entry_is_not_excused_by_a_backup(self, write: Any) -> None:
+    def test_an_end_that_is_cut_off_after_a_recorded_restore_is_found(self, write: Any) -> None:
+        """The later entries have the numbers of those that the backup lacked."""
+        write(9)
+        cut_after(3)
+        assert verified("--restored")[0] == 0  # as entry 4
+        write(5)
+        assert verified()[0] == 0
+        cut_after(6)
+        code, said = verified()
+        assert code == 2
+        assert "entries 9 to 9 are missing" in said
+        write(1)
+        assert verified()[0] == 2
+        assert verified("--restored")[0] == 0
+        assert verified()[0] == 0
+
+    def test_a_record_of_a_restore_without_hashes_excuses_nothing(self, write: Any) -> None:
+        """As it was written before hashes were recorded. Recording the restore again adds them."""
+        write(5)
+        cut_after(3)
+        record(actor=None, action="audit.restored", subject="audit", detail={"first": 4, "last": 5})
+        assert verified()[0] == 2
+        assert verified("--restored")[0] == 0
+        assert verified()[0] == 0
+
+    def test_who_changed_an_entry_is_not_excused_by_a_backup(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
         Entry.objects.filter(number=2).update(subject="forged")
         assert verified("--restored") == (1, "entry 2 was changed")
 
-    def test_a_forged_record_of_a_backup_excuses_nothing(self, write: Any) -> None:
+    def test_a_forged_record_of_a_backup_excuses_nothing(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
         last = Entry.objects.get(number=3)
@@ -163,12 +197,12 @@ class TestEnd:
         Head.objects.update(number=4)
         assert verified()[0] == 1
 
-    def test_a_note_that_is_damaged_is_said_to_be(self, write: Any) -> None:
+    def test_a_note_that_is_damaged_is_said_to_be(self, write: Callable[[int], None]) -> None:
         write(2)
         external_records.path_of_end().write_text("nonsense")
         assert verified() == (1, f"{external_records.path_of_end()} is damaged")
 
-    def test_one_damaged_byte_of_it_is_found_and_stops_no_deed(self, write: Any) -> None:
+    def test_one_damaged_byte_of_it_is_found_and_stops_no_deed(self, write: Callable[[int], None]) -> None:
         write(2)
         path = external_records.path_of_end()
         path.write_bytes(b"\xb0" + path.read_bytes()[1:])
@@ -176,7 +210,7 @@ class TestEnd:
         assert Entry.objects.count() == 3
         assert verified() == (1, f"{path} is damaged")
 
-    def test_a_note_that_cannot_be_read_is_found_and_stops_no_deed(self, write: Any) -> None:
+    def test_a_note_that_cannot_be_read_is_found_and_stops_no_deed(self, write: Callable[[int], None]) -> None:
         external_records.path_of_end().mkdir()
         write(2)
         assert Entry.objects.count() == 2
@@ -185,7 +219,7 @@ class TestEnd:
         assert "audit_head cannot be read" in said
 
     @pytest.mark.parametrize("junk", [b"junk\n", b"\xb0\xff", b"0" * 108, b"\n"])
-    def test_junk_in_the_notes_of_lost_ends_hides_no_cut(self, write: Any, junk: bytes) -> None:
+    def test_junk_in_the_notes_of_lost_ends_hides_no_cut(self, write: Callable[[int], None], junk: bytes) -> None:
         write(5)
         cut_after(3)
         external_records.path_of_lost_ends().write_bytes(junk)
@@ -194,7 +228,7 @@ class TestEnd:
         external_records.path_of_lost_ends().unlink()
         assert verified()[0] == 2
 
-    def test_sound_lines_count_beside_a_damaged_one(self, write: Any) -> None:
+    def test_sound_lines_count_beside_a_damaged_one(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
         write(3)  # the lost end is kept, and the log has become longer since
@@ -204,14 +238,14 @@ class TestEnd:
         assert [one.number for one in notes.lost] == [5]
         assert notes.faults == [f"{external_records.path_of_lost_ends()} is damaged in line 2"]
 
-    def test_a_restored_backup_that_is_not_in_effect_is_noticed(self, write: Any) -> None:
+    def test_a_restored_backup_that_is_not_in_effect_is_noticed(self, write: Callable[[int], None]) -> None:
         """SQLite does this with the file of a backup beside the `-wal` of the replaced database."""
         write(5)
         code, said = verified("--restored")
         assert code == 3
         assert "podium.sqlite3-wal" in said
 
-    def test_an_earlier_entry_never_moves_it_back(self, write: Any) -> None:
+    def test_an_earlier_entry_never_moves_it_back(self, write: Callable[[int], None]) -> None:
         write(3)
         external_records.note(2, "0" * 64)
         end = external_records.end()
@@ -220,20 +254,20 @@ class TestEnd:
 
 
 class TestActor:
-    def test_of_a_command_is_who_runs_it(self, make: Any) -> None:
+    def test_of_a_command_is_who_runs_it(self, make: Make) -> None:
         make.user(username="ada")
         call_command("token", "ada", stdout=StringIO())
         entry = Entry.objects.get(action="token.issued")
         assert (entry.actor_id, entry.actor_name) == ("", f"shell:{getpass.getuser()}")
         assert entry.detail["user"] == "ada"
 
-    def test_of_a_command_is_whom_it_names(self, make: Any) -> None:
+    def test_of_a_command_is_whom_it_names(self, make: Make) -> None:
         make.user(username="ada")
         admin = make.user(username="admin")
         call_command("token", "ada", "--as", "Admin", stdout=StringIO())
         assert Entry.objects.get(action="token.issued").actor_id == str(admin.pk)
 
-    def test_of_a_command_has_an_account(self, make: Any) -> None:
+    def test_of_a_command_has_an_account(self, make: Make) -> None:
         make.user(username="ada")
         with pytest.raises(CommandError, match="no active account named nobody"):
             call_command("token", "ada", "--as", "nobody")

@@ -13,16 +13,18 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import transaction
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.audit import verification
 from server.audit.external_records import LogFile
 from server.audit.models import Entry, Head
 from server.audit.services import digest, record
 from server.audit.verification import faults
+from tests.conftest import Make
 
 
 @pytest.fixture(autouse=True)
-def own_home(settings: Any, tmp_path: Path) -> None:
+def own_home(settings: Settings, tmp_path: Path) -> None:
     """Return the folder where the end of the log is noted. Other tests log elsewhere."""
     settings.PODIUM_HOME = tmp_path
 
@@ -91,7 +93,7 @@ class TestWitness:
         log: list[Entry],
         tmp_path: Path,
         caplog: pytest.LogCaptureFixture,
-        django_capture_on_commit_callbacks: Any,
+        django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
     ) -> Path:
         """Return the log file of a web process that has logged four further entries."""
         with caplog.at_level(logging.INFO, "server.audit"), django_capture_on_commit_callbacks(execute=True):
@@ -176,7 +178,9 @@ class TestWitness:
             self.verify(log_before)
         assert failure.value.returncode == 1
 
-    def test_is_looked_for_among_the_services_own_logs(self, log_before: Path, settings: Any, tmp_path: Path) -> None:
+    def test_is_looked_for_among_the_services_own_logs(
+        self, log_before: Path, settings: Settings, tmp_path: Path
+    ) -> None:
         settings.PODIUM_HOME = tmp_path
         (tmp_path / "logs").mkdir()
         log_before.rename(tmp_path / "logs" / "web.log")
@@ -227,7 +231,7 @@ class TestLogFile:
         return later
 
     def test_is_made_again_where_its_folder_was_moved_away(
-        self, db: None, log_file: Path, django_capture_on_commit_callbacks: Any
+        self, db: None, log_file: Path, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
     ) -> None:
         for _ in range(2):
             assert self.write(django_capture_on_commit_callbacks) == ["done"]
@@ -262,7 +266,7 @@ class Malformed:
         yield SimpleNamespace(execute=lambda sql: None, fetchall=lambda: [("row 3 missing from index x",)])
 
 
-def test_the_actor_outlives_the_account(make: Any) -> None:
+def test_the_actor_outlives_the_account(make: Make) -> None:
     user = make.user(username="ada")
     record(actor=user, action="test.done", subject="thing")
     user.delete()

@@ -8,12 +8,15 @@ from allauth.account.models import EmailAddress
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from server.accounts.models import User
 from server.accounts.services import confirm_own_address
 from server.audit.models import Entry
 from server.challenges import approval
 from server.challenges.models import Challenge, JoinRequest, Membership, Team
 from server.challenges.services import join, join_team
 from server.errors import Refused
+from tests.conftest import InlineQueue, Make
+from tests.server.documented import Api
 from tests.server.page import Page
 
 SUBMISSIONS = "/api/v1/challenges/c/phases/main/submissions"
@@ -24,25 +27,25 @@ FILE = b"ImageId,PredictionString\nimage1,\n"
 
 
 @pytest.fixture
-def challenge(make: Any, inline_queue: Any) -> Challenge:
+def challenge(make: Make, inline_queue: InlineQueue) -> Challenge:
     challenge: Challenge = make.challenge(slug="c", registration="approval")
     make.phase(challenge, slug="main")
     return challenge
 
 
 @pytest.fixture
-def ada(make: Any) -> Any:
+def ada(make: Make) -> User:
     return make.user(username="ada")
 
 
 @pytest.fixture
-def organizer(make: Any, challenge: Challenge) -> Any:
+def organizer(make: Make, challenge: Challenge) -> User:
     challenge.organizers.add(user := make.user(username="olga"))
     return user
 
 
 @pytest.fixture
-def waiting(ada: Any, challenge: Challenge) -> JoinRequest:
+def waiting(ada: User, challenge: Challenge) -> JoinRequest:
     request = approval.enter(user=ada, challenge=challenge, accept_rules=True, team_name="Aurora")
     assert isinstance(request, JoinRequest)
     return request
@@ -63,18 +66,18 @@ def as_(user: Any) -> Client:
 # Waiting
 
 
-def test_whoever_asks_is_no_member_and_has_no_team(waiting: JoinRequest, ada: Any, challenge: Challenge) -> None:
+def test_whoever_asks_is_no_member_and_has_no_team(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
     assert not Membership.objects.exists()
     assert not Team.objects.exists()
     assert Entry.objects.get(action="registration.requested").actor_name == "ada"
 
 
-def test_asking_again_changes_nothing(waiting: JoinRequest, ada: Any, challenge: Challenge) -> None:
+def test_asking_again_changes_nothing(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
     assert approval.enter(user=ada, challenge=challenge, accept_rules=False, team_name="Basalt") == waiting
     assert JoinRequest.objects.get().team_name == "Aurora"
 
 
-def test_nobody_joins_past_the_organizers(ada: Any, challenge: Challenge) -> None:
+def test_nobody_joins_past_the_organizers(ada: User, challenge: Challenge) -> None:
     assert code(join, user=ada, challenge=challenge, accept_rules=True) == "awaiting_approval"
     assert not Membership.objects.exists()
 
@@ -83,12 +86,12 @@ def test_nobody_joins_past_the_organizers(ada: Any, challenge: Challenge) -> Non
     ("asked", "expected"),
     [({"accept_rules": False}, "rules_not_accepted"), ({"accept_rules": True, "team_name": "..."}, "invalid")],
 )
-def test_a_request_keeps_the_rules_of_joining(asked: Any, expected: str, ada: Any, challenge: Challenge) -> None:
+def test_a_request_keeps_the_rules_of_joining(asked: Any, expected: str, ada: User, challenge: Challenge) -> None:
     assert code(approval.enter, user=ada, challenge=challenge, **asked) == expected
     assert not JoinRequest.objects.exists()
 
 
-def test_a_page_says_waiting_for_approval(waiting: JoinRequest, ada: Any) -> None:
+def test_a_page_says_waiting_for_approval(waiting: JoinRequest, ada: User) -> None:
     client = as_(ada)
     for page in ("", "rules"):
         assert "Waiting for approval" in Page(client.get(f"/challenges/c/{page}")).words
@@ -98,14 +101,14 @@ def test_a_page_says_waiting_for_approval(waiting: JoinRequest, ada: Any) -> Non
         assert "awaiting_approval" in Page(answer).words
 
 
-def test_a_page_takes_a_request(challenge: Challenge, ada: Any) -> None:
+def test_a_page_takes_a_request(challenge: Challenge, ada: User) -> None:
     client = as_(ada)
     assert "Request to join" in Page(client.get("/challenges/c/rules")).words
     page = Page(client.post("/challenges/c/join", {"accept_rules": "on"}, follow=True))
     assert "Your request to join is waiting for approval" in page.words
 
 
-def test_submitting_is_refused_until_approval(waiting: JoinRequest, ada: Any, organizer: Any, api: Any) -> None:
+def test_submitting_is_refused_until_approval(waiting: JoinRequest, ada: User, organizer: User, api: Api) -> None:
     refused = api.upload(SUBMISSIONS, file=FILE, user=ada)
     assert (refused.status_code, refused.json()["code"]) == (403, "awaiting_approval")
     approval.approve(request=waiting, by=organizer)
@@ -113,7 +116,7 @@ def test_submitting_is_refused_until_approval(waiting: JoinRequest, ada: Any, or
 
 
 def test_a_waiting_person_is_on_no_board_and_sees_no_more_than_a_stranger(
-    waiting: JoinRequest, ada: Any, make: Any, api: Any
+    waiting: JoinRequest, ada: User, make: Make, api: Api
 ) -> None:
     board = "/api/v1/challenges/c/phases/main/leaderboard"
     seen = [api.get(board, user=user).json() for user in (ada, make.user())]
@@ -122,7 +125,7 @@ def test_a_waiting_person_is_on_no_board_and_sees_no_more_than_a_stranger(
     assert "Aurora" not in Page(as_(make.user()).get("/challenges/c/leaderboard")).words
 
 
-def test_waiting_opens_no_private_challenge(waiting: JoinRequest, ada: Any, challenge: Challenge) -> None:
+def test_waiting_opens_no_private_challenge(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
     Challenge.objects.update(visibility="private")
     assert as_(ada).get("/challenges/c/").status_code == 404
 
@@ -130,7 +133,7 @@ def test_waiting_opens_no_private_challenge(waiting: JoinRequest, ada: Any, chal
 # Deciding
 
 
-def test_approval_makes_a_member_with_the_wished_team(waiting: JoinRequest, organizer: Any) -> None:
+def test_approval_makes_a_member_with_the_wished_team(waiting: JoinRequest, organizer: User) -> None:
     member = approval.approve(request=waiting, by=organizer)
     assert (member.user.username, member.team.name, member.is_captain) == ("ada", "Aurora", True)
     assert not JoinRequest.objects.exists()
@@ -139,12 +142,12 @@ def test_approval_makes_a_member_with_the_wished_team(waiting: JoinRequest, orga
     assert actions["challenge.joined"] == "ada"
 
 
-def test_a_name_taken_meanwhile_gets_a_number(waiting: JoinRequest, make: Any, challenge: Challenge) -> None:
+def test_a_name_taken_meanwhile_gets_a_number(waiting: JoinRequest, make: Make, challenge: Challenge) -> None:
     make.team(challenge, name="aurora")
     assert approval.approve(request=waiting, by=None).team.name == "Aurora 2"
 
 
-def test_a_declined_person_cannot_simply_ask_again(waiting: JoinRequest, ada: Any, challenge: Challenge) -> None:
+def test_a_declined_person_cannot_simply_ask_again(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
     approval.decline(request=waiting, by=None)
     assert code(approval.enter, user=ada, challenge=challenge, accept_rules=True) == "not_a_member"
     assert "declined your request" in Page(as_(ada).get("/challenges/c/rules")).words
@@ -163,21 +166,21 @@ def test_a_request_is_approved_once(waiting: JoinRequest) -> None:
 
 
 @pytest.mark.parametrize("decide", [approval.approve, approval.decline])
-def test_only_organizers_decide(decide: Any, waiting: JoinRequest, ada: Any, make: Any) -> None:
+def test_only_organizers_decide(decide: Any, waiting: JoinRequest, ada: User, make: Make) -> None:
     for user in (ada, make.user()):
         assert code(decide, request=waiting, by=user) == "forbidden"
     assert JoinRequest.objects.get().status == "waiting"
 
 
 def test_when_registration_opens_a_waiting_person_just_joins(
-    waiting: JoinRequest, ada: Any, challenge: Challenge
+    waiting: JoinRequest, ada: User, challenge: Challenge
 ) -> None:
     Challenge.objects.update(registration="open")
     assert isinstance(approval.enter(user=ada, challenge=challenge, accept_rules=True), Membership)
     assert not JoinRequest.objects.exists()
 
 
-def test_an_approved_team_takes_its_members_itself(waiting: JoinRequest, make: Any) -> None:
+def test_an_approved_team_takes_its_members_itself(waiting: JoinRequest, make: Make) -> None:
     team = approval.approve(request=waiting, by=None).team
     assert join_team(user=make.user(), team=team, accept_rules=True).team == team
 
@@ -185,7 +188,7 @@ def test_an_approved_team_takes_its_members_itself(waiting: JoinRequest, make: A
 # Pages and routes
 
 
-def test_the_api_tells_who_waits_and_takes_the_decision(ada: Any, organizer: Any, api: Any) -> None:
+def test_the_api_tells_who_waits_and_takes_the_decision(ada: User, organizer: User, api: Api) -> None:
     asked = api.post(JOIN, {"accept_rules": True, "team": "Aurora"}, user=ada)
     assert (asked.status_code, asked.json()["status"]) == (202, "waiting")
     (found,) = api.get(REQUESTS, user=organizer, **ORGANIZING).json()["results"]
@@ -196,13 +199,13 @@ def test_the_api_tells_who_waits_and_takes_the_decision(ada: Any, organizer: Any
     assert api.post(JOIN, {"accept_rules": True}, user=ada).json()["team"] == "Aurora"
 
 
-def test_a_request_of_another_challenge_is_not_there(waiting: JoinRequest, make: Any, api: Any) -> None:
+def test_a_request_of_another_challenge_is_not_there(waiting: JoinRequest, make: Make, api: Api) -> None:
     make.challenge(slug="other").organizers.add(user := make.user())
     path = f"/api/v1/challenges/other/join-requests/{waiting.pk}"
     assert api.post(path, {"approve": True}, user=user, **ORGANIZING).status_code == 404
 
 
-def test_staff_decide_in_the_admin(waiting: JoinRequest, make: Any) -> None:
+def test_staff_decide_in_the_admin(waiting: JoinRequest, make: Make) -> None:
     client = as_(make.user(username="root", is_staff=True, is_superuser=True))
     chosen = {"_selected_action": [waiting.pk]}
     client.post("/admin/challenges/joinrequest/", {**chosen, "action": "decline"})
@@ -217,7 +220,7 @@ def run(*words: str) -> str:
     return out.getvalue()
 
 
-def test_a_command_lists_and_decides(waiting: JoinRequest, organizer: Any) -> None:
+def test_a_command_lists_and_decides(waiting: JoinRequest, organizer: User) -> None:
     assert run().startswith("ada  waiting")
     assert run("--decline", "ada").startswith("ada  declined")
     assert run("--approve", "ADA", "--as", "olga") == ""
@@ -246,7 +249,7 @@ def test_a_command_refuses_what_makes_no_sense(words: tuple[str, ...], waiting: 
     ],
 )
 def test_only_confirmed_addresses_of_the_allowed_domains_join(
-    email: str, confirmed: bool, allowed: bool, make: Any
+    email: str, confirmed: bool, allowed: bool, make: Make
 ) -> None:
     challenge, user = make.challenge(allowed_domains="other.org example.org"), make.user(email=email)
     confirm_own_address(user)

@@ -10,6 +10,7 @@ from server.audit.models import Entry
 from server.challenges.models import Membership, Team
 from server.challenges.services import join, join_team, membership_of
 from server.errors import Refused
+from tests.conftest import Make
 
 NOW = datetime.now(UTC)
 PAST, FUTURE = NOW - timedelta(hours=1), NOW + timedelta(hours=1)
@@ -21,25 +22,25 @@ def refusal(**asked: Any) -> str:
     return caught.value.code
 
 
-def test_a_person_alone_is_a_team_of_one_and_its_captain(make: Any) -> None:
+def test_a_person_alone_is_a_team_of_one_and_its_captain(make: Make) -> None:
     user, challenge = make.user(), make.challenge()
     member = join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
     assert (member.team.name, member.is_captain, member.team.memberships.count()) == ("Aurora", True, 1)
 
 
-def test_without_accepting_the_rules_nobody_joins(make: Any) -> None:
+def test_without_accepting_the_rules_nobody_joins(make: Make) -> None:
     assert refusal(user=make.user(), challenge=make.challenge(), accept_rules=False) == "rules_not_accepted"
     assert not Team.objects.exists()
 
 
-def test_joining_is_written_down(make: Any) -> None:
+def test_joining_is_written_down(make: Make) -> None:
     user, challenge = make.user(), make.challenge(slug="animals")
     join(user=user, challenge=challenge, accept_rules=True)
     entry = Entry.objects.get(action="challenge.joined")
     assert (entry.subject, entry.actor_name) == ("challenge animals", user.username)
 
 
-def test_a_member_stays_where_they_are(make: Any) -> None:
+def test_a_member_stays_where_they_are(make: Make) -> None:
     user, challenge = make.user(), make.challenge()
     first = join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
     challenge.join_until = PAST
@@ -49,7 +50,7 @@ def test_a_member_stays_where_they_are(make: Any) -> None:
     assert (Team.objects.count(), Membership.objects.count(), Entry.objects.count()) == (1, 1, 1)
 
 
-def test_one_person_may_join_two_challenges_under_one_name(make: Any) -> None:
+def test_one_person_may_join_two_challenges_under_one_name(make: Make) -> None:
     user = make.user()
     for challenge in (make.challenge(), make.challenge()):
         join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
@@ -68,7 +69,7 @@ def test_one_person_may_join_two_challenges_under_one_name(make: Any) -> None:
         ({}, None),
     ],
 )
-def test_joining_ends_with_its_deadline_or_the_challenge(make: Any, dates: dict[str, Any], code: str | None) -> None:
+def test_joining_ends_with_its_deadline_or_the_challenge(make: Make, dates: dict[str, Any], code: str | None) -> None:
     user, challenge = make.user(), make.challenge(**dates)
     if code is None:
         assert join(user=user, challenge=challenge, accept_rules=True).user == user
@@ -90,7 +91,7 @@ def test_joining_ends_with_its_deadline_or_the_challenge(make: Any, dates: dict[
         ("<b>&amp;</b>", "<b>&amp;</b>"),
     ],
 )
-def test_a_name_is_kept_in_one_form(make: Any, given: str, kept: str) -> None:
+def test_a_name_is_kept_in_one_form(make: Make, given: str, kept: str) -> None:
     member = join(user=make.user(), challenge=make.challenge(), accept_rules=True, team_name=given)
     assert member.team.name == kept
 
@@ -111,71 +112,71 @@ def test_a_name_is_kept_in_one_form(make: Any, given: str, kept: str) -> None:
         "\u0301",
     ],
 )
-def test_a_name_that_cannot_be_shown_is_refused(make: Any, name: str) -> None:
+def test_a_name_that_cannot_be_shown_is_refused(make: Make, name: str) -> None:
     assert refusal(user=make.user(), challenge=make.challenge(), team_name=name) == "invalid"
 
 
 @pytest.mark.parametrize(("first", "second"), [("Aurora", "aurora"), ("Ärger", "ÄRGER"), ("Straße", "STRASSE")])
-def test_names_are_unique_in_any_case(make: Any, first: str, second: str) -> None:
+def test_names_are_unique_in_any_case(make: Make, first: str, second: str) -> None:
     challenge = make.challenge()
     make.team(challenge, name=first)
     assert refusal(user=make.user(), challenge=challenge, team_name=second) == "invalid"
 
 
-def test_without_a_name_the_team_is_called_like_its_captain(make: Any) -> None:
+def test_without_a_name_the_team_is_called_like_its_captain(make: Make) -> None:
     member = join(user=make.user(username="nord"), challenge=make.challenge(), accept_rules=True, team_name=" ")
     assert member.team.name == "nord"
 
 
-def test_a_taken_default_name_gets_a_number(make: Any) -> None:
+def test_a_taken_default_name_gets_a_number(make: Make) -> None:
     challenge = make.challenge()
     make.team(challenge, name="NORD")
     make.team(challenge, name="nord 2")
     assert join(user=make.user(username="nord"), challenge=challenge, accept_rules=True).team.name == "nord 3"
 
 
-def test_a_long_default_name_is_cut_before_its_number(make: Any) -> None:
+def test_a_long_default_name_is_cut_before_its_number(make: Make) -> None:
     challenge = make.challenge()
     make.team(challenge, name="n" * 80)
     member = join(user=make.user(username="n" * 100), challenge=challenge, accept_rules=True)
     assert member.team.name == "n" * 78 + " 2"
 
 
-def test_a_private_challenge_does_not_exist_for_strangers(make: Any) -> None:
+def test_a_private_challenge_does_not_exist_for_strangers(make: Make) -> None:
     assert refusal(user=make.user(), challenge=make.challenge(visibility="private")) == "not_found"
 
 
 @pytest.mark.parametrize("staff", [True, False])
-def test_a_private_challenge_is_known_to_its_organizers_and_staff_who_cannot_join(make: Any, staff: bool) -> None:
+def test_a_private_challenge_is_known_to_its_organizers_and_staff_who_cannot_join(make: Make, staff: bool) -> None:
     user, challenge = make.user(is_staff=staff), make.challenge(visibility="private")
     if not staff:
         challenge.organizers.add(user)
     assert refusal(user=user, challenge=challenge) == "forbidden"  # for all others it is not_found
 
 
-def test_an_unlisted_challenge_is_open_to_whoever_knows_it(make: Any) -> None:
+def test_an_unlisted_challenge_is_open_to_whoever_knows_it(make: Make) -> None:
     user = make.user()
     assert join(user=user, challenge=make.challenge(visibility="unlisted"), accept_rules=True).user == user
 
 
-def test_membership_of_nobody_is_none(make: Any) -> None:
+def test_membership_of_nobody_is_none(make: Make) -> None:
     assert membership_of(AnonymousUser(), make.challenge()) is None
 
 
-def test_membership_is_of_one_challenge(make: Any) -> None:
+def test_membership_is_of_one_challenge(make: Make) -> None:
     user, challenge = make.user(), make.challenge()
     member = join(user=user, challenge=challenge, accept_rules=True)
     assert membership_of(user, challenge) == member
     assert membership_of(user, make.challenge()) is None
 
 
-def test_a_person_may_join_a_team_that_is_there(make: Any) -> None:
+def test_a_person_may_join_a_team_that_is_there(make: Make) -> None:
     team = make.team(make.challenge())
     member = join_team(user=make.user(), team=team, accept_rules=True)
     assert (member.team, member.is_captain) == (team, False)
 
 
-def test_who_is_in_a_team_stays_there(make: Any) -> None:
+def test_who_is_in_a_team_stays_there(make: Make) -> None:
     challenge, user = make.challenge(), make.user()
     own, other = make.team(challenge, user), make.team(challenge)
     assert join_team(user=user, team=other, accept_rules=True).team == own
@@ -190,7 +191,7 @@ def test_who_is_in_a_team_stays_there(make: Any) -> None:
         ({"visibility": "private"}, True, "not_found"),
     ],
 )
-def test_a_team_cannot_be_joined_when(make: Any, challenge: dict[str, Any], accept_rules: bool, code: str) -> None:
+def test_a_team_cannot_be_joined_when(make: Make, challenge: dict[str, Any], accept_rules: bool, code: str) -> None:
     team = make.team(make.challenge(**challenge))
     with pytest.raises(Refused) as caught:
         join_team(user=make.user(), team=team, accept_rules=accept_rules)
@@ -210,27 +211,27 @@ LOOK_ALIKES = [
 
 
 @pytest.mark.parametrize(("name", "alike"), LOOK_ALIKES)
-def test_a_team_name_that_looks_like_another_is_refused(make: Any, name: str, alike: str) -> None:
+def test_a_team_name_that_looks_like_another_is_refused(make: Make, name: str, alike: str) -> None:
     challenge = make.challenge()
     make.team(challenge, name=name)
     assert refusal(user=make.user(), challenge=challenge, team_name=alike) == "invalid"
 
 
 @pytest.mark.parametrize(("name", "other"), [("Owls", "Crows"), ("Ali", "Ail"), ("Team 1", "Team 7"), ("été", "ete")])
-def test_a_team_name_that_only_resembles_another_is_taken(make: Any, name: str, other: str) -> None:
+def test_a_team_name_that_only_resembles_another_is_taken(make: Make, name: str, other: str) -> None:
     challenge = make.challenge()
     make.team(challenge, name=name)
     assert join(user=make.user(), challenge=challenge, accept_rules=True, team_name=other).team.name == other
 
 
-def test_a_name_that_is_made_from_the_username_looks_like_no_other(make: Any) -> None:
+def test_a_name_that_is_made_from_the_username_looks_like_no_other(make: Make) -> None:
     challenge = make.challenge()
     make.team(challenge, name="\u0430da")
     assert join(user=make.user(username="ada"), challenge=challenge, accept_rules=True).team.name == "ada 2"
 
 
 @pytest.mark.parametrize(("name", "alike"), [("\u0430lice", "alice"), ("Alice", "AIice"), ("modern", "modem")])
-def test_an_account_that_looks_like_another_is_refused(make: Any, name: str, alike: str) -> None:
+def test_an_account_that_looks_like_another_is_refused(make: Make, name: str, alike: str) -> None:
     make.user(username=name)
     with pytest.raises(ValidationError, match="looks like an existing name"):
         AccountAdapter().clean_username(alike)

@@ -7,10 +7,12 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
 
-from server.challenges.models import Challenge, Membership
+from server.challenges.models import Challenge, Membership, Phase
 from server.challenges.services import join, join_team
 from server.errors import Refused
 from server.submissions.services import intake
+from tests.conftest import Make
+from tests.server.documented import Api
 
 ROLES = ("organizer", "staff")
 
@@ -28,7 +30,7 @@ def given(role: str, user: Any, challenge: Challenge) -> Any:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_whoever_reads_the_private_board_cannot_join(make: Any, phase: Any, role: str) -> None:
+def test_whoever_reads_the_private_board_cannot_join(make: Make, phase: Phase, role: str) -> None:
     user = given(role, make.user(), phase.challenge)
     with pytest.raises(Refused, match="so they cannot take part") as refusal:
         join(user=user, challenge=phase.challenge, accept_rules=True)
@@ -39,7 +41,7 @@ def test_whoever_reads_the_private_board_cannot_join(make: Any, phase: Any, role
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_the_page_and_the_api_refuse_them(make: Any, phase: Any, api: Any, role: str) -> None:
+def test_the_page_and_the_api_refuse_them(make: Make, phase: Phase, api: Api, role: str) -> None:
     user = given(role, make.user(), phase.challenge)
     answer = api.post("challenges/detection/join", {"accept_rules": True}, user=user, scope="submit")
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
@@ -51,7 +53,7 @@ def test_the_page_and_the_api_refuse_them(make: Any, phase: Any, api: Any, role:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_team_with_such_a_member_cannot_submit(make: Any, phase: Any, api: Any, role: str) -> None:
+def test_a_team_with_such_a_member_cannot_submit(make: Make, phase: Phase, api: Api, role: str) -> None:
     mate, user = make.user(), make.user()
     team = make.team(phase.challenge, mate, user)
     given(role, user, phase.challenge)
@@ -64,20 +66,20 @@ def test_a_team_with_such_a_member_cannot_submit(make: Any, phase: Any, api: Any
     assert not phase.submissions.exists()
 
 
-def test_the_organizer_of_another_challenge_takes_part(make: Any, phase: Any) -> None:
+def test_the_organizer_of_another_challenge_takes_part(make: Make, phase: Phase) -> None:
     user = make.user()
     make.challenge(slug="other").organizers.add(user)
     assert join(user=user, challenge=phase.challenge, accept_rules=True)
 
 
 @pytest.fixture
-def staff(make: Any) -> Client:
+def staff(make: Make) -> Client:
     browser = Client()
     browser.force_login(make.user(username="root", is_staff=True, is_superuser=True))
     return browser
 
 
-def test_the_admin_makes_nobody_an_organizer_who_takes_part(make: Any, phase: Any, staff: Client) -> None:
+def test_the_admin_makes_nobody_an_organizer_who_takes_part(make: Make, phase: Phase, staff: Client) -> None:
     ada = make.user(username="ada")
     make.team(phase.challenge, ada, name="Aurora")
     form = {
@@ -91,7 +93,7 @@ def test_the_admin_makes_nobody_an_organizer_who_takes_part(make: Any, phase: An
 
 @pytest.mark.parametrize(("closes_at", "status"), [(None, 200), ("2026-02-01T00:00Z", 302)])
 def test_the_admin_makes_no_participant_of_a_running_challenge_staff(
-    make: Any, phase: Any, staff: Client, closes_at: str | None, status: int
+    make: Make, phase: Phase, staff: Client, closes_at: str | None, status: int
 ) -> None:
     ada = make.user(username="ada")
     make.team(phase.challenge, ada)

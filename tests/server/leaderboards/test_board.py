@@ -5,18 +5,22 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from pytest_django import DjangoAssertNumQueries
 
+from server.challenges.models import Phase
 from server.errors import Refused
 from server.leaderboards.queries import board
 from server.submissions.feedback import score_access
 from server.submissions.models import Evaluation, Score, Submission
+from tests.conftest import Make
+from tests.server.conftest import Scored
 
 ANONYMOUS = AnonymousUser()
 DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def closed(make: Any) -> Any:
+def closed(make: Make) -> Phase:
     return make.phase(closes_at=datetime.now(UTC) - DAY)
 
 
@@ -24,7 +28,7 @@ def teams(lines: Any) -> list[tuple[int | None, str]]:
     return [(row.rank, row.team) for row in lines.rows]
 
 
-def test_a_team_stands_with_its_best(phase: Any, make: Any, scored: Any) -> None:
+def test_a_team_stands_with_its_best(phase: Phase, make: Make, scored: Scored) -> None:
     a, b = make.team(phase.challenge, name="A"), make.team(phase.challenge, name="B")
     scored(phase, 0.8, team=a)
     scored(phase, 0.9, team=a)
@@ -33,36 +37,36 @@ def test_a_team_stands_with_its_best(phase: Any, make: Any, scored: Any) -> None
     assert [(row.rank, row.team, row.score, row.entries) for row in lines.rows] == [(1, "A", 0.9, 2), (2, "B", 0.85, 1)]
 
 
-def test_equal_scores_share_a_rank(phase: Any, make: Any, scored: Any) -> None:
+def test_equal_scores_share_a_rank(phase: Phase, make: Make, scored: Scored) -> None:
     now = datetime.now(UTC)
     for name, score, age in (("late", 0.5, 1), ("early", 0.5, 2), ("last", 0.4, 3)):
         scored(phase, score, team=make.team(phase.challenge, name=name), at=now - age * DAY)
     assert teams(board(phase, split="public", viewer=ANONYMOUS)) == [(1, "early"), (1, "late"), (3, "last")]
 
 
-def test_a_baseline_takes_no_rank(phase: Any, make: Any, scored: Any) -> None:
+def test_a_baseline_takes_no_rank(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.9, team=make.team(phase.challenge, name="A"))
     scored(phase, 0.7, team=make.team(phase.challenge, name="Prior", is_baseline=True))
     scored(phase, 0.5, team=make.team(phase.challenge, name="B"))
     assert teams(board(phase, split="public", viewer=ANONYMOUS)) == [(1, "A"), (None, "Prior"), (2, "B")]
 
 
-def test_an_undefined_score_takes_no_place(phase: Any, scored: Any) -> None:
+def test_an_undefined_score_takes_no_place(phase: Phase, scored: Scored) -> None:
     scored(phase, None)
     assert board(phase, split="public", viewer=ANONYMOUS).rows == []
 
 
-def test_a_score_of_zero_does(phase: Any, scored: Any) -> None:
+def test_a_score_of_zero_does(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.0)
     assert [row.score for row in board(phase, split="public", viewer=ANONYMOUS).rows] == [0.0]
 
 
-def test_another_signature_is_not_on_the_board(phase: Any, scored: Any) -> None:
+def test_another_signature_is_not_on_the_board(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.9, signature="openimages-detection|another")
     assert board(phase, split="public", viewer=ANONYMOUS).rows == []
 
 
-def test_another_truth_is_not_on_the_board(phase: Any, make: Any, scored: Any) -> None:
+def test_another_truth_is_not_on_the_board(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.9)
     make.truth(phase)
     phase.refresh_from_db()
@@ -70,18 +74,18 @@ def test_another_truth_is_not_on_the_board(phase: Any, make: Any, scored: Any) -
 
 
 @pytest.mark.parametrize("status", ["rejected", "cancelled"])
-def test_only_what_is_scored_is_on_the_board(phase: Any, scored: Any, status: str) -> None:
+def test_only_what_is_scored_is_on_the_board(phase: Phase, scored: Scored, status: str) -> None:
     submission = scored(phase, 0.9)
     Submission.objects.filter(pk=submission.pk).update(status=status)
     assert board(phase, split="public", viewer=ANONYMOUS).rows == []
 
 
-def test_another_phase_has_its_own_board(phase: Any, make: Any, scored: Any) -> None:
+def test_another_phase_has_its_own_board(phase: Phase, make: Make, scored: Scored) -> None:
     scored(make.phase(phase.challenge), 0.9)
     assert board(phase, split="public", viewer=ANONYMOUS).rows == []
 
 
-def test_as_of_a_time_counts_what_was_received_by_then(phase: Any, make: Any, scored: Any) -> None:
+def test_as_of_a_time_counts_what_was_received_by_then(phase: Phase, make: Make, scored: Scored) -> None:
     then, team = datetime.now(UTC) - DAY, make.team(phase.challenge)
     scored(phase, 0.5, team=team, at=then)
     scored(phase, 0.9, team=team)
@@ -90,7 +94,7 @@ def test_as_of_a_time_counts_what_was_received_by_then(phase: Any, make: Any, sc
     assert board(phase, split="public", at=then - DAY, viewer=ANONYMOUS).rows == []
 
 
-def test_every_metric_and_the_interval_are_on_a_line(make: Any, scored: Any) -> None:
+def test_every_metric_and_the_interval_are_on_a_line(make: Make, scored: Scored) -> None:
     phase = make.phase(track="openimages-relationships")
     metrics = {"score": 0.5, "mAP_relationships": 0.4, "recall@50": None}
     scored(phase, None, splits={"public": metrics, "all": {"score": 0.1}}, interval=(0.45, 0.55))
@@ -99,23 +103,22 @@ def test_every_metric_and_the_interval_are_on_a_line(make: Any, scored: Any) -> 
     assert row.interval == (0.45, 0.55)
 
 
+@pytest.mark.phase(feedback="rounded", feedback_decimals=2)
 class TestRounded:
-    @pytest.fixture
-    def phase(self, make: Any, scored: Any) -> Any:
-        phase = make.phase(feedback="rounded", feedback_decimals=2)
+    @pytest.fixture(autouse=True)
+    def entries(self, phase: Phase, make: Make, scored: Scored) -> None:
         scored(phase, 0.501, team=make.team(phase.challenge, name="lower"), interval=(0.4512, 0.5512))
         scored(phase, 0.502, team=make.team(phase.challenge, name="higher"), interval=(0.4523, 0.5523))
-        return phase
 
-    def test_ranks_are_by_exact_score(self, phase: Any) -> None:
+    def test_ranks_are_by_exact_score(self, phase: Phase) -> None:
         rows = board(phase, split="public", viewer=ANONYMOUS).rows
         assert [(row.rank, row.team, row.score) for row in rows] == [(1, "higher", 0.5), (2, "lower", 0.5)]
 
-    def test_no_digit_more_leaves_by_metrics_or_interval(self, phase: Any) -> None:
+    def test_no_digit_more_leaves_by_metrics_or_interval(self, phase: Phase) -> None:
         row = board(phase, split="public", viewer=ANONYMOUS).rows[0]
         assert (row.scores, row.interval) == ({"mAP": 0.5}, (0.45, 0.56))
 
-    def test_an_organizer_reads_every_digit(self, phase: Any, make: Any) -> None:
+    def test_an_organizer_reads_every_digit(self, phase: Phase, make: Make) -> None:
         organizer = make.user()
         phase.challenge.organizers.add(organizer)
         assert [row.score for row in board(phase, split="public", viewer=organizer).rows] == [0.502, 0.501]
@@ -123,50 +126,50 @@ class TestRounded:
 
 class TestPrivate:
     @pytest.mark.parametrize("split", ["private", "all"])
-    def test_is_refused_before_the_end(self, phase: Any, scored: Any, split: str) -> None:
+    def test_is_refused_before_the_end(self, phase: Phase, scored: Scored, split: str) -> None:
         scored(phase, 0.5, private=0.4)
         with pytest.raises(Refused) as refusal:
             board(phase, split=split, viewer=ANONYMOUS)
         assert refusal.value.code == "forbidden"
 
-    def test_is_open_to_organizers_at_any_time(self, phase: Any, make: Any, scored: Any) -> None:
+    def test_is_open_to_organizers_at_any_time(self, phase: Phase, make: Make, scored: Scored) -> None:
         organizer = make.user()
         phase.challenge.organizers.add(organizer)
         scored(phase, 0.5, private=0.4)
         assert [row.score for row in board(phase, split="private", viewer=organizer).rows] == [0.4]
 
-    def test_opens_when_the_phase_is_over(self, closed: Any, scored: Any) -> None:
+    def test_opens_when_the_phase_is_over(self, closed: Phase, scored: Scored) -> None:
         scored(closed, 0.5, private=0.4)
         assert [row.score for row in board(closed, split="private", viewer=ANONYMOUS).rows] == [0.4]
 
-    def test_a_phase_that_never_closes_never_shows_it(self, phase: Any) -> None:
+    def test_a_phase_that_never_closes_never_shows_it(self, phase: Phase) -> None:
         assert score_access(phase, viewer=ANONYMOUS, now=datetime.now(UTC) + 9999 * DAY).splits == {"public"}
 
-    def test_the_very_instant_of_the_deadline_is_before_the_end(self, make: Any) -> None:
+    def test_the_very_instant_of_the_deadline_is_before_the_end(self, make: Make) -> None:
         deadline = datetime.now(UTC) + DAY
         phase = make.phase(closes_at=deadline)
         assert score_access(phase, viewer=ANONYMOUS, now=deadline).splits == {"public"}
         assert "private" in score_access(phase, viewer=ANONYMOUS, now=deadline + timedelta(milliseconds=1)).splits
 
-    def test_counts_what_the_team_chose(self, closed: Any, make: Any, scored: Any) -> None:
+    def test_counts_what_the_team_chose(self, closed: Phase, make: Make, scored: Scored) -> None:
         team = make.team(closed.challenge)
         scored(closed, 0.9, private=0.9, team=team)
         scored(closed, 0.5, private=0.4, team=team, final=True)
         (row,) = board(closed, split="private", viewer=ANONYMOUS).rows
         assert (row.score, row.entries) == (0.4, 2)
 
-    def test_without_a_choice_the_best_public_ones_stand_in(self, closed: Any, make: Any, scored: Any) -> None:
+    def test_without_a_choice_the_best_public_ones_stand_in(self, closed: Phase, make: Make, scored: Scored) -> None:
         team = make.team(closed.challenge)
         for public, private in ((0.9, 0.1), (0.8, 0.3), (0.2, 0.99)):
             scored(closed, public, private=private, team=team)
         assert [row.score for row in board(closed, split="private", viewer=ANONYMOUS).rows] == [0.3]
 
-    def test_is_empty_where_no_image_is_private(self, closed: Any, scored: Any) -> None:
+    def test_is_empty_where_no_image_is_private(self, closed: Phase, scored: Scored) -> None:
         scored(closed, 0.5)
         assert board(closed, split="private", viewer=ANONYMOUS).rows == []
 
 
-def crowd(phase: Any, make: Any, *, teams: int, each: int) -> None:
+def crowd(phase: Phase, make: Make, *, teams: int, each: int) -> None:
     """Create many scored submissions with a few statements."""
     now, truth = datetime.now(UTC), phase.truths.get(active=True)
     people = [make.team(phase.challenge, is_baseline=True).pk for _ in range(2)]
@@ -195,7 +198,7 @@ def crowd(phase: Any, make: Any, *, teams: int, each: int) -> None:
 
 @pytest.mark.parametrize(("split", "queries"), [("public", 4), ("private", 5)])
 def test_a_board_costs_the_same_number_of_queries_for_any_crowd(
-    make: Any, django_assert_max_num_queries: Any, split: str, queries: int
+    make: Make, django_assert_max_num_queries: DjangoAssertNumQueries, split: str, queries: int
 ) -> None:
     """The queries are: clock, organizers, candidates, (public scores,) metrics of the entries."""
     ended = datetime.now(UTC) - DAY

@@ -4,9 +4,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
+from server.challenges.models import Phase
 from server.leaderboards.queries import standing, standings
 from server.submissions.models import Submission
+from tests.conftest import Make
+from tests.server.conftest import Scored
 
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=2)
@@ -15,19 +19,19 @@ LATER = NOW + timedelta(days=2)
 pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1))
 
 
-def test_the_best_of_a_team_is_on_the_board_with_its_rank(phase: Any, make: Any, scored: Any) -> None:
+def test_the_best_of_a_team_is_on_the_board_with_its_rank(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.9)
     submission = scored(phase, 0.8)
     place = standing(submission, now=NOW)
     assert (place.split, place.on_board, place.rank, place.why_not) == ("public", True, 2, "")
 
 
-def test_a_baseline_is_on_the_board_without_a_rank(phase: Any, make: Any, scored: Any) -> None:
+def test_a_baseline_is_on_the_board_without_a_rank(phase: Phase, make: Make, scored: Scored) -> None:
     submission = scored(phase, 0.8, team=make.team(phase.challenge, is_baseline=True))
     assert (standing(submission, now=NOW).on_board, standing(submission, now=NOW).rank) == (True, None)
 
 
-def test_a_worse_one_gives_way_to_the_teams_best(phase: Any, make: Any, scored: Any) -> None:
+def test_a_worse_one_gives_way_to_the_teams_best(phase: Phase, make: Make, scored: Scored) -> None:
     team = make.team(phase.challenge)
     scored(phase, 0.9, team=team)
     worse = scored(phase, 0.8, team=team)
@@ -43,21 +47,21 @@ def test_a_worse_one_gives_way_to_the_teams_best(phase: Any, make: Any, scored: 
         ({"status": "failed", "finished_at": NOW, "failure": "oh", "fault": "platform"}, "not the fault of the file"),
     ],
 )
-def test_what_is_not_scored_says_how_it_ended(phase: Any, make: Any, fields: dict[str, Any], words: str) -> None:
+def test_what_is_not_scored_says_how_it_ended(phase: Phase, make: Make, fields: dict[str, Any], words: str) -> None:
     place = standing(make.submission(phase, **fields), now=NOW)
     assert (place.on_board, place.rank) == (False, None)
     assert words in place.why_not
 
 
-def test_an_undefined_score_is_said(phase: Any, scored: Any) -> None:
+def test_an_undefined_score_is_said(phase: Phase, scored: Scored) -> None:
     assert "undefined" in standing(scored(phase, None), now=NOW).why_not
 
 
-def test_a_score_of_another_kind_is_said(phase: Any, scored: Any) -> None:
+def test_a_score_of_another_kind_is_said(phase: Phase, scored: Scored) -> None:
     assert "another ground truth" in standing(scored(phase, 0.5, signature="other"), now=NOW).why_not
 
 
-def test_when_the_phase_is_over_the_private_board_decides(phase: Any, make: Any, scored: Any) -> None:
+def test_when_the_phase_is_over_the_private_board_decides(phase: Phase, make: Make, scored: Scored) -> None:
     team = make.team(phase.challenge)
     best_public = scored(phase, 0.9, private=0.1, team=team)
     chosen = scored(phase, 0.8, private=0.3, team=team, final=True)
@@ -66,11 +70,13 @@ def test_when_the_phase_is_over_the_private_board_decides(phase: Any, make: Any,
     assert "final" in standing(best_public, now=LATER).why_not
 
 
-def test_where_nothing_is_private_the_public_board_decides_to_the_end(phase: Any, scored: Any) -> None:
+def test_where_nothing_is_private_the_public_board_decides_to_the_end(phase: Phase, scored: Scored) -> None:
     assert standing(scored(phase, 0.9), now=LATER).split == "public"
 
 
-def test_many_places_cost_one_board(phase: Any, make: Any, scored: Any, django_assert_max_num_queries: Any) -> None:
+def test_many_places_cost_one_board(
+    phase: Phase, make: Make, scored: Scored, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
     team = make.team(phase.challenge)
     own = [scored(phase, 0.1 * number, team=team).pk for number in range(1, 6)]
     submissions = list(Submission.objects.filter(pk__in=own).select_related("phase__challenge"))

@@ -1,5 +1,6 @@
 """Neighbours are tied if and only if the interval of their paired differences contains zero."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -8,17 +9,20 @@ import numpy as np
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import F
+from pytest_django import DjangoAssertNumQueries
 
 from server.challenges.models import Phase
 from server.leaderboards.queries import board
 from server.leaderboards.ties import paired_interval, with_ties
-from server.submissions.models import Evaluation
+from server.submissions.models import Evaluation, Submission
+from tests.conftest import Make
+from tests.server.conftest import Scored
 
 ANONYMOUS = AnonymousUser()
 NAN = float("nan")
 
 
-def ties(phase: Any, start: int = 0, stop: int = 100) -> list[bool | None]:
+def ties(phase: Phase, start: int = 0, stop: int = 100) -> list[bool | None]:
     return [row.tied for row in with_ties(board(phase, split="public", viewer=ANONYMOUS), start, stop)]
 
 
@@ -39,20 +43,20 @@ def test_draws_on_which_one_is_undefined_are_left_out() -> None:
     assert paired_interval([NAN], [0.5]) is None
 
 
-def test_whoever_leads_on_nearly_all_draws_is_not_tied(phase: Any, replicated: Any) -> None:
+def test_whoever_leads_on_nearly_all_draws_is_not_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:
     lower = around(0.5, spread=0.1, seed=1)
     replicated(phase, lower)
     replicated(phase, [value + 0.001 for value in lower])  # although their own intervals overlap
     assert ties(phase) == [False, False]
 
 
-def test_whoever_leads_only_on_some_draws_is_tied(phase: Any, replicated: Any) -> None:
+def test_whoever_leads_only_on_some_draws_is_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:
     replicated(phase, around(0.5, spread=0.1, seed=1))
     replicated(phase, around(0.51, spread=0.1, seed=2))
     assert ties(phase) == [False, True]
 
 
-def test_each_is_compared_with_the_one_before_it(phase: Any, replicated: Any) -> None:
+def test_each_is_compared_with_the_one_before_it(phase: Phase, replicated: Callable[..., Submission]) -> None:
     for mean, seed in ((0.9, 1), (0.89, 2), (0.5, 3), (0.2, 4), (0.19, 5)):
         replicated(phase, around(mean, spread=0.1, seed=seed))
     assert ties(phase) == [False, True, False, False, True]
@@ -60,13 +64,15 @@ def test_each_is_compared_with_the_one_before_it(phase: Any, replicated: Any) ->
     assert ties(phase, 4, 5) == [True]
 
 
-def test_equal_files_are_tied(phase: Any, replicated: Any) -> None:
+def test_equal_files_are_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:
     for _ in range(2):
         replicated(phase, [0.25, 0.5])
     assert ties(phase) == [False, True]
 
 
-def test_without_replicates_it_is_not_known(phase: Any, scored: Any, replicated: Any) -> None:
+def test_without_replicates_it_is_not_known(
+    phase: Phase, scored: Scored, replicated: Callable[..., Submission]
+) -> None:
     """They are neither tied nor different, because they were not compared."""
     replicated(phase, [0.25, 0.5])
     scored(phase, 0.375)
@@ -75,7 +81,9 @@ def test_without_replicates_it_is_not_known(phase: Any, scored: Any, replicated:
     assert ties(phase) == [False, None, None]
 
 
-def test_a_baseline_between_two_tied_teams_does_not_hide_their_tie(phase: Any, make: Any, replicated: Any) -> None:
+def test_a_baseline_between_two_tied_teams_does_not_hide_their_tie(
+    phase: Phase, make: Make, replicated: Callable[..., Submission]
+) -> None:
     nobody = make.team(phase.challenge, is_baseline=True)
     replicated(phase, around(0.52, spread=0.1, seed=1))
     replicated(phase, [0.51, 0.51], team=nobody)
@@ -86,7 +94,9 @@ def test_a_baseline_between_two_tied_teams_does_not_hide_their_tie(phase: Any, m
     assert [row.joined for row in rows] == [False, True, True]
 
 
-def test_a_baseline_between_two_teams_that_are_told_apart_joins_nobody(phase: Any, make: Any, replicated: Any) -> None:
+def test_a_baseline_between_two_teams_that_are_told_apart_joins_nobody(
+    phase: Phase, make: Make, replicated: Callable[..., Submission]
+) -> None:
     nobody = make.team(phase.challenge, is_baseline=True)
     lower = around(0.3, spread=0.01, seed=1)
     replicated(phase, [value + 0.3 for value in lower])
@@ -97,7 +107,9 @@ def test_a_baseline_between_two_teams_that_are_told_apart_joins_nobody(phase: An
     assert not any(row.joined for row in rows)
 
 
-def test_a_tie_reaches_past_baselines_from_page_to_page(phase: Any, make: Any, replicated: Any) -> None:
+def test_a_tie_reaches_past_baselines_from_page_to_page(
+    phase: Phase, make: Make, replicated: Callable[..., Submission]
+) -> None:
     """Team, two baselines, team: wherever a page begins and ends."""
     replicated(phase, [0.25, 0.75])
     for value in (0.49, 0.48):
@@ -111,7 +123,7 @@ def test_a_tie_reaches_past_baselines_from_page_to_page(phase: Any, make: Any, r
             assert part == whole[start:stop], (start, stop)
 
 
-def test_under_a_ladder_no_teams_are_compared_until_the_end(make: Any, replicated: Any) -> None:
+def test_under_a_ladder_no_teams_are_compared_until_the_end(make: Make, replicated: Callable[..., Submission]) -> None:
     now = datetime.now(UTC)
     phase = make.phase(feedback="ladder", closes_at=now + timedelta(days=1))
     for values in ([0.25, 0.5], [0.3, 0.44]):
@@ -125,7 +137,9 @@ def test_under_a_ladder_no_teams_are_compared_until_the_end(make: Any, replicate
     assert ties(phase) == [False, True]
 
 
-def test_a_tie_follows_the_interval_as_it_is_shown(phase: Any, make: Any, replicated: Any) -> None:
+def test_a_tie_follows_the_interval_as_it_is_shown(
+    phase: Phase, make: Make, replicated: Callable[..., Submission]
+) -> None:
     """The difference is from 0.0001 to 0.2. Rounded outward it contains zero, and only that is shown."""
     replicated(phase, [0.5001, 0.7] * 100)
     replicated(phase, [0.5, 0.5] * 100)
@@ -135,13 +149,17 @@ def test_a_tie_follows_the_interval_as_it_is_shown(phase: Any, make: Any, replic
 
 
 @pytest.mark.parametrize("other", [{"seed": 1}, {"values": [0.5, 0.25, 0.375]}])
-def test_other_draws_cannot_be_paired(phase: Any, replicated: Any, other: dict[str, Any]) -> None:
+def test_other_draws_cannot_be_paired(
+    phase: Phase, replicated: Callable[..., Submission], other: dict[str, Any]
+) -> None:
     replicated(phase, [0.25, 0.5])
     replicated(phase, **{"values": [0.5, 0.25], **other})
     assert ties(phase) == [False, None]
 
 
-def test_one_query_serves_any_number_of_rows(phase: Any, replicated: Any, django_assert_num_queries: Any) -> None:
+def test_one_query_serves_any_number_of_rows(
+    phase: Phase, replicated: Callable[..., Submission], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     for number in range(5):
         replicated(phase, [number / 10, number / 10])
     lines = board(phase, split="public", viewer=ANONYMOUS)

@@ -7,6 +7,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from server.organize.services import checking, importing, preparing, truths
 
@@ -75,7 +76,9 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 
 
 @pytest.fixture
-def run(bundle: Any, django_capture_on_commit_callbacks: Any) -> Callable[..., list[str]]:
+def run(
+    bundle: BundleFolder, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> Callable[..., list[str]]:
     """Import the bundle and return the messages."""
 
     def run(*, by: Any = None, **more: Any) -> list[str]:

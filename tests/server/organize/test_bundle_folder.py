@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from pytest_django import Settings
 
 from server.organize.services import bundles
 from server.organize.services.bundles import InvalidBundle, copying, unpacking
+from tests.conftest import Make
+from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make")
 
@@ -27,25 +30,31 @@ def uncopied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("uncopied")
-def test_a_folder_that_is_larger_than_a_zip_may_become_is_refused_uncopied(bundle: Any, settings: Any) -> None:
+def test_a_folder_that_is_larger_than_a_zip_may_become_is_refused_uncopied(
+    bundle: BundleFolder, settings: Settings
+) -> None:
     with bundle.write("phases/main/truth/stray.bin", b"").open("wb") as stray:
         stray.truncate(settings.DECOMPRESSED_MAX_BYTES + 1)
     assert mistakes(bundle.path) == [("too_large", "bundle")]
 
 
 @pytest.mark.usefixtures("uncopied")
-def test_a_folder_of_more_files_than_a_zip_may_have_is_refused_uncopied(bundle: Any, monkeypatch: Any) -> None:
+def test_a_folder_of_more_files_than_a_zip_may_have_is_refused_uncopied(
+    bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(copying, "MAX_ENTRIES", 4)
     assert mistakes(bundle.path) == [("too_large", "bundle")]
 
 
-def test_a_file_without_an_end_is_given_up_at_the_limit(bundle: Any, settings: Any, monkeypatch: Any) -> None:
+def test_a_file_without_an_end_is_given_up_at_the_limit(
+    bundle: BundleFolder, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.DECOMPRESSED_MAX_BYTES = 2**12
     monkeypatch.setattr(copying, "_read", lambda *about: b"x" * 2**10)
     assert mistakes(bundle.path) == [("too_large", "bundle")]
 
 
-def test_a_file_that_cannot_be_read_to_its_end_is_named(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_read_to_its_end_is_named(bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(descriptor: int, most: int) -> bytes:
         raise OSError(EIO, os.strerror(EIO))
 
@@ -58,7 +67,9 @@ def test_a_file_that_cannot_be_read_to_its_end_is_named(bundle: Any, monkeypatch
 TRUTH = ("phases/main/truth/boxes.csv", "phases/main/truth/image_labels.csv")
 
 
-def test_a_file_that_is_gone_before_it_is_copied_is_named(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_gone_before_it_is_copied_is_named(
+    bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def gone(name: str, folder: int) -> int:
         os.unlink(name, dir_fd=folder)
         return copying.UNKNOWN
@@ -69,13 +80,13 @@ def test_a_file_that_is_gone_before_it_is_copied_is_named(bundle: Any, monkeypat
 
 
 @pytest.mark.parametrize("name", [b"\xff.csv", b"x" * 201])
-def test_a_name_that_a_zip_may_not_have_is_refused(bundle: Any, name: bytes) -> None:
+def test_a_name_that_a_zip_may_not_have_is_refused(bundle: BundleFolder, name: bytes) -> None:
     Path(os.fsdecode(os.path.join(os.fsencode(bundle.path), name))).touch()
     ((code, shown),) = mistakes(bundle.path)
     assert (code, shown) == ("unsafe_path", name.decode(errors="backslashreplace").replace("\\xff", "\\udcff")[:200])
 
 
-def test_a_folder_that_cannot_be_listed_is_a_mistake(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_listed_is_a_mistake(bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def unlisted(folder: Any, **about: Any) -> Any:
         raise PermissionError(13, "Permission denied", 7)
         yield
@@ -84,13 +95,15 @@ def test_a_folder_that_cannot_be_listed_is_a_mistake(bundle: Any, monkeypatch: p
     assert mistakes(bundle.path) == [("unreadable", "bundle")]
 
 
-def test_the_whole_disk_is_no_truth(make: Any) -> None:
+def test_the_whole_disk_is_no_truth(make: Make) -> None:
     make.phase(make.challenge(slug="animals"), slug="main")
     with pytest.raises(CommandError, match=r"too_large|unreadable"):
         call_command("rescore", "animals", "main", truth="/")
 
 
-def test_a_zip_that_cannot_be_read_to_its_end_is_named(bundle: Any, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_zip_that_cannot_be_read_to_its_end_is_named(
+    bundle: BundleFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*about: Any) -> None:
         raise OSError(EIO, os.strerror(EIO))
 
@@ -98,7 +111,9 @@ def test_a_zip_that_cannot_be_read_to_its_end_is_named(bundle: Any, tmp_path: Pa
     assert mistakes(bundle.zipped(tmp_path / "animals.zip")) == [("unreadable", "animals.zip")]
 
 
-def test_a_full_disk_is_not_the_mistake_of_a_zip(bundle: Any, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_full_disk_is_not_the_mistake_of_a_zip(
+    bundle: BundleFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*about: Any) -> None:
         raise OSError(ENOSPC, os.strerror(ENOSPC))
 

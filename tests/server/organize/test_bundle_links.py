@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 from stat import S_IFREG
-from typing import Any
 
 import pytest
 
@@ -11,6 +10,8 @@ from server.challenges.models import Challenge
 from server.organize.services import bundles, truths
 from server.organize.services.bundles import InvalidBundle, copying
 from server.organize.services.importing import import_bundle
+from tests.conftest import Make
+from tests.server.organize.conftest import BundleFolder
 
 BASELINE = "    baselines: [{name: Center, file: baselines/center.csv}]\n"
 NAMES = (
@@ -41,7 +42,9 @@ def mistakes(path: Path) -> list[tuple[str, str | None]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_of_a_bundle_that_is_a_link_is_refused(make: Any, bundle: Any, secret: Path, name: str) -> None:
+def test_a_file_of_a_bundle_that_is_a_link_is_refused(
+    make: Make, bundle: BundleFolder, secret: Path, name: str
+) -> None:
     bundle.sheet(phase=BASELINE)
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\na,\n")
     bundle.write(name, "").unlink()
@@ -53,29 +56,29 @@ def test_a_file_of_a_bundle_that_is_a_link_is_refused(make: Any, bundle: Any, se
 
 
 @pytest.mark.parametrize("target", ["..", "phases/main/truth", "/nowhere"])
-def test_a_folder_that_is_a_link_is_refused_wherever_it_leads(make: Any, bundle: Any, target: str) -> None:
+def test_a_folder_that_is_a_link_is_refused_wherever_it_leads(make: Make, bundle: BundleFolder, target: str) -> None:
     (bundle.path / "phases" / "other").symlink_to(target)
     assert mistakes(bundle.path) == [("unsafe_path", "phases/other")]
 
 
-def test_a_pipe_is_refused_and_not_waited_for(make: Any, bundle: Any) -> None:
+def test_a_pipe_is_refused_and_not_waited_for(make: Make, bundle: BundleFolder) -> None:
     os.mkfifo(bundle.path / "rules.md")
     assert mistakes(bundle.path) == [("unsafe_path", "rules.md")]
 
 
-def test_every_link_is_named_at_once(make: Any, bundle: Any, secret: Path) -> None:
+def test_every_link_is_named_at_once(make: Make, bundle: BundleFolder, secret: Path) -> None:
     for name in ("a", "b"):
         (bundle.path / name).symlink_to(secret)
     assert sorted(mistakes(bundle.path)) == [("unsafe_path", "a"), ("unsafe_path", "b")]
 
 
-def test_a_bundle_itself_may_be_reached_by_a_link(make: Any, bundle: Any, tmp_path: Path) -> None:
+def test_a_bundle_itself_may_be_reached_by_a_link(make: Make, bundle: BundleFolder, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(bundle.path)
     with bundles.opened(tmp_path / "link") as folder:
         assert bundles.read(folder).slug == "animals"
 
 
-def test_what_other_programs_left_may_be_links(make: Any, bundle: Any, secret: Path) -> None:
+def test_what_other_programs_left_may_be_links(make: Make, bundle: BundleFolder, secret: Path) -> None:
     (bundle.path / ".git").mkdir()
     (bundle.path / ".git" / "hook").symlink_to(secret)
     with bundles.opened(bundle.path) as folder:
@@ -83,21 +86,23 @@ def test_what_other_programs_left_may_be_links(make: Any, bundle: Any, secret: P
 
 
 def test_a_link_that_replaces_a_file_while_it_is_copied_is_not_followed(
-    make: Any, bundle: Any, secret: Path, monkeypatch: Any
+    make: Make, bundle: BundleFolder, secret: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (bundle.path / "rules.md").symlink_to(secret)
     monkeypatch.setattr(copying, "_kind", lambda *name: S_IFREG)  # it was a regular file when it was checked
     assert mistakes(bundle.path) == [("unreadable", "rules.md")]
 
 
-def test_a_link_that_replaces_a_file_after_the_copy_changes_nothing(make: Any, bundle: Any, secret: Path) -> None:
+def test_a_link_that_replaces_a_file_after_the_copy_changes_nothing(
+    make: Make, bundle: BundleFolder, secret: Path
+) -> None:
     with bundles.opened(bundle.write("description.md", "honest").parent) as folder:
         (bundle.path / "description.md").unlink()
         (bundle.path / "description.md").symlink_to(secret)
         assert bundles.read(folder).description == "honest"
 
 
-def test_a_further_truth_with_a_link_is_refused(make: Any, tmp_path: Path, secret: Path) -> None:
+def test_a_further_truth_with_a_link_is_refused(make: Make, tmp_path: Path, secret: Path) -> None:
     folder = tmp_path / "truth"
     folder.mkdir()
     (folder / "boxes.csv").symlink_to(secret)

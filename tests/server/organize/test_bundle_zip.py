@@ -1,12 +1,13 @@
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
+from pytest_django import Settings
 
 from server.organize.services import bundles
+from tests.server.organize.conftest import BundleFolder
 
 
 def linked(name: str, kind: int = stat.S_IFLNK) -> ZipInfo:
@@ -22,7 +23,7 @@ def squeezed(name: str) -> ZipInfo:
 
 
 @pytest.fixture
-def spoiled(bundle: Any, tmp_path: Path) -> Callable[..., Path]:
+def spoiled(bundle: BundleFolder, tmp_path: Path) -> Callable[..., Path]:
     """Return the zip of a good bundle with further entries."""
 
     def build(*entries: tuple[str | ZipInfo, bytes]) -> Path:
@@ -43,12 +44,12 @@ def codes_of(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("top", ["", "animals/", "./"])
-def test_a_zip_reads_like_its_folder(bundle: Any, tmp_path: Path, top: str) -> None:
+def test_a_zip_reads_like_its_folder(bundle: BundleFolder, tmp_path: Path, top: str) -> None:
     with bundles.opened(bundle.zipped(tmp_path / "bundle.zip", top=top)) as folder:
         assert bundles.read(folder).slug == "animals"
 
 
-def test_an_unpacked_zip_is_gone_afterwards(bundle: Any, tmp_path: Path) -> None:
+def test_an_unpacked_zip_is_gone_afterwards(bundle: BundleFolder, tmp_path: Path) -> None:
     with bundles.opened(bundle.zipped(tmp_path / "bundle.zip")) as folder:
         assert folder.is_dir()
     assert not folder.exists()
@@ -60,7 +61,7 @@ def test_clutter_of_other_programs_is_ignored(spoiled: Callable[..., Path]) -> N
         assert not list(folder.rglob("*.DS_Store")) + list(folder.rglob(".*"))
 
 
-def test_clutter_beside_a_single_top_folder_is_ignored(bundle: Any, tmp_path: Path) -> None:
+def test_clutter_beside_a_single_top_folder_is_ignored(bundle: BundleFolder, tmp_path: Path) -> None:
     path = bundle.zipped(tmp_path / "bundle.zip", top="animals/")
     with ZipFile(path, "a") as archive:
         archive.writestr("__MACOSX/animals/._challenge.yaml", "x")
@@ -100,12 +101,12 @@ def test_a_name_that_stands_twice_is_refused(spoiled: Callable[..., Path], name:
     assert codes_of(spoiled((name, b"slug: other"))) == ["bad_zip"]
 
 
-def test_a_bomb_is_refused_by_its_ratio(spoiled: Callable[..., Path], settings: Any) -> None:
+def test_a_bomb_is_refused_by_its_ratio(spoiled: Callable[..., Path], settings: Settings) -> None:
     settings.DECOMPRESSED_MAX_RATIO = 10
     assert codes_of(spoiled((squeezed("bomb"), bytes(20 * 2**20)))) == ["too_large"]
 
 
-def test_a_bomb_is_refused_by_its_size(spoiled: Callable[..., Path], settings: Any) -> None:
+def test_a_bomb_is_refused_by_its_size(spoiled: Callable[..., Path], settings: Settings) -> None:
     settings.DECOMPRESSED_MAX_BYTES = 1000
     assert codes_of(spoiled((squeezed("bomb"), bytes(2000)))) == ["too_large"]
 
@@ -143,13 +144,13 @@ def test_a_file_that_is_no_zip_is_refused(tmp_path: Path, content: bytes) -> Non
     assert codes_of(path) == ["bad_zip"]
 
 
-def test_a_truncated_zip_is_refused(bundle: Any, tmp_path: Path) -> None:
+def test_a_truncated_zip_is_refused(bundle: BundleFolder, tmp_path: Path) -> None:
     path = bundle.zipped(tmp_path / "bundle.zip")
     path.write_bytes(path.read_bytes()[:-30])
     assert codes_of(path) == ["bad_zip"]
 
 
-def test_damaged_content_is_refused(bundle: Any, tmp_path: Path) -> None:
+def test_damaged_content_is_refused(bundle: BundleFolder, tmp_path: Path) -> None:
     path = bundle.zipped(tmp_path / "bundle.zip")
     path.write_bytes(path.read_bytes().replace(b"slug: animals", b"slug: ANIMALS"))
     assert codes_of(path) == ["bad_zip"]

@@ -1,8 +1,8 @@
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from evaluator.catalog import TRACKS
 from server.organize.demo import folders, uploads
@@ -11,7 +11,7 @@ from server.organize.services import bundles
 
 
 @pytest.fixture
-def made(settings: Any, tmp_path: Path) -> Callable[[Story], Path]:
+def made(settings: Settings, tmp_path: Path) -> Callable[[Story], Path]:
     settings.PODIUM_HOME = tmp_path
 
     def make(story: Story) -> Path:

@@ -5,11 +5,11 @@ import subprocess
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluator.catalog import TRACKS, Column, Form, Metric, Modules, Track, TruthFile
 from evaluator.cli import main
@@ -24,6 +24,7 @@ from server.organize.services.bundles import InvalidBundle
 from server.organize.services.importing import import_bundle
 from server.submissions.models import Rerun, Submission
 from server.submissions.services import intake
+from tests.conftest import InlineQueue, Make
 from tests.evaluator.options import with_intervals
 from tests.server.documented import Api
 from tests.server.page import Page
@@ -50,6 +51,9 @@ COLOURS = Track(
     modules=Modules(__name__),
 )
 POOLED = ("weighted_ap_relationships", "weighted_ap_phrases")
+Case = tuple[Track, Path]
+Send = Callable[[bytes], Submission]
+Visit = Callable[[str], Page]
 SCORER = OneAnswerScorer(COLOURS, lambda truth, answers, _: {"accuracy": truth["Colour"] == answers["Colour"]})
 
 
@@ -75,7 +79,7 @@ def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=[*TRACKS, COLOURS.name])
-def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Track, Path]:
+def made(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
     """Create a bundle of a track with a baseline, and a better submission beside it."""
     track, folder = TRACKS[request.param], tmp_path / "made"
     synthesize(track.name, folder, images=24, qualities=(0.4, 0.9))
@@ -90,14 +94,14 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Track, Path]:
 
 
 @pytest.fixture
-def imported(made: tuple[Track, Path], make: Any, django_capture_on_commit_callbacks: Any) -> Phase:
+def imported(made: Case, make: Make, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Phase:
     with django_capture_on_commit_callbacks(execute=True):
         import_bundle(path=made[1], by=None)
     return Phase.objects.get()
 
 
 @pytest.fixture
-def send(imported: Phase, make: Any, inline_queue: Any) -> Callable[[bytes], Submission]:
+def send(imported: Phase, make: Make, inline_queue: InlineQueue) -> Send:
     """Submit a file for a team of one, and score it."""
     user = make.user(username="ada")
     team = make.team(imported.challenge, user, name="Ada")
@@ -112,18 +116,18 @@ def send(imported: Phase, make: Any, inline_queue: Any) -> Callable[[bytes], Sub
 
 
 @pytest.fixture
-def visit(imported: Phase, send: object) -> Callable[[str], Page]:
+def visit(imported: Phase, send: object) -> Visit:
     client = Client()
     client.force_login(imported.challenge.teams.get(name="Ada").memberships.get().user)
     return lambda address: Page(client.get(address))
 
 
-def good(made: tuple[Track, Path]) -> bytes:
+def good(made: Case) -> bytes:
     return (made[1] / "submissions" / f"quality-0.90.{made[0].form.suffix}").read_bytes()
 
 
 def test_a_submission_gets_the_scores_of_the_evaluator_and_a_place(
-    made: tuple[Track, Path], imported: Phase, send: Any, api: Api, tmp_path: Path
+    made: Case, imported: Phase, send: Send, api: Api, tmp_path: Path
 ) -> None:
     sent = send(good(made))
     assert (sent.status, sent.failure) == ("scored", "")
@@ -138,9 +142,7 @@ def test_a_submission_gets_the_scores_of_the_evaluator_and_a_place(
     assert board["results"][0]["score"] == expected.splits["public"].metrics[made[0].headline]
 
 
-def test_intervals_follow_where_the_track_has_them(
-    made: tuple[Track, Path], send: Any, api: Api, inline_queue: Any
-) -> None:
+def test_intervals_follow_where_the_track_has_them(made: Case, send: Send, api: Api, inline_queue: InlineQueue) -> None:
     sent, wanted = send(good(made)), made[0].intervals
     assert (sent.stage, Rerun.objects.filter(submission=sent).exists()) == ("bootstrapping" if wanted else "", wanted)
     inline_queue.work_later()
@@ -149,7 +151,7 @@ def test_intervals_follow_where_the_track_has_them(
     assert set(answer["intervals"].get("public", {})) == (set(answer["scores"]["public"]) if wanted else set())
 
 
-def test_a_report_has_its_classes_and_further_tables(made: tuple[Track, Path], send: Any, api: Api) -> None:
+def test_a_report_has_its_classes_and_further_tables(made: Case, send: Send, api: Api) -> None:
     """They are there with the score, long before the explanation."""
     sent = send(good(made))
     split = api.get(f"/api/v1/submissions/{sent.pk}/report", user=sent.user).json()["splits"]["public"]
@@ -174,7 +176,7 @@ EXPLAINED = {
 
 
 @pytest.fixture
-def explained(made: tuple[Track, Path], send: Any, inline_queue: Any) -> Submission:
+def explained(made: Case, send: Send, inline_queue: InlineQueue) -> Submission:
     """Return a submission with score, intervals and explanation, computed as the worker does."""
     sent: Submission = send(good(made))
     inline_queue.work_later()
@@ -183,7 +185,7 @@ def explained(made: tuple[Track, Path], send: Any, inline_queue: Any) -> Submiss
     return sent
 
 
-def test_a_score_is_explained_as_far_as_its_track_is(made: tuple[Track, Path], explained: Any, api: Api) -> None:
+def test_a_score_is_explained_as_far_as_its_track_is(made: Case, explained: Submission, api: Api) -> None:
     report = api.get(f"/api/v1/submissions/{explained.pk}/report", user=explained.user).json()
     public = report["splits"]["public"]
     tables, curves = EXPLAINED[made[0].name]
@@ -194,7 +196,7 @@ def test_a_score_is_explained_as_far_as_its_track_is(made: tuple[Track, Path], e
         assert curve["area"] == pytest.approx(metrics[headline[curve["curve"]]])
 
 
-def test_the_page_shows_what_explains_it(made: tuple[Track, Path], explained: Any, visit: Any) -> None:
+def test_the_page_shows_what_explains_it(made: Case, explained: Submission, visit: Visit) -> None:
     track, page = made[0], visit(f"/submissions/{explained.pk}/")
     tables, curves = EXPLAINED[track.name]
     for table in (*track.explained_tables, *track.tables):
@@ -209,7 +211,7 @@ def test_the_page_shows_what_explains_it(made: tuple[Track, Path], explained: An
 
 
 def test_boards_have_the_columns_of_the_track_and_the_largest_score_first(
-    made: tuple[Track, Path], explained: Any, visit: Any, api: Api
+    made: Case, explained: Submission, visit: Visit, api: Api
 ) -> None:
     words = visit(f"/challenges/{made[0].name}/leaderboard").words
     assert made[0].metrics[0].title in words
@@ -220,7 +222,7 @@ def test_boards_have_the_columns_of_the_track_and_the_largest_score_first(
 
 
 def test_two_entries_are_compared_as_podium_compares_them(
-    made: tuple[Track, Path], explained: Any, send: Any, visit: Any, inline_queue: Any, settings: Any
+    made: Case, explained: Submission, send: Send, visit: Visit, inline_queue: InlineQueue, settings: Settings
 ) -> None:
     track, truth = made[0], made[1] / "phases/main/truth"
     other = made[1] / "submissions" / f"quality-0.40.{track.form.suffix}"
@@ -245,7 +247,7 @@ def test_two_entries_are_compared_as_podium_compares_them(
     assert f"worse on {expected.lost}" in page.words
 
 
-def test_every_page_shows_it(made: tuple[Track, Path], visit: Any, send: Any) -> None:
+def test_every_page_shows_it(made: Case, visit: Visit, send: Send) -> None:
     sent, track = send(good(made)), made[0]
     for place in ("", "data", "rules", "submit", "submissions", "leaderboard"):
         assert visit(f"/challenges/{track.name}/{place}").status == 200, place
@@ -258,7 +260,7 @@ def test_every_page_shows_it(made: tuple[Track, Path], visit: Any, send: Any) ->
     assert track.form.suffix.upper() in visit(f"/challenges/{track.name}/submit").words
 
 
-def test_the_data_page_shows_what_to_send(made: tuple[Track, Path], visit: Any) -> None:
+def test_the_data_page_shows_what_to_send(made: Case, visit: Visit) -> None:
     page = visit(f"/challenges/{made[0].name}/data")
     assert made[0].form.sentence in page.words
     assert f"predictions.{made[0].form.suffix}" in page.words
@@ -268,28 +270,26 @@ def test_the_data_page_shows_what_to_send(made: tuple[Track, Path], visit: Any) 
         assert all(column.meaning in page.words for column in shape.columns)
 
 
-def test_the_worked_example_has_the_right_form(made: tuple[Track, Path], tmp_path: Path) -> None:
+def test_the_worked_example_has_the_right_form(made: Case, tmp_path: Path) -> None:
     for shape in made[0].form.shapes:
         (tmp_path / "example").write_text(shape.example)
         assert main(["check", made[0].name, "--submission", str(tmp_path / "example")]) == 0
 
 
-def test_the_sample_file_is_scored(made: tuple[Track, Path], imported: Phase, send: Any) -> None:
+def test_the_sample_file_is_scored(made: Case, imported: Phase, send: Send) -> None:
     assert imported.sample_submission.name.endswith(made[0].form.suffix)
     with imported.sample_submission.open("rb") as sample:
         assert send(sample.read()).status == "scored"
 
 
-def test_a_broken_file_is_rejected_and_its_page_says_what_to_do(
-    made: tuple[Track, Path], send: Any, visit: Any
-) -> None:
+def test_a_broken_file_is_rejected_and_its_page_says_what_to_do(made: Case, send: Send, visit: Visit) -> None:
     sent = send(good(made)[:100] + b"\0")
     assert sent.status == "rejected"
     page = visit(f"/submissions/{sent.pk}/")
     assert all(code in page.words for code in sent.problems["counts"])
 
 
-def test_a_missing_truth_file_is_a_mistake_of_the_bundle(made: tuple[Track, Path], make: Any) -> None:
+def test_a_missing_truth_file_is_a_mistake_of_the_bundle(made: Case, make: Make) -> None:
     required = next(file for file in made[0].truth if file.required)
     (made[1] / "phases/main/truth" / required.name).unlink()
     with pytest.raises(InvalidBundle) as caught:

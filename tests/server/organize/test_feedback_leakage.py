@@ -1,5 +1,6 @@
 """Organizers read how much feedback reveals: in the admin, and when a bundle shows results per class."""
 
+from collections.abc import Callable
 from math import floor, log10
 from random import Random
 from typing import Any
@@ -18,6 +19,8 @@ from server.challenges.feedback_leakage import (
     leakage_text,
 )
 from server.challenges.models import Phase
+from tests.conftest import Make
+from tests.server.organize.conftest import BundleFolder
 
 
 def phase(**fields: Any) -> Phase:
@@ -69,7 +72,7 @@ def test_results_per_class_are_counted_with_their_charts() -> None:
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_the_admin_says_it(shown: bool, make: Any, client: Client) -> None:
+def test_the_admin_says_it(shown: bool, make: Make, client: Client) -> None:
     row = make.phase(feedback_classes=shown)
     client.force_login(make.user(is_staff=True, is_superuser=True))
     html = client.get(reverse("admin:challenges_phase_change", args=[row.pk])).content.decode()
@@ -80,7 +83,7 @@ def test_the_admin_says_it(shown: bool, make: Any, client: Client) -> None:
 
 @pytest.mark.parametrize("shown", ["true", "false"])
 def test_an_import_says_what_results_per_class_tell(
-    shown: str, bundle: Any, run: Any, quick_podium: Any, db: None
+    shown: str, bundle: BundleFolder, run: Callable[..., list[str]], quick_podium: list[tuple[str, ...]], db: None
 ) -> None:
     bundle.sheet(phase=f"    feedback: {{classes: {shown}}}\n")
     assert any(PER_CLASS in sentence for sentence in run()) == (shown == "true")

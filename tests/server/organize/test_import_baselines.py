@@ -4,10 +4,12 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from server.challenges.models import Challenge, Phase
+from server.challenges.models import Challenge, Phase, Team
 from server.errors import Refused
 from server.organize.services.bundles import InvalidBundle
 from server.submissions.services import intake
+from tests.conftest import InlineQueue, Make
+from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 
@@ -15,7 +17,7 @@ Import = Callable[..., list[str]]
 BASELINE = "    baselines: [{name: Center, file: baselines/center.csv}]\n"
 
 
-def test_a_baseline_is_submitted_once(bundle: Any, run: Import, inline_queue: Any) -> None:
+def test_a_baseline_is_submitted_once(bundle: BundleFolder, run: Import, inline_queue: InlineQueue) -> None:
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
     bundle.sheet(phase=BASELINE)
     said = run()
@@ -26,7 +28,7 @@ def test_a_baseline_is_submitted_once(bundle: Any, run: Import, inline_queue: An
     assert "phase main: baseline Center submitted" in said
 
 
-def test_a_changed_baseline_is_submitted_again(bundle: Any, run: Import) -> None:
+def test_a_changed_baseline_is_submitted_again(bundle: BundleFolder, run: Import) -> None:
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
     bundle.sheet(phase=BASELINE)
     run()
@@ -35,7 +37,7 @@ def test_a_changed_baseline_is_submitted_again(bundle: Any, run: Import) -> None
     assert Phase.objects.get().submissions.count() == 2
 
 
-def test_a_new_truth_scores_the_baselines_anew(bundle: Any, run: Import) -> None:
+def test_a_new_truth_scores_the_baselines_anew(bundle: BundleFolder, run: Import) -> None:
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
     bundle.sheet(phase=BASELINE)
     run()
@@ -45,7 +47,7 @@ def test_a_new_truth_scores_the_baselines_anew(bundle: Any, run: Import) -> None
     assert Phase.objects.get().submissions.get() != first
 
 
-def test_a_baseline_named_like_a_team_is_a_mistake(make: Any, bundle: Any, run: Import) -> None:
+def test_a_baseline_named_like_a_team_is_a_mistake(make: Make, bundle: BundleFolder, run: Import) -> None:
     run()
     make.team(Challenge.objects.get(), name="CENTER")
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
@@ -56,12 +58,12 @@ def test_a_baseline_named_like_a_team_is_a_mistake(make: Any, bundle: Any, run: 
 
 
 @pytest.fixture
-def without_room(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+def without_room(bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Fill the disk before the second of two baselines, until the test frees it."""
     names = {"Corner"}
     submit = intake.submit
 
-    def refuse(*, team: Any, **about: Any) -> Any:
+    def refuse(*, team: Team, **about: Any) -> Any:
         if team.name in names:
             raise Refused("no_space", "The server has no room.")
         return submit(team=team, **about)
@@ -75,7 +77,9 @@ def without_room(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 @pytest.mark.usefixtures("without_room")
-def test_the_command_says_what_was_done_before_a_baseline_was_refused(bundle: Any, capsys: Any) -> None:
+def test_the_command_says_what_was_done_before_a_baseline_was_refused(
+    bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(CommandError) as caught:
         call_command("import_challenge", bundle.path)
     said = capsys.readouterr().out.splitlines()

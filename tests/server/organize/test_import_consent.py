@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.consent import Consent
-from tests.server.organize.conftest import SHEET
+from tests.conftest import Make
+from tests.server.organize.conftest import SHEET, BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 
@@ -26,7 +28,7 @@ def written(at: datetime) -> str:
 
 
 @pytest.fixture
-def running(bundle: Any, run: Import) -> Challenge:
+def running(bundle: BundleFolder, run: Import) -> Challenge:
     """Create an open challenge without an end."""
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n")
     run()
@@ -47,7 +49,7 @@ PLACES = [
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_closing_time_in_the_past_of_a_running_phase_is_refused_with_the_difference(
-    bundle: Any, running: Any, run: Import, place: Any
+    bundle: BundleFolder, running: Challenge, run: Import, place: Any
 ) -> None:
     bundle.sheet(**place(YESTERDAY))
     ((code, message),) = mistakes(run)
@@ -58,14 +60,16 @@ def test_a_closing_time_in_the_past_of_a_running_phase_is_refused_with_the_diffe
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_with_reveal_it_closes_at_once(bundle: Any, running: Any, run: Import, place: Any) -> None:
+def test_with_reveal_it_closes_at_once(bundle: BundleFolder, running: Challenge, run: Import, place: Any) -> None:
     bundle.sheet(**place(YESTERDAY))
     run(consent=Consent(reveal=True))
     assert Phase.objects.get().has_closed(datetime.now(UTC))
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_closing_time_to_come_needs_no_consent(bundle: Any, running: Any, run: Import, place: Any) -> None:
+def test_a_closing_time_to_come_needs_no_consent(
+    bundle: BundleFolder, running: Challenge, run: Import, place: Any
+) -> None:
     bundle.sheet(**place(LATER))
     run()
     assert Phase.objects.get().closing == LATER
@@ -73,7 +77,7 @@ def test_a_closing_time_to_come_needs_no_consent(bundle: Any, running: Any, run:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_an_end_within_a_day_that_is_earlier_than_before_is_refused_with_the_difference(
-    bundle: Any, running: Any, run: Import, place: Any
+    bundle: BundleFolder, running: Challenge, run: Import, place: Any
 ) -> None:
     bundle.sheet(**place(LATER))
     run()
@@ -87,7 +91,9 @@ def test_an_end_within_a_day_that_is_earlier_than_before_is_refused_with_the_dif
     assert Phase.objects.get().closing == soon
 
 
-def test_an_end_within_a_day_that_is_later_than_before_needs_no_consent(bundle: Any, running: Any, run: Import) -> None:
+def test_an_end_within_a_day_that_is_later_than_before_needs_no_consent(
+    bundle: BundleFolder, running: Challenge, run: Import
+) -> None:
     for hours, consent in ((2, Consent(reveal=True)), (3, Consent())):
         bundle.sheet(**PLACES[1](NOW + timedelta(hours=hours)))
         run(consent=consent)
@@ -110,7 +116,7 @@ FEEDBACK = [
 
 @pytest.mark.parametrize(("hides", "shows", "what"), FEEDBACK)
 def test_feedback_of_a_running_phase_that_shows_more_is_refused_and_less_is_free(
-    bundle: Any, running: Any, run: Import, hides: str, shows: str, what: str
+    bundle: BundleFolder, running: Challenge, run: Import, hides: str, shows: str, what: str
 ) -> None:
     def sheet(feedback: str) -> None:
         bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase=f"    feedback: {feedback}\n")
@@ -125,14 +131,14 @@ def test_feedback_of_a_running_phase_that_shows_more_is_refused_and_less_is_free
     run()
 
 
-def renamed(bundle: Any, opens_at: datetime) -> None:
+def renamed(bundle: BundleFolder, opens_at: datetime) -> None:
     """Change the slug of the bundle's phase."""
     bundle.sheet(challenge=f"opens_at: {written(opens_at)}\n", text=SHEET.replace("slug: main", "slug: other"))
     for name in ("boxes.csv", "image_labels.csv"):
         bundle.write(f"phases/other/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
 
 
-def test_a_running_phase_is_not_removed_unasked(bundle: Any, running: Any, run: Import) -> None:
+def test_a_running_phase_is_not_removed_unasked(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     renamed(bundle, OPENED)
     ((code, message),) = mistakes(run, consent=Consent(force=True))
     assert (code, "phase main would be removed" in message) == ("would_reveal", True)
@@ -143,7 +149,7 @@ def test_a_running_phase_is_not_removed_unasked(bundle: Any, running: Any, run: 
 
 @pytest.mark.parametrize("who", ["a member", "a baseline", "nobody"])
 def test_a_phase_to_come_is_not_removed_unasked_where_somebody_joined_or_something_was_submitted(
-    bundle: Any, running: Any, run: Import, make: Any, who: str
+    bundle: BundleFolder, running: Challenge, run: Import, make: Make, who: str
 ) -> None:
     Challenge.objects.update(opens_at=LATER)
     if who == "a member":
@@ -157,7 +163,9 @@ def test_a_phase_to_come_is_not_removed_unasked_where_somebody_joined_or_somethi
         assert [code for code, _ in mistakes(run)] == ["would_reveal"]
 
 
-def test_the_command_takes_reveal_and_says_how(bundle: Any, running: Any, capsys: Any) -> None:
+def test_the_command_takes_reveal_and_says_how(
+    bundle: BundleFolder, running: Challenge, capsys: pytest.CaptureFixture[str]
+) -> None:
     bundle.sheet(**PLACES[0](YESTERDAY))
     with pytest.raises(CommandError, match="nothing was imported"):
         call_command("import_challenge", bundle.path)
@@ -166,20 +174,22 @@ def test_the_command_takes_reveal_and_says_how(bundle: Any, running: Any, capsys
     assert Challenge.objects.get().closes_at == YESTERDAY
 
 
-def test_a_running_phase_is_not_suspended_unasked(bundle: Any, running: Any, run: Import) -> None:
+def test_a_running_phase_is_not_suspended_unasked(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     bundle.sheet(challenge=f"opens_at: {written(LATER)}\n")
     ((code, message),) = mistakes(run)
     assert (code, "would stop accepting submissions" in message) == ("would_reveal", True)
 
 
-def test_a_private_challenge_is_not_shown_unasked(bundle: Any, running: Any, run: Import) -> None:
+def test_a_private_challenge_is_not_shown_unasked(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     Challenge.objects.update(visibility="private")
     ((code, message),) = mistakes(run)
     assert (code, "public instead of private" in message) == ("would_reveal", True)
     run(consent=Consent(reveal=True))
 
 
-def test_a_phase_that_nobody_has_seen_closed_can_be_reopened(bundle: Any, running: Any, run: Import) -> None:
+def test_a_phase_that_nobody_has_seen_closed_can_be_reopened(
+    bundle: BundleFolder, running: Challenge, run: Import
+) -> None:
     bundle.sheet(**PLACES[1](YESTERDAY))
     run(consent=Consent(reveal=True))
     bundle.sheet(**PLACES[1](LATER))
@@ -188,7 +198,7 @@ def test_a_phase_that_nobody_has_seen_closed_can_be_reopened(bundle: Any, runnin
 
 
 def test_a_phase_whose_private_scores_were_readable_cannot_be_reopened(
-    bundle: Any, running: Any, run: Import, client: Any
+    bundle: BundleFolder, running: Challenge, run: Import, client: Client
 ) -> None:
     bundle.sheet(**PLACES[1](YESTERDAY))
     run(consent=Consent(reveal=True))
@@ -199,7 +209,9 @@ def test_a_phase_whose_private_scores_were_readable_cannot_be_reopened(
         assert (code, "others have read its private scores" in message) == ("revealed", True)
 
 
-def test_organizers_who_look_reveal_nothing(bundle: Any, running: Any, run: Import, client: Any, make: Any) -> None:
+def test_organizers_who_look_reveal_nothing(
+    bundle: BundleFolder, running: Challenge, run: Import, client: Client, make: Make
+) -> None:
     bundle.sheet(**PLACES[1](YESTERDAY))
     run(consent=Consent(reveal=True))
     running.organizers.add(boss := make.user())
@@ -215,7 +227,7 @@ def edited(row: Any, **values: Any) -> None:
     audit.record(actor=None, action=f"{kind}.changed", subject=f"{kind} {row.pk}", detail={"fields": sorted(values)})
 
 
-def test_an_edit_on_the_server_is_not_undone_unasked(bundle: Any, running: Any, run: Import) -> None:
+def test_an_edit_on_the_server_is_not_undone_unasked(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     edited(running, summary="As edited")
     edited(Phase.objects.get(), quota_per_day=3)
     told = mistakes(run)
@@ -225,26 +237,26 @@ def test_an_edit_on_the_server_is_not_undone_unasked(bundle: Any, running: Any, 
     assert Phase.objects.get().quota_per_day == 3
 
 
-def test_with_force_an_edit_is_undone_and_then_forgotten(bundle: Any, running: Any, run: Import) -> None:
+def test_with_force_an_edit_is_undone_and_then_forgotten(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     edited(Phase.objects.get(), quota_per_day=3)
     assert run(consent=Consent(force=True)) == ["phase main: quota_per_day changed"]
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase="    quota: {per_day: 7}\n")
     assert run() == ["phase main: quota_per_day changed"]
 
 
-def test_an_edit_that_the_bundle_has_too_is_no_conflict(bundle: Any, running: Any, run: Import) -> None:
+def test_an_edit_that_the_bundle_has_too_is_no_conflict(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     edited(Phase.objects.get(), quota_per_day=3)
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase="    quota: {per_day: 3}\n")
     assert run() == ["nothing changed"]
 
 
-def test_what_was_not_edited_is_changed_beside_an_edit(bundle: Any, running: Any, run: Import) -> None:
+def test_what_was_not_edited_is_changed_beside_an_edit(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     edited(Phase.objects.get(), quota_per_day=3)
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase="    quota: {per_day: 3}\n    finals: 4\n")
     assert run() == ["phase main: finals changed"]
 
 
-def test_a_phase_that_was_edited_is_not_removed_unasked(bundle: Any, running: Any, run: Import) -> None:
+def test_a_phase_that_was_edited_is_not_removed_unasked(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     edited(Phase.objects.get(), quota_per_day=3)
     renamed(bundle, OPENED)
     assert [code for code, _ in mistakes(run, consent=Consent(reveal=True))] == ["would_undo_edit"]

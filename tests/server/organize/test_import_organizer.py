@@ -1,18 +1,19 @@
 """A user who imports a bundle becomes an organizer of the challenge, unless they take part in it."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from server.challenges.models import Challenge
 from server.organize.services.bundles import InvalidBundle
+from tests.conftest import Make
+from tests.server.organize.conftest import BundleFolder
 
 Import = Callable[..., list[str]]
 
 
 @pytest.mark.usefixtures("quick_podium", "inline_queue")
-def test_a_participant_cannot_become_the_organizer_by_an_import(make: Any, bundle: Any, run: Import) -> None:
+def test_a_participant_cannot_become_the_organizer_by_an_import(make: Make, bundle: BundleFolder, run: Import) -> None:
     run()
     ada = make.user(username="ada")
     challenge = Challenge.objects.get()

@@ -10,6 +10,7 @@ from django.db import connection
 from server.challenges.models import Phase
 from server.organize.services.consent import Consent
 from server.submissions.models import Evaluation, Status
+from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 
@@ -43,7 +44,7 @@ class Recorder:
 
 
 @pytest.fixture
-def recording(bundle: Any, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
+def recording(bundle: BundleFolder, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     """Record a baseline of a second phase meanwhile. SQLite has no row locks, so they are written as SQL comments."""
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_update_of", True)
@@ -58,7 +59,9 @@ def recording(bundle: Any, run: Import, monkeypatch: pytest.MonkeyPatch) -> Reco
     return Recorder(Phase.objects.get(slug="second"))
 
 
-def test_a_new_truth_while_a_baseline_is_recorded_is_imported(bundle: Any, run: Import, recording: Recorder) -> None:
+def test_a_new_truth_while_a_baseline_is_recorded_is_imported(
+    bundle: BundleFolder, run: Import, recording: Recorder
+) -> None:
     bundle.write("phases/second/truth/images.csv", "ImageID\na\nb\n")
     with connection.execute_wrapper(recording):
         run()
@@ -66,7 +69,7 @@ def test_a_new_truth_while_a_baseline_is_recorded_is_imported(bundle: Any, run: 
     assert (recording.is_done, Evaluation.objects.count()) == (True, 0)
 
 
-def test_a_phase_goes_while_its_baseline_is_recorded(bundle: Any, run: Import, recording: Recorder) -> None:
+def test_a_phase_goes_while_its_baseline_is_recorded(bundle: BundleFolder, run: Import, recording: Recorder) -> None:
     bundle.sheet()
     with connection.execute_wrapper(recording):
         run(consent=Consent(reveal=True))

@@ -1,5 +1,6 @@
 """An import does not make private images of a running phase public without consent."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,14 @@ import pytest
 from server.challenges.models import Challenge, Phase
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.consent import Consent
+from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 USAGE = "ImageID,Usage\na,Public\nb,Private\n"
 
 
 @pytest.fixture
-def moved(bundle: Any, run: Any) -> Phase:
+def moved(bundle: BundleFolder, run: Callable[..., list[str]]) -> Phase:
     """Create a phase, and change its bundle so that its private image is public."""
     bundle.write("phases/main/usage.csv", USAGE)
     run()
@@ -31,19 +33,19 @@ def refused(run: Any) -> str:
     return problem.message
 
 
-def test_a_truth_with_more_public_images_needs_reveal(moved: Phase, run: Any) -> None:
+def test_a_truth_with_more_public_images_needs_reveal(moved: Phase, run: Callable[..., list[str]]) -> None:
     assert "phase main: 1 private images would become public" in refused(run)
     run(consent=Consent(reveal=True))
     assert Phase.objects.get().signature != moved.signature
 
 
-def test_a_truth_that_cannot_be_compared_needs_reveal(moved: Phase, run: Any) -> None:
+def test_a_truth_that_cannot_be_compared_needs_reveal(moved: Phase, run: Callable[..., list[str]]) -> None:
     assert moved.truth is not None
     for file in (moved.truth.prepared, moved.truth.source):
         Path(file.path).write_bytes(b"damaged")
     assert "it is not known what the new truth would reveal" in refused(run)
 
 
-def test_before_it_opens_images_move_freely(moved: Phase, run: Any) -> None:
+def test_before_it_opens_images_move_freely(moved: Phase, run: Callable[..., list[str]]) -> None:
     Challenge.objects.update(opens_at=datetime.now(UTC) + timedelta(days=1))
     assert "truth version 2" in " ".join(run())

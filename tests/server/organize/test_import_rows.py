@@ -1,8 +1,6 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import settings
@@ -14,6 +12,8 @@ from server.challenges.models import Challenge, Phase, Truth
 from server.organize.services import importing
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.consent import Consent
+from tests.conftest import Make
+from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 
@@ -34,7 +34,7 @@ def stored() -> set[Path]:
     return {path for folder in folders for path in folder.rglob("*") if path.is_file()}
 
 
-def second(bundle: Any) -> None:
+def second(bundle: BundleFolder) -> None:
     for name in ("boxes.csv", "image_labels.csv"):
         bundle.write(f"phases/second/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
 
@@ -51,7 +51,9 @@ def test_a_bundle_becomes_a_challenge_with_its_phase_and_truth(run: Import) -> N
 
 
 @pytest.mark.django_db(transaction=True)
-def test_files_stay_where_the_answer_to_the_commit_is_lost(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_stay_where_the_answer_to_the_commit_is_lost(
+    bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commit = connection.commit
 
     def commit_and_break() -> None:
@@ -75,7 +77,7 @@ def test_it_opens_with_its_import_and_stays_so(run: Import) -> None:
     assert Challenge.objects.get().opens_at == opened
 
 
-def test_the_same_bundle_again_changes_nothing(bundle: Any, run: Import) -> None:
+def test_the_same_bundle_again_changes_nothing(bundle: BundleFolder, run: Import) -> None:
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
     bundle.sheet(phase=BASELINE)
     run()
@@ -86,14 +88,14 @@ def test_the_same_bundle_again_changes_nothing(bundle: Any, run: Import) -> None
     assert (after, Entry.objects.count()) == (before, entries)
 
 
-def test_its_zip_is_the_same_bundle(bundle: Any, run: Import, tmp_path: Path) -> None:
+def test_its_zip_is_the_same_bundle(bundle: BundleFolder, run: Import, tmp_path: Path) -> None:
     run()
     said: list[str] = []
     importing.import_bundle(path=bundle.zipped(tmp_path / "bundle.zip"), by=None, report=said.append)
     assert said == ["nothing changed"]
 
 
-def test_texts_dates_and_quota_may_change_while_teams_submit(make: Any, bundle: Any, run: Import) -> None:
+def test_texts_dates_and_quota_may_change_while_teams_submit(make: Make, bundle: BundleFolder, run: Import) -> None:
     run()
     make.submission(Phase.objects.get())
     bundle.write("rules.md", "Be fair.")
@@ -106,7 +108,9 @@ def test_texts_dates_and_quota_may_change_while_teams_submit(make: Any, bundle: 
     assert Phase.objects.get().truths.count() == 1
 
 
-def test_a_new_ladder_has_two_standard_errors_and_one_that_exists_keeps_its_margin(bundle: Any, run: Import) -> None:
+def test_a_new_ladder_has_two_standard_errors_and_one_that_exists_keeps_its_margin(
+    bundle: BundleFolder, run: Import
+) -> None:
     bundle.sheet(phase="    feedback: {scores: ladder}\n")
     run()
     assert Phase.objects.get().ladder_standard_errors == 2
@@ -123,7 +127,7 @@ def test_a_new_ladder_has_two_standard_errors_and_one_that_exists_keeps_its_marg
     ["parameters: {iou_threshold: 0.6}", "split: {public: 0.5, seed: 1}", "truth", "track"],
 )
 def test_what_would_change_scores_is_refused_once_teams_have_submitted(
-    make: Any, bundle: Any, run: Import, lines: str
+    make: Make, bundle: BundleFolder, run: Import, lines: str
 ) -> None:
     run()
     make.submission(Phase.objects.get())
@@ -141,7 +145,7 @@ def test_what_would_change_scores_is_refused_once_teams_have_submitted(
 
 @pytest.mark.parametrize("parameter", ["require_all_images: true", "iou_threshold: 0.5"])
 def test_what_changes_no_score_may_change_after_submissions(
-    make: Any, bundle: Any, run: Import, parameter: str
+    make: Make, bundle: BundleFolder, run: Import, parameter: str
 ) -> None:
     run()
     make.submission(Phase.objects.get())
@@ -150,7 +154,7 @@ def test_what_changes_no_score_may_change_after_submissions(
     assert Phase.objects.get().truths.count() == 1
 
 
-def test_before_submissions_another_truth_becomes_the_next_version(bundle: Any, run: Import) -> None:
+def test_before_submissions_another_truth_becomes_the_next_version(bundle: BundleFolder, run: Import) -> None:
     run()
     bundle.write("phases/main/truth/images.csv", "ImageID\na\nb\n")
     run()
@@ -160,7 +164,7 @@ def test_before_submissions_another_truth_becomes_the_next_version(bundle: Any, 
     assert f"truth:{phase.truth.sha256[:12]}" in phase.signature
 
 
-def test_before_submissions_other_parameters_prepare_the_same_version_anew(bundle: Any, run: Import) -> None:
+def test_before_submissions_other_parameters_prepare_the_same_version_anew(bundle: BundleFolder, run: Import) -> None:
     run()
     kept = stored()
     bundle.sheet(phase="    parameters: {expand_hierarchy: false}\n")
@@ -177,14 +181,14 @@ def test_a_phase_of_another_evaluator_version_is_brought_up_to_date_while_nobody
     assert "evaluator:0.9.0" not in Phase.objects.get().signature
 
 
-def test_a_phase_of_another_evaluator_version_stays_once_teams_have_submitted(make: Any, run: Import) -> None:
+def test_a_phase_of_another_evaluator_version_stays_once_teams_have_submitted(make: Make, run: Import) -> None:
     run()
     make.submission(Phase.objects.get())
     Phase.objects.update(signature="openimages-detection|evaluator:0.9.0")
     assert run() == ["nothing changed"]
 
 
-def test_a_phase_that_the_bundle_lost_goes_with_its_files(bundle: Any, run: Import) -> None:
+def test_a_phase_that_the_bundle_lost_goes_with_its_files(bundle: BundleFolder, run: Import) -> None:
     run()
     kept = stored()
     second(bundle)
@@ -196,7 +200,9 @@ def test_a_phase_that_the_bundle_lost_goes_with_its_files(bundle: Any, run: Impo
     assert stored() == kept
 
 
-def test_a_phase_that_the_bundle_lost_stays_where_teams_have_submitted(make: Any, bundle: Any, run: Import) -> None:
+def test_a_phase_that_the_bundle_lost_stays_where_teams_have_submitted(
+    make: Make, bundle: BundleFolder, run: Import
+) -> None:
     second(bundle)
     bundle.sheet(phase=SECOND)
     run()
@@ -208,14 +214,14 @@ def test_a_phase_that_the_bundle_lost_stays_where_teams_have_submitted(make: Any
     assert Phase.objects.count() == 2
 
 
-def test_phases_keep_the_order_of_the_sheet(bundle: Any, run: Import) -> None:
+def test_phases_keep_the_order_of_the_sheet(bundle: BundleFolder, run: Import) -> None:
     second(bundle)
     bundle.sheet(text="slug: animals\ntitle: Animals\nphases:\n" + SECOND, phase=SECOND.replace("second", "main"))
     run()
     assert [phase.slug for phase in Phase.objects.all()] == ["second", "main"]
 
 
-def test_one_phase_in_use_keeps_the_whole_bundle_out(make: Any, bundle: Any, run: Import) -> None:
+def test_one_phase_in_use_keeps_the_whole_bundle_out(make: Make, bundle: BundleFolder, run: Import) -> None:
     run()
     make.submission(Phase.objects.get())
     second(bundle)
@@ -225,19 +231,19 @@ def test_one_phase_in_use_keeps_the_whole_bundle_out(make: Any, bundle: Any, run
     assert (Challenge.objects.get().summary, Phase.objects.count(), stored()) == ("", 1, kept)
 
 
-def test_a_new_challenge_that_is_over_already_is_a_mistake(bundle: Any, run: Import) -> None:
+def test_a_new_challenge_that_is_over_already_is_a_mistake(bundle: BundleFolder, run: Import) -> None:
     bundle.sheet(challenge="closes_at: 2020-01-01\n")
     assert codes_of(run) == [("bad_dates", 3)]
     assert not Challenge.objects.exists()
 
 
-def test_a_phase_that_closed_before_a_challenge_that_opens_now_is_a_mistake(bundle: Any, run: Import) -> None:
+def test_a_phase_that_closed_before_a_challenge_that_opens_now_is_a_mistake(bundle: BundleFolder, run: Import) -> None:
     bundle.sheet(phase="    opens_at: 2020-01-01\n    closes_at: 2020-02-01\n")
     assert codes_of(run) == [("bad_dates", 7)]
     assert not Challenge.objects.exists()
 
 
-def test_a_phase_that_closed_since_its_import_may_be_imported_again(bundle: Any, run: Import) -> None:
+def test_a_phase_that_closed_since_its_import_may_be_imported_again(bundle: BundleFolder, run: Import) -> None:
     run()
     Challenge.objects.update(opens_at=datetime(2020, 1, 1, tzinfo=UTC))
     Phase.objects.update(closes_at=datetime(2020, 2, 1, tzinfo=UTC))
@@ -245,28 +251,28 @@ def test_a_phase_that_closed_since_its_import_may_be_imported_again(bundle: Any,
     assert run() == ["phase main: finals changed"]
 
 
-def test_who_imports_becomes_an_organizer_once(make: Any, run: Import) -> None:
+def test_who_imports_becomes_an_organizer_once(make: Make, run: Import) -> None:
     user = make.user()
     assert f"{user} organizes it" in run(by=user)
     assert run(by=user) == ["nothing changed"]
     assert Challenge.objects.get().is_organized_by(user)
 
 
-def test_an_import_is_written_down(make: Any, run: Import) -> None:
+def test_an_import_is_written_down(make: Make, run: Import) -> None:
     user = make.user()
     said = run(by=user)
     entry = Entry.objects.get(action="challenge.imported")
     assert (entry.subject, entry.actor_name, entry.detail) == ("challenge animals", user.username, {"changes": said})
 
 
-def test_nothing_is_left_in_the_temporary_folder(bundle: Any, run: Import) -> None:
+def test_nothing_is_left_in_the_temporary_folder(bundle: BundleFolder, run: Import) -> None:
     run()
     bundle.sheet(challenge="closes_at: 2020-01-01\n")
     codes_of(run)
     assert list(Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir()) == []
 
 
-def test_a_sample_of_the_bundle_is_used_and_stays_there(bundle: Any, run: Import) -> None:
+def test_a_sample_of_the_bundle_is_used_and_stays_there(bundle: BundleFolder, run: Import) -> None:
     run()
     sample = bundle.write("phases/main/sample_submission.csv", "ImageId,PredictionString\nb,\n")
     old = stored()
@@ -275,26 +281,10 @@ def test_a_sample_of_the_bundle_is_used_and_stays_there(bundle: Any, run: Import
     assert len(stored()) == len(old)
 
 
-def test_the_source_of_a_truth_is_the_same_zip_every_time(bundle: Any, run: Import) -> None:
+def test_the_source_of_a_truth_is_the_same_zip_every_time(bundle: BundleFolder, run: Import) -> None:
     bundle.write("phases/main/usage.csv", "ImageID,Usage\na,Public\nb,Private\n")
     run()
     source = Path(Truth.objects.get().source.path).read_bytes()
     bundle.sheet(phase="    parameters: {iou_threshold: 0.6}\n")
     run()
     assert Path(Truth.objects.get().source.path).read_bytes() == source
-
-
-def test_the_truth_is_prepared_with_parameters_and_split(bundle: Any, run: Import, quick_podium: Any) -> None:
-    bundle.sheet(phase="    parameters: {group_of_weight: 0}\n    split: {public: 0.25, seed: 7}\n")
-    run()
-    asked = " ".join(quick_podium[0])
-    assert "--split 0.25 --seed 7" in asked
-    assert "--set group_of_weight=0.0" in asked
-
-
-def test_a_usage_file_takes_the_place_of_the_split(bundle: Any, run: Import, quick_podium: Any) -> None:
-    bundle.write("phases/main/usage.csv", "ImageID,Usage\na,Public\nb,Private\n")
-    run()
-    words = dict(pairwise(quick_podium[0]))
-    assert words["--usage"].endswith("/phases/main/usage.csv")
-    assert "--split" not in quick_podium[0]

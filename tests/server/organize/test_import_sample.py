@@ -1,12 +1,13 @@
 """A sample submission is published, so only its form is checked, without the truth."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from server.challenges.models import Challenge, Phase
 from server.organize.services.bundles import InvalidBundle
+from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 SAMPLE = "phases/main/sample_submission.csv"
@@ -23,7 +24,7 @@ HEADER = "ImageId,PredictionString\n"
     ],
 )
 def test_a_sample_with_a_defect_is_a_mistake_with_its_line(
-    bundle: Any, run: Any, content: bytes, code: str, line: int
+    bundle: BundleFolder, run: Callable[..., list[str]], content: bytes, code: str, line: int
 ) -> None:
     bundle.write(SAMPLE, content)
     with pytest.raises(InvalidBundle) as caught:
@@ -32,7 +33,9 @@ def test_a_sample_with_a_defect_is_a_mistake_with_its_line(
     assert not Challenge.objects.exists()
 
 
-def test_a_sample_of_other_images_is_published_because_the_truth_is_not_asked(bundle: Any, run: Any) -> None:
+def test_a_sample_of_other_images_is_published_because_the_truth_is_not_asked(
+    bundle: BundleFolder, run: Callable[..., list[str]]
+) -> None:
     sample = bundle.write(SAMPLE, f"{HEADER}example,/m/cat 0.5 0.1 0.1 0.5 0.5\n")
     run()
     assert Path(Phase.objects.get().sample_submission.path).read_bytes() == sample.read_bytes()

@@ -4,7 +4,6 @@ import gzip
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -14,6 +13,8 @@ from server.challenges.models import Challenge, Phase
 from server.organize.services import preparing
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.importing import import_bundle
+from tests.conftest import Make
+from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make")
 
@@ -21,19 +22,19 @@ SALT = "0123456789abcdef" * 2  # one of the two images falls below 0.5, none bel
 INVERTED = "a,/m/cat,0.5,0.1,0.1,0.5,0\n"
 
 
-def problems_of(bundle: Any) -> list[tuple[str, str | None, int | None]]:
+def problems_of(bundle: BundleFolder) -> list[tuple[str, str | None, int | None]]:
     with pytest.raises(InvalidBundle) as caught:
         import_bundle(path=bundle.path, by=None)
     assert caught.value.is_truth_fault
     return [(problem.code, problem.file, problem.line) for problem in caught.value.problems]
 
 
-def add(bundle: Any, name: str, text: str) -> None:
+def add(bundle: BundleFolder, name: str, text: str) -> None:
     path = bundle.path / name
     path.write_text(path.read_text() + text)
 
 
-def test_a_truth_is_prepared_and_a_sample_made(bundle: Any) -> None:
+def test_a_truth_is_prepared_and_a_sample_made(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     phase = Phase.objects.get()
     assert phase.truth is not None
@@ -48,7 +49,7 @@ def test_a_truth_is_prepared_and_a_sample_made(bundle: Any) -> None:
         assert source.namelist() == ["boxes.csv", "image_labels.csv", "salt.txt"]
 
 
-def test_every_fault_of_every_truth_is_told_with_file_and_line(bundle: Any) -> None:
+def test_every_fault_of_every_truth_is_told_with_file_and_line(bundle: BundleFolder) -> None:
     for name in ("boxes.csv", "image_labels.csv"):
         bundle.write(f"phases/second/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
     bundle.sheet(phase="  - slug: second\n    track: openimages-detection\n")
@@ -61,14 +62,14 @@ def test_every_fault_of_every_truth_is_told_with_file_and_line(bundle: Any) -> N
     assert not Challenge.objects.exists()
 
 
-def test_a_fault_of_usage_is_told_where_the_file_stands(bundle: Any) -> None:
+def test_a_fault_of_usage_is_told_where_the_file_stands(bundle: BundleFolder) -> None:
     bundle.write("phases/main/usage.csv", "ImageID,Usage\na,Public\n")
     assert [(code, file) for code, file, _ in problems_of(bundle)] == [
         ("truth_usage_incomplete", "phases/main/usage.csv")
     ]
 
 
-def test_a_split_without_public_images_is_refused(bundle: Any) -> None:
+def test_a_split_without_public_images_is_refused(bundle: BundleFolder) -> None:
     bundle.write("phases/main/usage.csv", "ImageID,Usage\na,Private\nb,Ignored\n")
     assert [(code, file) for code, file, _ in problems_of(bundle)] == [("truth_bad_value", "phases/main/usage.csv")]
     (bundle.path / "phases/main/usage.csv").unlink()
@@ -77,7 +78,7 @@ def test_a_split_without_public_images_is_refused(bundle: Any) -> None:
     assert [(code, file) for code, file, _ in problems_of(bundle)] == [("truth_bad_value", "phases/main/truth")]
 
 
-def test_faults_that_are_not_shown_are_counted_for_each_code(bundle: Any) -> None:
+def test_faults_that_are_not_shown_are_counted_for_each_code(bundle: BundleFolder) -> None:
     add(bundle, "phases/main/truth/boxes.csv", INVERTED * 25)
     add(bundle, "phases/main/truth/image_labels.csv", "b,/m/dog,often\n" * 23)
     with pytest.raises(InvalidBundle) as caught:
@@ -89,7 +90,7 @@ def test_faults_that_are_not_shown_are_counted_for_each_code(bundle: Any) -> Non
     assert sorted(more) == [(bad[0], "and 3 more of this kind"), (inverted[0], "and 5 more of this kind")]
 
 
-def test_every_defect_of_every_baseline_is_told_before_anything_is_written(bundle: Any) -> None:
+def test_every_defect_of_every_baseline_is_told_before_anything_is_written(bundle: BundleFolder) -> None:
     head = "ImageId,PredictionString\n"
     bundle.write("phases/main/baselines/one.csv", f"{head}a,/m/cat nan 0.1 0.1 0.5 0.5\nb,\n")
     bundle.write("phases/main/baselines/two.csv.gz", gzip.compress(f"{head}a,\nb,/m/dog 0.5 0.1 0.1\n".encode()))
@@ -105,7 +106,7 @@ def test_every_defect_of_every_baseline_is_told_before_anything_is_written(bundl
 
 
 @pytest.mark.usefixtures("inline_queue")
-def test_a_baseline_is_checked_with_the_parameters_of_its_phase(bundle: Any) -> None:
+def test_a_baseline_is_checked_with_the_parameters_of_its_phase(bundle: BundleFolder) -> None:
     bundle.write("phases/main/baselines/one.csv", "ImageId,PredictionString\na,\n")
     lines = "    baselines: [{name: One, file: baselines/one.csv}]\n    parameters: {group_of_weight: 0, %s}\n"
     bundle.sheet(phase=lines % "require_all_images: yes")
@@ -115,7 +116,7 @@ def test_a_baseline_is_checked_with_the_parameters_of_its_phase(bundle: Any) -> 
     import_bundle(path=bundle.path, by=None)
 
 
-def test_a_gzipped_truth_is_the_same_truth(bundle: Any) -> None:
+def test_a_gzipped_truth_is_the_same_truth(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     path = bundle.path / "phases/main/truth/boxes.csv"
     path.with_name("boxes.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
@@ -125,7 +126,7 @@ def test_a_gzipped_truth_is_the_same_truth(bundle: Any) -> None:
     assert said == ["nothing changed"]
 
 
-def test_every_parameter_reaches_the_program(bundle: Any, tmp_path: Path) -> None:
+def test_every_parameter_reaches_the_program(bundle: BundleFolder, tmp_path: Path) -> None:
     bundle.write("phases/main/truth/salt.txt", SALT)
     bundle.sheet(
         phase=(
@@ -137,7 +138,9 @@ def test_every_parameter_reaches_the_program(bundle: Any, tmp_path: Path) -> Non
     assert "|iou:0.3|groupof:0|hierarchy:none|predictions:expand|" in Phase.objects.get().signature
 
 
-def test_the_signature_of_the_program_is_that_of_the_phase(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_signature_of_the_program_is_that_of_the_phase(
+    bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers = []
     run = preparing.run
     monkeypatch.setattr(preparing, "run", lambda *words, **about: answers.append(run(*words, **about)) or answers[-1])
@@ -145,13 +148,15 @@ def test_the_signature_of_the_program_is_that_of_the_phase(bundle: Any, monkeypa
     assert answers[0]["signature"] == Phase.objects.get().signature
 
 
-def test_the_command_prints_the_address(make: Any, bundle: Any, capsys: Any) -> None:
+def test_the_command_prints_the_address(make: Make, bundle: BundleFolder, capsys: pytest.CaptureFixture[str]) -> None:
     make.user(username="organizer")
     call_command("import_challenge", bundle.path, organizer="Organizer")
     assert capsys.readouterr().out.splitlines()[-1].endswith("/challenges/animals/")
 
 
-def test_the_command_tells_mistakes_of_the_truth_with_exit_3(bundle: Any, capsys: Any) -> None:
+def test_the_command_tells_mistakes_of_the_truth_with_exit_3(
+    bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
     add(bundle, "phases/main/truth/boxes.csv", INVERTED)
     with pytest.raises(CommandError) as caught:
         call_command("import_challenge", bundle.path)
@@ -159,7 +164,9 @@ def test_the_command_tells_mistakes_of_the_truth_with_exit_3(bundle: Any, capsys
     assert capsys.readouterr().err.startswith("phases/main/truth/boxes.csv:4: truth_inverted_box ")
 
 
-def test_the_command_tells_mistakes_of_the_bundle_with_exit_1(bundle: Any, capsys: Any) -> None:
+def test_the_command_tells_mistakes_of_the_bundle_with_exit_1(
+    bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
     bundle.sheet(phase="    finals: 0\n")
     with pytest.raises(CommandError) as caught:
         call_command("import_challenge", bundle.path)
@@ -173,7 +180,7 @@ def test_the_command_says_what_it_cannot_find(words: tuple[str, ...]) -> None:
         call_command("import_challenge", *words)
 
 
-def test_a_truth_of_folders_is_kept_whole(tmp_path: Path, make: Any) -> None:
+def test_a_truth_of_folders_is_kept_whole(tmp_path: Path, make: Make) -> None:
     files = {
         "challenge.yaml": "slug: raw\ntitle: Raw\nphases:\n  - {slug: main, track: flickr30k-grounding}\n",
         "phases/main/truth/split.txt": "7\n",
@@ -191,7 +198,9 @@ def test_a_truth_of_folders_is_kept_whole(tmp_path: Path, make: Any) -> None:
         assert source.namelist() == ["Annotations/7.xml", "Sentences/7.txt", "salt.txt", "split.txt"]
 
 
-def test_a_duplicated_box_is_warned_about_with_the_ceiling_and_strict_refuses_it(bundle: Any, capsys: Any) -> None:
+def test_a_duplicated_box_is_warned_about_with_the_ceiling_and_strict_refuses_it(
+    bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
     add(bundle, "phases/main/truth/boxes.csv", "a,/m/cat,0.1,0.5,0.1,0.5,0\n")
     with pytest.raises(CommandError):
         call_command("import_challenge", bundle.path, strict=True)
@@ -205,7 +214,9 @@ def test_a_duplicated_box_is_warned_about_with_the_ceiling_and_strict_refuses_it
     assert "phase main: ceiling: all 0.62500 (1 objects cannot be found)" in said.out
 
 
-def test_a_cycle_in_the_hierarchy_is_refused_with_its_place(bundle: Any, capsys: Any) -> None:
+def test_a_cycle_in_the_hierarchy_is_refused_with_its_place(
+    bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
     cat = {"LabelName": "/m/cat", "Subcategory": [{"LabelName": "/m/dog", "Subcategory": [{"LabelName": "/m/cat"}]}]}
     bundle.write("phases/main/truth/hierarchy.json", json.dumps({"LabelName": "root", "Subcategory": [cat]}))
     with pytest.raises(CommandError) as caught:

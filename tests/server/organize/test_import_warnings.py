@@ -1,7 +1,5 @@
 """Warnings of an import are reported beside mistakes, and `--strict` makes them mistakes."""
 
-from typing import Any
-
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -9,20 +7,24 @@ from server.challenges.models import Challenge
 from server.organize.services import preparing
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.importing import import_bundle
+from tests.conftest import Make
+from tests.server.organize.conftest import BundleFolder
 
 DOUBTFUL = {"code": "doubtful", "message": "is odd", "line": 3, "file": "boxes.csv"}
 TOLD = "phases/main/truth/boxes.csv:3: warning: doubtful is odd"
 
 
 @pytest.fixture
-def doubtful(make: Any, quick_podium: Any, monkeypatch: Any) -> None:
+def doubtful(make: Make, quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
     """Make `podium prepare` report two warnings and list one of them."""
     quick = preparing.run
     warnings = {"warnings": [DOUBTFUL], "warning_counts": {"doubtful": 2}}
     monkeypatch.setattr(preparing, "run", lambda *words, **about: quick(*words, **about) | warnings)
 
 
-def test_an_import_with_warnings_is_done_and_reports_them(doubtful: Any, bundle: Any, capsys: Any) -> None:
+def test_an_import_with_warnings_is_done_and_reports_them(
+    doubtful: None, bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command("import_challenge", bundle.path)
     said = capsys.readouterr()
     assert TOLD in said.err.splitlines()
@@ -30,14 +32,16 @@ def test_an_import_with_warnings_is_done_and_reports_them(doubtful: Any, bundle:
     assert Challenge.objects.count() == 1
 
 
-def test_strict_makes_every_warning_a_mistake(doubtful: Any, bundle: Any, capsys: Any) -> None:
+def test_strict_makes_every_warning_a_mistake(
+    doubtful: None, bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(CommandError, match="nothing was imported"):
         call_command("import_challenge", bundle.path, strict=True)
     assert "boxes.csv:3: doubtful is odd" in capsys.readouterr().err
     assert not Challenge.objects.exists()
 
 
-def test_warnings_are_reported_beside_mistakes(doubtful: Any, bundle: Any) -> None:
+def test_warnings_are_reported_beside_mistakes(doubtful: None, bundle: BundleFolder) -> None:
     bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")  # detected when the rows are written
     with pytest.raises(InvalidBundle) as error:
         import_bundle(path=bundle.path, by=None)

@@ -1,20 +1,20 @@
 """`manage.py rescore`: its output, and that a preview changes nothing."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.management import CommandError, call_command
 
-from evaluator.signature import compose
-from server.challenges.models import Phase
+from server.challenges.models import Phase, Truth
+from server.challenges.shaping import signature_of
 from server.leaderboards.queries import board
 from server.organize.management.commands import rescore
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation
-from tests.server.conftest import evaluate
+from tests.conftest import Make
+from tests.server.conftest import Scored, evaluate
 
 pytestmark = [pytest.mark.usefixtures("inline_queue"), pytest.mark.phase(challenge={"slug": "animals"}, slug="main")]
 TRUTH = {
@@ -33,7 +33,7 @@ def truth(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ready(phase: Any, make: Any, scored: Any, truth: Path) -> Any:
+def ready(phase: Phase, make: Make, scored: Scored, truth: Path) -> Truth:
     """Create new scores for all submissions, by which B overtakes A."""
     teams = {name: make.team(phase.challenge, name=name) for name in "AB"}
     pair = [scored(phase, score, team=teams[name]) for name, score in (("A", 0.6), ("B", 0.5))]
@@ -44,27 +44,31 @@ def ready(phase: Any, make: Any, scored: Any, truth: Path) -> Any:
     return newer
 
 
-def test_a_preview_says_which_ranks_change_and_changes_nothing(phase: Any, ready: Any, capsys: Any) -> None:
+def test_a_preview_says_which_ranks_change_and_changes_nothing(
+    phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command("rescore", "animals", "main", "--preview")
     said = capsys.readouterr().out
     assert "public: B: rank 2 to 1, score 0.5 to 0.4\npublic: A: rank 1 to 2, score 0.6 to 0.3\n" in said
     assert Phase.objects.get().truth != ready
 
 
-def test_without_preview_it_is_applied(phase: Any, ready: Any, capsys: Any) -> None:
+def test_without_preview_it_is_applied(phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("rescore", "animals", "main")
     assert capsys.readouterr().out.endswith("applied\n")
     assert Phase.objects.get().truth == ready
 
 
-def test_it_does_not_wait_for_a_worker_for_ever(phase: Any, scored: Any, truth: Path, monkeypatch: Any) -> None:
+def test_it_does_not_wait_for_a_worker_for_ever(
+    phase: Phase, scored: Scored, truth: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scored(phase, 0.5)
     monkeypatch.setattr(rescore, "MAX_IDLE_SECONDS", 0.0)
     with pytest.raises(CommandError, match="Is the service running"):
         call_command("rescore", "animals", "main", truth=truth)
 
 
-def test_a_truth_at_fault_is_told_line_by_line(phase: Any, truth: Path) -> None:
+def test_a_truth_at_fault_is_told_line_by_line(phase: Phase, truth: Path) -> None:
     (truth / "image_labels.csv").unlink()
     with pytest.raises(CommandError, match="truth_missing_file"):
         call_command("rescore", "animals", "main", truth=truth)
@@ -75,18 +79,20 @@ def test_a_phase_that_is_not_there_is_said(db: None) -> None:
         call_command("rescore", "nowhere", "main")
 
 
-def boards(phase: Any) -> list[tuple[str, float]]:
+def boards(phase: Phase) -> list[tuple[str, float]]:
     shown = board(Phase.objects.get(pk=phase.pk), split="public", viewer=AnonymousUser())
     return [(row.team, row.score) for row in shown.rows]
 
 
 def test_the_first_version_and_the_second_and_the_first_again_by_number_and_by_folder(
-    phase: Any, ready: Any, truth: Path, capsys: Any
+    phase: Phase, ready: Truth, truth: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     at_first = boards(phase)
     call_command("rescore", "animals", "main", truth="2")
     assert boards(phase) == [("B", 0.4), ("A", 0.3)]
-    Evaluation.objects.filter(truth__version=1).update(signature=signature_of(phase, version=1))
+    Evaluation.objects.filter(truth__version=1).update(
+        signature=signature_of(phase, phase.truths.get(version=1).sha256)
+    )
     for named in ("1", "v1"):
         capsys.readouterr()
         call_command("rescore", "animals", "main", truth=named)
@@ -99,18 +105,14 @@ def test_the_first_version_and_the_second_and_the_first_again_by_number_and_by_f
     assert boards(phase) == [("B", 0.4), ("A", 0.3)]
 
 
-def signature_of(phase: Any, *, version: int) -> str:
-    """Give hand-written scores of the first version the signature that real ones would have."""
-    sha256 = phase.truths.get(version=version).sha256
-    return compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), sha256)
-
-
-def test_a_version_that_is_not_there_is_said(phase: Any) -> None:
+def test_a_version_that_is_not_there_is_said(phase: Phase) -> None:
     with pytest.raises(CommandError, match=r"no truth version 5. Its versions are: 1 \(active\)"):
         call_command("rescore", "animals", "main", truth="5")
 
 
-def test_a_preview_says_what_boards_show_and_that_a_rescoring_waits(phase: Any, ready: Any, capsys: Any) -> None:
+def test_a_preview_says_what_boards_show_and_that_a_rescoring_waits(
+    phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command("rescore", "animals", "main", "--preview")
     said = capsys.readouterr().out
     assert "the leaderboards of animals/main show ground truth version 1 " in said
@@ -118,7 +120,17 @@ def test_a_preview_says_what_boards_show_and_that_a_rescoring_waits(phase: Any, 
     assert "applied\n" not in said
 
 
-def test_a_preview_can_be_discarded(phase: Any, ready: Any, capsys: Any) -> None:
+@pytest.mark.parametrize("more", [["--truth", "1"], ["--reveal"], ["--without-unscorable"]], ids=lambda words: words[0])
+def test_discarding_takes_no_option_that_it_would_ignore(phase: Phase, ready: Truth, more: list[str]) -> None:
+    call_command("rescore", "animals", "main", "--preview")
+    with pytest.raises(CommandError, match="--discard takes no other option"):
+        call_command("rescore", "animals", "main", "--discard", *more)
+    with pytest.raises(CommandError, match="--preview changes nothing"):
+        call_command("rescore", "animals", "main", "--preview", "--without-unscorable")
+    assert Rescoring.objects.count() == 1
+
+
+def test_a_preview_can_be_discarded(phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("rescore", "animals", "main", "--preview")
     call_command("rescore", "animals", "main", "--discard")
     assert capsys.readouterr().out.endswith("discarded\n")

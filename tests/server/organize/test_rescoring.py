@@ -1,15 +1,15 @@
 """A rescoring does not change leaderboards until it switches them all at once, and it loses nothing."""
 
 from hashlib import sha256
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
+from pytest_django import Settings
 
-from evaluator.signature import compose
 from server.audit.models import Entry
 from server.challenges.models import Phase, Truth
+from server.challenges.shaping import shaping_settings, signature_of
 from server.errors import Refused
 from server.leaderboards.queries import board
 from server.organize.models import Rescoring
@@ -17,7 +17,8 @@ from server.organize.services import rescoring
 from server.organize.services.rescoring import Change
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
-from tests.server.conftest import evaluate
+from tests.conftest import Make
+from tests.server.conftest import Scored, evaluate
 
 ANONYMOUS = AnonymousUser()
 
@@ -26,19 +27,20 @@ pytestmark = pytest.mark.usefixtures("inline_queue")
 
 
 @pytest.fixture
-def newer(phase: Any) -> Truth:
+def newer(phase: Phase) -> Truth:
     """Create a second version that is not active."""
     return add(phase, version=2)
 
 
-def add(phase: Any, *, version: int) -> Truth:
+def add(phase: Phase, *, version: int) -> Truth:
     digest = sha256(f"another {version}".encode()).hexdigest()
     files = {"prepared": ContentFile(b"", "truth.podium"), "source": ContentFile(b"", "truth.zip")}
-    return Truth.objects.create(phase=phase, version=version, sha256=digest, **files)
+    settings = shaping_settings(phase)
+    return Truth.objects.create(phase=phase, version=version, sha256=digest, prepared_with=settings, **files)
 
 
-def kind(phase: Any, truth: Truth) -> str:
-    return compose(phase.declared_track, phase.declared_track.resolve(phase.parameters), truth.sha256)
+def kind(phase: Phase, truth: Truth) -> str:
+    return signature_of(phase, truth.sha256)
 
 
 def done(submission: Submission, value: float) -> None:
@@ -50,20 +52,22 @@ def done(submission: Submission, value: float) -> None:
     reruns.record(rerun, report=report, replicates={}, cpu_seconds=1.0)
 
 
-def lines(phase: Any) -> list[tuple[str, float]]:
+def lines(phase: Phase) -> list[tuple[str, float]]:
     found = board(Phase.objects.get(pk=phase.pk), split="public", viewer=ANONYMOUS)
     return [(row.team, row.score) for row in found.rows]
 
 
 @pytest.fixture
-def two(phase: Any, make: Any, scored: Any) -> tuple[Submission, Submission]:
+def two(phase: Phase, make: Make, scored: Scored) -> tuple[Submission, Submission]:
     """Create two submissions; team A leads team B."""
     return tuple(
         scored(phase, score, team=make.team(phase.challenge, name=name)) for name, score in (("A", 0.6), ("B", 0.5))
     )
 
 
-def test_everything_scored_is_asked_for_and_the_board_stays(phase: Any, newer: Any, two: Any, make: Any) -> None:
+def test_everything_scored_is_asked_for_and_the_board_stays(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission], make: Make
+) -> None:
     make.submission(phase, status="cancelled", finished_at=two[0].finished_at)
     begun = rescoring.start(phase=phase, by=None)
     assert (begun.signature, rescoring.count_left(begun)) == (kind(phase, newer), 2)
@@ -72,7 +76,9 @@ def test_everything_scored_is_asked_for_and_the_board_stays(phase: Any, newer: A
     assert (rescoring.count_left(begun), lines(phase)) == (1, [("A", 0.6), ("B", 0.5)])
 
 
-def test_a_preview_tells_the_ranks_that_change(phase: Any, newer: Any, two: Any, scored: Any) -> None:
+def test_a_preview_tells_the_ranks_that_change(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission], scored: Scored
+) -> None:
     scored(phase, 0.4)
     same = Submission.objects.latest("received_at")
     begun = rescoring.start(phase=phase, by=None)
@@ -82,7 +88,9 @@ def test_a_preview_tells_the_ranks_that_change(phase: Any, newer: Any, two: Any,
     assert rescoring.changes(begun, split="private") == []
 
 
-def test_applied_the_board_is_the_new_one_with_everybody_on_it(phase: Any, newer: Any, two: Any, make: Any) -> None:
+def test_applied_the_board_is_the_new_one_with_everybody_on_it(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission], make: Make
+) -> None:
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.5)
     done(two[1], 0.7)
@@ -93,7 +101,9 @@ def test_applied_the_board_is_the_new_one_with_everybody_on_it(phase: Any, newer
     assert rescoring.count_left(Rescoring.objects.get()) == 0
 
 
-def test_whoever_read_the_phase_before_sees_the_old_board_whole(phase: Any, newer: Any, two: Any) -> None:
+def test_whoever_read_the_phase_before_sees_the_old_board_whole(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     before = Phase.objects.get(pk=phase.pk)
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
@@ -102,7 +112,9 @@ def test_whoever_read_the_phase_before_sees_the_old_board_whole(phase: Any, newe
     assert [row.score for row in board(before, split="public", viewer=ANONYMOUS).rows] == [0.6, 0.5]
 
 
-def test_it_is_not_applied_while_a_score_is_lacking(phase: Any, newer: Any, two: Any) -> None:
+def test_it_is_not_applied_while_a_score_is_lacking(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
     with pytest.raises(Refused, match="1 submissions are still to be scored") as refusal:
@@ -112,7 +124,7 @@ def test_it_is_not_applied_while_a_score_is_lacking(phase: Any, newer: Any, two:
 
 
 def test_what_is_scored_meanwhile_does_not_hold_it_up_and_is_asked_for(
-    phase: Any, newer: Any, two: Any, scored: Any
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission], scored: Scored
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
@@ -127,7 +139,9 @@ def test_what_is_scored_meanwhile_does_not_hold_it_up_and_is_asked_for(
     assert sorted(score for _, score in lines(phase)) == [0.7, 0.8, 0.9, 0.9]
 
 
-def test_what_is_recorded_after_it_against_the_old_truth_is_scored_again(phase: Any, newer: Any, make: Any) -> None:
+def test_what_is_recorded_after_it_against_the_old_truth_is_scored_again(
+    phase: Phase, newer: Truth, make: Make
+) -> None:
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
     old = phase.truth
@@ -140,7 +154,9 @@ def test_what_is_recorded_after_it_against_the_old_truth_is_scored_again(phase: 
     assert [score for _, score in lines(phase)] == [0.4]
 
 
-def test_what_cannot_be_scored_is_told_and_left_out_only_when_that_is_said(phase: Any, newer: Any, two: Any) -> None:
+def test_what_cannot_be_scored_is_told_and_left_out_only_when_that_is_said(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
     claimed = leases.claim(Rerun, two[1].reruns.get().pk)
@@ -156,14 +172,37 @@ def test_what_cannot_be_scored_is_told_and_left_out_only_when_that_is_said(phase
     assert lines(phase) == [("A", 0.9)]
 
 
-def test_begun_again_it_goes_on(phase: Any, newer: Any, two: Any) -> None:
+def test_a_rescoring_started_again_retries_what_the_platform_failed_to_score(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission], settings: Settings
+) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    fail(two[0], sentence="The file does not fit this truth.", final=True)
+    for _ in range(settings.EVALUATION_ATTEMPTS):
+        fail(two[1], sentence="its worker stopped", final=False)
+    with pytest.raises(Refused, match="2 submissions cannot be scored") as refusal:
+        rescoring.apply(rescoring=begun, by=None)
+    assert refusal.value.code == "rescoring_loses"
+    assert rescoring.start(phase=phase, by=None) == begun
+    assert list(rescoring.unscorable(begun).values_list("submission", flat=True)) == [two[0].pk]
+    with pytest.raises(Refused, match="1 submissions are still to be scored"):
+        rescoring.apply(rescoring=begun, by=None, without_unscorable=True)
+
+
+def fail(submission: Submission, *, sentence: str, final: bool) -> None:
+    """End an attempt of the submission's rerun."""
+    claimed = leases.claim(Rerun, submission.reruns.get().pk)
+    assert claimed is not None
+    reruns.fail(claimed, sentence=sentence, final=final)
+
+
+def test_begun_again_it_goes_on(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
     assert rescoring.start(phase=phase, by=None) == begun
     assert (rescoring.count_left(begun), Entry.objects.filter(action="rescoring.started").count()) == (1, 1)
 
 
-def test_a_still_newer_truth_replaces_it(phase: Any, newer: Any, two: Any) -> None:
+def test_a_still_newer_truth_replaces_it(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
     replaced = rescoring.start(phase=phase, by=None)
     newest = add(phase, version=3)
     begun = rescoring.start(phase=phase, by=None)
@@ -173,7 +212,9 @@ def test_a_still_newer_truth_replaces_it(phase: Any, newer: Any, two: Any) -> No
     assert refusal.value.code == "not_found"
 
 
-def test_another_version_of_the_evaluator_is_a_rescoring_against_the_same_truth(phase: Any, two: Any) -> None:
+def test_another_version_of_the_evaluator_is_a_rescoring_against_the_same_truth(
+    phase: Phase, two: tuple[Submission, Submission]
+) -> None:
     Phase.objects.filter(pk=phase.pk).update(signature="of an earlier version")
     Evaluation.objects.update(signature="of an earlier version", evaluator_version="0.9.0")
     begun = rescoring.start(phase=phase, by=None)
@@ -184,7 +225,9 @@ def test_another_version_of_the_evaluator_is_a_rescoring_against_the_same_truth(
     assert lines(phase) == [("B", 0.7), ("A", 0.5)]
 
 
-def test_intervals_of_the_old_truth_are_not_waited_for(phase: Any, newer: Any, two: Any) -> None:
+def test_intervals_of_the_old_truth_are_not_waited_for(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         done(submission, 0.9)
@@ -194,7 +237,9 @@ def test_intervals_of_the_old_truth_are_not_waited_for(phase: Any, newer: Any, t
     assert (Rerun.objects.scoring().count(), Submission.objects.get(pk=two[0].pk).is_settled) == (0, True)
 
 
-def test_what_boards_show_from_now_on_is_explained_anew(phase: Any, newer: Any, two: Any) -> None:
+def test_what_boards_show_from_now_on_is_explained_anew(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         done(submission, 0.9)
@@ -203,14 +248,16 @@ def test_what_boards_show_from_now_on_is_explained_anew(phase: Any, newer: Any, 
     assert {one.submission_id for one in waiting} == {submission.pk for submission in two}
 
 
-def test_an_explanation_that_was_given_up_keeps_nobody_off_the_boards(phase: Any, newer: Any, two: Any) -> None:
+def test_an_explanation_that_was_given_up_keeps_nobody_off_the_boards(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     begun = rescoring.start(phase=phase, by=None)
     reruns.request([two[0]], truth=newer, purpose=Rerun.Purpose.EXPLANATION)
     Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).update(failure="too large")
     assert not rescoring.unscorable(begun).exists()
 
 
-def test_applied_twice_it_is_applied_once(phase: Any, newer: Any, two: Any) -> None:
+def test_applied_twice_it_is_applied_once(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         evaluate(submission, {"public": {"mAP": 0.9}}, truth=newer, signature=begun.signature)
@@ -218,7 +265,7 @@ def test_applied_twice_it_is_applied_once(phase: Any, newer: Any, two: Any) -> N
     assert Entry.objects.filter(action="rescoring.applied").count() == 1
 
 
-def test_a_phase_without_a_truth_has_nothing_to_be_rescored_against(phase: Any) -> None:
+def test_a_phase_without_a_truth_has_nothing_to_be_rescored_against(phase: Phase) -> None:
     phase.truths.all().delete()
     with pytest.raises(Refused, match="no ground truth"):
         rescoring.start(phase=phase, by=None)

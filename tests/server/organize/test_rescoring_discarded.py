@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from server.challenges.models import Phase
+from server.challenges.models import Phase, Truth
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
+from tests.conftest import Make
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
 __all__ = ["newer", "two"]  # fixtures
@@ -17,14 +18,14 @@ OLD = "of an earlier version"
 
 
 @pytest.fixture
-def upgraded(phase: Phase, two: Any) -> Phase:
+def upgraded(phase: Phase, two: tuple[Submission, Submission]) -> Phase:
     """The phase after an upgrade of the evaluator: its boards show scores of the version before."""
     Phase.objects.update(signature=OLD)
     Evaluation.objects.update(signature=OLD, evaluator_version="0.9.0")
     return Phase.objects.get()
 
 
-def scored_first(phase: Phase, make: Any, value: float, **fields: Any) -> Submission:
+def scored_first(phase: Phase, make: Make, value: float, **fields: Any) -> Submission:
     """What an upload and its first scoring with the present evaluator leave."""
     submission = leases.claim(Submission, make.submission(phase, **fields).pk)
     assert submission is not None
@@ -39,7 +40,9 @@ def signatures(submission: Submission) -> list[str]:
     return list(submission.evaluations.order_by("pk").values_list("signature", flat=True))
 
 
-def test_what_was_scored_for_the_first_time_meanwhile_keeps_its_scores(upgraded: Phase, make: Any, two: Any) -> None:
+def test_what_was_scored_for_the_first_time_meanwhile_keeps_its_scores(
+    upgraded: Phase, make: Make, two: tuple[Submission, Submission]
+) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
     done(first, 0.3)  # its intervals
@@ -49,14 +52,14 @@ def test_what_was_scored_for_the_first_time_meanwhile_keeps_its_scores(upgraded:
     assert lines(upgraded) == [("A", 0.6), ("B", 0.5)]
 
 
-def test_another_rescoring_that_is_begun_takes_no_first_scores(upgraded: Phase, make: Any) -> None:
+def test_another_rescoring_that_is_begun_takes_no_first_scores(upgraded: Phase, make: Make) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
     rescoring.start(phase=upgraded, by=None, truth=add(upgraded, version=2))
     assert len(signatures(first)) == 1
 
 
-def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, newer: Any, make: Any) -> None:
+def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, newer: Truth, make: Make) -> None:
     """It was being scored when the boards were switched, and its truth is rescored to before it is recorded."""
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
@@ -71,7 +74,9 @@ def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, 
     assert signatures(running) == [kind(phase, earlier)]
 
 
-def test_intervals_that_a_submission_waits_for_are_still_asked_for(upgraded: Phase, two: Any) -> None:
+def test_intervals_that_a_submission_waits_for_are_still_asked_for(
+    upgraded: Phase, two: tuple[Submission, Submission]
+) -> None:
     """An upgrade came between the scores of A and their intervals."""
     reruns.request([two[0]], truth=upgraded.truth)
     Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
@@ -82,7 +87,9 @@ def test_intervals_that_a_submission_waits_for_are_still_asked_for(upgraded: Pha
     assert Submission.objects.get(pk=two[0].pk).is_settled
 
 
-def test_the_first_score_against_the_active_truth_stays(upgraded: Phase, newer: Any, make: Any, two: Any) -> None:
+def test_the_first_score_against_the_active_truth_stays(
+    upgraded: Phase, newer: Truth, make: Make, two: tuple[Submission, Submission]
+) -> None:
     """A was scored against the truth before, and waited for a score against the active one when it was upgraded."""
     Evaluation.objects.filter(submission=two[0]).update(truth=newer)
     reruns.request([two[0]], truth=upgraded.truth)
@@ -93,7 +100,9 @@ def test_the_first_score_against_the_active_truth_stays(upgraded: Phase, newer: 
 
 
 @pytest.mark.phase(feedback="ladder")
-def test_what_a_ladder_shows_for_a_first_score_stays(upgraded: Phase, make: Any, two: Any) -> None:
+def test_what_a_ladder_shows_for_a_first_score_stays(
+    upgraded: Phase, make: Make, two: tuple[Submission, Submission]
+) -> None:
     rescoring.start(phase=upgraded, by=None)
     done(two[0], 0.6)
     first = scored_first(upgraded, make, 0.3, team=two[0].team)

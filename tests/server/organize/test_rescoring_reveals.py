@@ -11,6 +11,8 @@ from server.challenges.models import Phase, Truth
 from server.errors import Refused
 from server.organize.models import Rescoring
 from server.organize.services import rescoring, truths
+from tests.conftest import Make
+from tests.server.documented import Api
 
 BOXES = "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\nx,/m/cat,0.1,0.5,0.1,0.5,0\n"
 LABELS = "ImageID,LabelName,Confidence\nx,/m/cat,1\ny,/m/cat,1\n"
@@ -19,10 +21,10 @@ Z = "z,/m/cat,1\n"
 PATH = "challenges/animals/phases/main"
 
 
-@pytest.fixture
-def phase(make: Any, inline_queue: Any) -> Phase:
-    row: Phase = make.phase(make.challenge(slug="animals"), slug="main")
-    return row
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "animals"}, slug="main"),
+    pytest.mark.usefixtures("inline_queue"),
+]
 
 
 def write(folder: Path, *, z: str = "") -> Path:
@@ -126,7 +128,7 @@ def test_the_command_takes_reveal_for_a_version_too(phase: Phase, versions: dict
     assert active(phase) == versions["public"]
 
 
-def test_the_api_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str, Truth], api: Any, make: Any) -> None:
+def test_the_api_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str, Truth], api: Api, make: Make) -> None:
     phase.challenge.organizers.add(boss := make.user(username="boss"))
     asked = {"truth": versions["public"].version}
     who = {"user": boss, "scope": "organize"}
@@ -138,5 +140,5 @@ def test_the_api_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str
 
 
 def test_an_empty_name_of_a_truth_is_not_the_current_folder(phase: Phase) -> None:
-    with pytest.raises(CommandError, match="--truth is empty"):
-        call_command("rescore", "animals", "main", truth="")
+    with pytest.raises(CommandError, match="--truth: is empty"):
+        call_command("rescore", "animals", "main", "--truth=")

@@ -1,7 +1,5 @@
 """Any version of a truth can become active again, and an open rescoring can be discarded."""
 
-from typing import Any
-
 import pytest
 
 from server.audit.models import Entry
@@ -11,6 +9,8 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, reruns
+from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
 __all__ = ["newer", "two"]  # fixtures
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue")
 AT_FIRST = [("A", 0.6), ("B", 0.5)]
 
 
-def switched(phase: Any, truth: Truth, **scores: float) -> Rescoring:
+def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
     """Rescore to a truth and apply it; `scores` are the missing scores by team."""
     Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as a worker would
     begun = rescoring.start(phase=phase, by=None, truth=truth)
@@ -30,7 +30,7 @@ def switched(phase: Any, truth: Truth, **scores: float) -> Rescoring:
 
 
 @pytest.fixture
-def real(phase: Any, make: Any, two: Any) -> Truth:
+def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
     """Return the first version, with the real signature on its scores."""
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
@@ -38,7 +38,7 @@ def real(phase: Any, make: Any, two: Any) -> Truth:
 
 
 def test_back_to_the_first_version_the_board_is_as_at_first_and_nothing_is_scored_again(
-    phase: Any, real: Any, newer: Any
+    phase: Phase, real: Truth, newer: Truth
 ) -> None:
     switched(phase, newer, A=0.1, B=0.2)
     assert lines(phase) == [("B", 0.2), ("A", 0.1)]
@@ -49,7 +49,7 @@ def test_back_to_the_first_version_the_board_is_as_at_first_and_nothing_is_score
 
 
 def test_what_was_submitted_meanwhile_is_scored_against_the_version_that_returns(
-    phase: Any, real: Any, newer: Any, make: Any, scored: Any
+    phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
     switched(phase, newer, A=0.1, B=0.2)
     scored(Phase.objects.get(pk=phase.pk), 0.3, team=make.team(phase.challenge, name="C"))
@@ -57,7 +57,7 @@ def test_what_was_submitted_meanwhile_is_scored_against_the_version_that_returns
     assert lines(phase) == [("A", 0.6), ("C", 0.55), ("B", 0.5)]
 
 
-def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Any, real: Any, newer: Any) -> None:
+def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Phase, real: Truth, newer: Truth) -> None:
     switched(phase, newer, A=0.1, B=0.2)
     earlier = Evaluation.objects.filter(truth=real)
     earlier.update(evaluator_version="0.9.0", signature="of an earlier version")
@@ -66,7 +66,7 @@ def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Any, r
 
 
 def test_intervals_that_a_switch_cut_off_are_asked_for_when_their_version_returns(
-    phase: Any, real: Any, newer: Any, two: Any
+    phase: Phase, real: Truth, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     """`scored` writes no intervals, as if the switch had come before them."""
     switched(phase, newer, A=0.1, B=0.2)
@@ -74,7 +74,9 @@ def test_intervals_that_a_switch_cut_off_are_asked_for_when_their_version_return
     assert set(Rerun.objects.scoring().values_list("submission", flat=True)) == {one.pk for one in two}
 
 
-def test_a_version_that_was_taken_back_does_not_return_unless_it_is_named(phase: Any, real: Any, newer: Any) -> None:
+def test_a_version_that_was_taken_back_does_not_return_unless_it_is_named(
+    phase: Phase, real: Truth, newer: Truth
+) -> None:
     assert rescoring.start(phase=phase, by=None).truth == newer  # never active, so it is the default
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
@@ -82,19 +84,19 @@ def test_a_version_that_was_taken_back_does_not_return_unless_it_is_named(phase:
     assert begun.truth == real
 
 
-def test_the_version_that_was_begun_is_continued_where_none_is_named(phase: Any, real: Any, newer: Any) -> None:
+def test_the_version_that_was_begun_is_continued_where_none_is_named(phase: Phase, real: Truth, newer: Truth) -> None:
     switched(phase, newer, A=0.1, B=0.2)
     begun = rescoring.start(phase=phase, by=None, truth=real)
     assert rescoring.start(phase=phase, by=None) == begun
 
 
-def test_a_version_that_is_not_there_is_refused_with_those_that_are(phase: Any, newer: Any) -> None:
+def test_a_version_that_is_not_there_is_refused_with_those_that_are(phase: Phase, newer: Truth) -> None:
     with pytest.raises(Refused, match=r"no truth version 7. Its versions are: 2, 1 \(active\)"):
         rescoring.version_of(phase, 7)
 
 
 def test_a_discarded_rescoring_leaves_no_trace_but_in_the_audit_log(
-    phase: Any, real: Any, newer: Any, two: Any, make: Any
+    phase: Phase, real: Truth, newer: Truth, two: tuple[Submission, Submission], make: Make
 ) -> None:
     before = list(Evaluation.objects.order_by("pk").values_list("pk", "signature"))
     rescoring.start(phase=phase, by=None, truth=newer)
@@ -108,7 +110,9 @@ def test_a_discarded_rescoring_leaves_no_trace_but_in_the_audit_log(
     assert (entry.action, entry.actor_name, entry.detail["truth"]) == ("rescoring.discarded", "boss", 2)
 
 
-def test_what_a_worker_has_in_hand_when_it_is_discarded_is_not_recorded(phase: Any, real: Any, newer: Any) -> None:
+def test_what_a_worker_has_in_hand_when_it_is_discarded_is_not_recorded(
+    phase: Phase, real: Truth, newer: Truth
+) -> None:
     rescoring.start(phase=phase, by=None, truth=newer)
     claimed = leases.claim(Rerun, Rerun.objects.filter(truth=newer)[0].pk)
     assert claimed is not None
@@ -120,7 +124,7 @@ def test_what_a_worker_has_in_hand_when_it_is_discarded_is_not_recorded(phase: A
 
 
 def test_discarding_keeps_the_scores_from_when_that_version_was_in_use(
-    phase: Any, real: Any, newer: Any, make: Any, scored: Any
+    phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
@@ -132,7 +136,7 @@ def test_discarding_keeps_the_scores_from_when_that_version_was_in_use(
 
 
 def test_discarding_one_to_the_active_truth_keeps_what_the_boards_wait_for(
-    phase: Any, real: Any, newer: Any, make: Any, scored: Any
+    phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
     """A file that was recorded against the other truth still has its rerun; the rescoring queued nothing new."""
     submission = scored(phase, 0.3, team=make.team(phase.challenge, name="C"))
@@ -143,21 +147,21 @@ def test_discarding_one_to_the_active_truth_keeps_what_the_boards_wait_for(
     assert Rerun.objects.filter(submission=submission, truth=real).exists()
 
 
-def test_after_one_was_discarded_another_can_begin(phase: Any, real: Any, newer: Any) -> None:
+def test_after_one_was_discarded_another_can_begin(phase: Phase, real: Truth, newer: Truth) -> None:
     rescoring.start(phase=phase, by=None, truth=newer)
     rescoring.discard(phase=phase, by=None)
     switched(phase, newer, A=0.1, B=0.2)
     assert lines(phase) == [("B", 0.2), ("A", 0.1)]
 
 
-def test_one_that_was_replaced_is_in_the_audit_log(phase: Any, real: Any, newer: Any) -> None:
+def test_one_that_was_replaced_is_in_the_audit_log(phase: Phase, real: Truth, newer: Truth) -> None:
     rescoring.start(phase=phase, by=None, truth=newer)
     rescoring.start(phase=phase, by=None, truth=add(phase, version=3))
     told = list(Entry.objects.order_by("number").values_list("action", "detail__truth"))
     assert told == [("rescoring.started", 2), ("rescoring.discarded", 2), ("rescoring.started", 3)]
 
 
-def test_nothing_can_be_discarded_where_nothing_was_begun(phase: Any, real: Any, newer: Any) -> None:
+def test_nothing_can_be_discarded_where_nothing_was_begun(phase: Phase, real: Truth, newer: Truth) -> None:
     switched(phase, newer, A=0.1, B=0.2)
     with pytest.raises(Refused, match="rescore to the previous truth version") as refusal:
         rescoring.discard(phase=phase, by=None)

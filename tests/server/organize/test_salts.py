@@ -5,13 +5,13 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from evaluator.catalog import TRACKS
 from evaluator.cli import main
@@ -23,7 +23,9 @@ from server.organize.services import truths
 from server.organize.services.bundles import InvalidBundle
 from server.organize.services.importing import import_bundle
 from server.submissions.models import Score
-from tests.server.organize.conftest import BOXES
+from tests.conftest import InlineQueue, Make
+from tests.server.documented import Api
+from tests.server.organize.conftest import BOXES, BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make")
 
@@ -32,7 +34,7 @@ OWN = "phases/main/truth/salt.txt"
 SPLIT = "    split: {public: 0.5}\n"
 
 
-def sentences(bundle: Any) -> list[str]:
+def sentences(bundle: BundleFolder) -> list[str]:
     """Return the messages of an import and its warnings about salts."""
     said: list[str] = []
     warned: list[Problem] = []
@@ -48,7 +50,7 @@ def refusal(act: Callable[[], object]) -> tuple[str, str | None, str]:
 
 
 @pytest.fixture
-def unsalted(bundle: Any) -> Phase:
+def unsalted(bundle: BundleFolder) -> Phase:
     """Create a phase as imported before salts existed, with a split by seed."""
     import_bundle(path=bundle.path, by=None)
     Truth.objects.all().delete()
@@ -58,7 +60,7 @@ def unsalted(bundle: Any) -> Phase:
     return Phase.objects.get()
 
 
-def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: Any) -> None:
+def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: BundleFolder) -> None:
     for name in ("boxes.csv", "image_labels.csv"):
         bundle.write(f"phases/second/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
     bundle.sheet(phase="  - slug: second\n    track: openimages-detection\n")
@@ -69,12 +71,12 @@ def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: Any) -> None:
     assert Truth.objects.values("sha256").distinct().count() == 2  # for the same files
 
 
-def test_the_same_bundle_again_gets_the_kept_salt(bundle: Any) -> None:
+def test_the_same_bundle_again_gets_the_kept_salt(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     assert sentences(bundle) == ["nothing changed"]
 
 
-def test_the_kept_source_has_the_salt(bundle: Any) -> None:
+def test_the_kept_source_has_the_salt(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     phase = Phase.objects.get()
     with ZipFile(Truth.objects.get().source.path) as source:
@@ -85,7 +87,7 @@ def test_the_kept_source_has_the_salt(bundle: Any) -> None:
     ("name", "content"),
     [(OWN, SALT), (f"{OWN}.gz", gzip.compress(SALT.encode(), mtime=0)), (OWN, gzip.compress(SALT.encode(), mtime=0))],
 )
-def test_a_bundle_may_bring_its_own_salt(bundle: Any, name: str, content: str | bytes) -> None:
+def test_a_bundle_may_bring_its_own_salt(bundle: BundleFolder, name: str, content: str | bytes) -> None:
     bundle.write(name, content)
     import_bundle(path=bundle.path, by=None)
     assert Phase.objects.get().salt == SALT
@@ -99,14 +101,14 @@ def test_a_bundle_may_bring_its_own_salt(bundle: Any, name: str, content: str | 
     assert sentences(bundle) == ["nothing changed"]
 
 
-def test_a_salt_that_is_none_is_told_with_its_place(bundle: Any) -> None:
+def test_a_salt_that_is_none_is_told_with_its_place(bundle: BundleFolder) -> None:
     bundle.write(OWN, "salt\n")
     code, file, message = refusal(lambda: import_bundle(path=bundle.path, by=None))
     assert (code, file) == ("truth_bad_value", OWN)
     assert "32 hexadecimal digits" in message
 
 
-def test_another_salt_than_the_kept_one_is_refused(bundle: Any) -> None:
+def test_another_salt_than_the_kept_one_is_refused(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     bundle.write(OWN, OTHER)
     before = Phase.objects.get().salt
@@ -117,7 +119,7 @@ def test_another_salt_than_the_kept_one_is_refused(bundle: Any) -> None:
     assert Phase.objects.get().salt == before
 
 
-def test_every_version_of_a_truth_has_the_salt_of_its_phase(bundle: Any) -> None:
+def test_every_version_of_a_truth_has_the_salt_of_its_phase(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     phase, folder = Phase.objects.get(), bundle.path / "phases/main/truth"
     assert truths.add(phase=phase, path=folder, by=None).version == 1
@@ -132,7 +134,7 @@ def test_every_version_of_a_truth_has_the_salt_of_its_phase(bundle: Any) -> None
     assert refusal(lambda: truths.add(phase=phase, path=folder, by=None))[:2] == ("truth_bad_value", OWN)
 
 
-def test_the_api_refuses_a_truth_of_another_salt(bundle: Any, make: Any, api: Any) -> None:
+def test_the_api_refuses_a_truth_of_another_salt(bundle: BundleFolder, make: Make, api: Api) -> None:
     import_bundle(path=bundle.path, by=(olga := make.user()))
     packed = io.BytesIO()
     with ZipFile(packed, "w") as archive:
@@ -146,7 +148,7 @@ def test_the_api_refuses_a_truth_of_another_salt(bundle: Any, make: Any, api: An
     assert answer.json()["faults"][0]["file"] == OWN
 
 
-def test_a_phase_from_before_stays_as_it_is_and_warns(bundle: Any, unsalted: Phase) -> None:
+def test_a_phase_from_before_stays_as_it_is_and_warns(bundle: BundleFolder, unsalted: Phase) -> None:
     truth = unsalted.truths.get()
     assert unsalted.salt == ""
     said = sentences(bundle)
@@ -163,7 +165,7 @@ def test_a_phase_from_before_stays_as_it_is_and_warns(bundle: Any, unsalted: Pha
         assert "salt.txt" not in source.namelist()
 
 
-def test_a_seed_is_warned_about_and_not_read_where_there_is_a_salt(bundle: Any, make: Any) -> None:
+def test_a_seed_is_warned_about_and_not_read_where_there_is_a_salt(bundle: BundleFolder, make: Make) -> None:
     bundle.write(OWN, SALT)
     bundle.sheet(phase="    split: {public: 0.5, seed: 7}\n")
     assert any("split.seed is ignored" in sentence for sentence in sentences(bundle))
@@ -175,14 +177,16 @@ def test_a_seed_is_warned_about_and_not_read_where_there_is_a_salt(bundle: Any, 
     assert Phase.objects.get().signature == signature
 
 
-def test_the_published_sha256_confirms_no_guess(bundle: Any, api: Any) -> None:
+def test_the_published_sha256_confirms_no_guess(bundle: BundleFolder, api: Api) -> None:
     import_bundle(path=bundle.path, by=None)
     (told,) = api.get("/api/v1/challenges/animals").json()["phases"]
     guess = TruthFolder(bundle.path / "phases/main/truth", TRACKS["openimages-detection"])
     assert told["truth"]["sha256"] != guess.sha256
 
 
-def test_nobody_is_told_the_salt(bundle: Any, make: Any, client: Client, api: Any, capsys: Any) -> None:
+def test_nobody_is_told_the_salt(
+    bundle: BundleFolder, make: Make, client: Client, api: Api, capsys: pytest.CaptureFixture[str]
+) -> None:
     olga = make.user(is_staff=True, is_superuser=True)
     call_command("import_challenge", bundle.path, organizer=olga.username)
     phase = Phase.objects.get()
@@ -201,7 +205,12 @@ def test_nobody_is_told_the_salt(bundle: Any, make: Any, client: Client, api: An
 
 
 def test_the_folder_with_its_salt_gives_the_stored_scores_and_intervals(
-    bundle: Any, make: Any, inline_queue: Any, tmp_path: Path, settings: Any, capsys: Any
+    bundle: BundleFolder,
+    make: Make,
+    inline_queue: InlineQueue,
+    tmp_path: Path,
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The stored scores equal those of `podium score` with the unpacked source."""
     settings.INTERVAL_REPLICATES = 1_000

@@ -1,8 +1,7 @@
 """A truth is one version however often it is imported, and a submission counts once on every leaderboard."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -14,14 +13,18 @@ from server.leaderboards.queries import board
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Explanation, Replicates, Rerun
-from tests.server.conftest import evaluate
+from tests.conftest import InlineQueue, Make
+from tests.server.conftest import Scored, evaluate
+from tests.server.organize.conftest import BundleFolder
 
 Import = Callable[..., list[str]]
 IMAGES = "phases/main/truth/images.csv"
 
 
 @pytest.fixture
-def taken_back(bundle: Any, make: Any, quick_podium: Any, inline_queue: Any, run: Import) -> list[str]:
+def taken_back(
+    bundle: BundleFolder, make: Make, quick_podium: list[tuple[str, ...]], inline_queue: InlineQueue, run: Import
+) -> list[str]:
     """Import a truth, another one, and the first again. Return the messages of the last import."""
     run()
     bundle.write(IMAGES, "ImageID\na\nb\n")
@@ -41,7 +44,7 @@ def test_a_version_that_an_import_took_back_is_not_proposed_for_a_rescoring(take
 
 
 def test_after_a_rescoring_to_the_truth_that_was_imported_twice_every_submission_counts_once(
-    taken_back: list[str], make: Any, scored: Any
+    taken_back: list[str], make: Make, scored: Scored
 ) -> None:
     phase = Phase.objects.get()
     team = make.team(phase.challenge)
@@ -53,7 +56,7 @@ def test_after_a_rescoring_to_the_truth_that_was_imported_twice_every_submission
     assert (row.score, row.entries) == (0.6, 2)
 
 
-def test_a_submission_has_one_evaluation_of_a_signature(make: Any, scored: Any) -> None:
+def test_a_submission_has_one_evaluation_of_a_signature(make: Make, scored: Scored) -> None:
     submission = scored(make.phase(), 0.5)
     other = add(submission.phase, version=2, sha256="0" * 64)
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -68,34 +71,42 @@ BEFORE = [("challenges", "0013_truth_used"), ("submissions", "0009_rerun_leased"
 
 
 @pytest.fixture
-def before(make: Any) -> Any:
-    """Migrate back to when a truth could be two versions. Return a function that migrates forward."""
-    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    MigrationExecutor(connection).migrate(BEFORE)
+def back(make: Make) -> Iterator[Callable[[], Callable[[], None]]]:
+    """Return a function that migrates back to when a truth could be two versions, and returns one that migrates on."""
 
-    def migrate() -> None:
+    def forward() -> None:
+        newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
         MigrationExecutor(connection).migrate(newest)
 
+    def migrate() -> Callable[[], None]:
+        MigrationExecutor(connection).migrate(BEFORE)
+        return forward
+
     yield migrate
-    migrate()
+    forward()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_versions_of_one_sha256_are_merged_and_every_evaluation_stays(make: Any, scored: Any, before: Any) -> None:
+def test_versions_of_one_sha256_are_merged_and_every_evaluation_stays(
+    make: Make, scored: Scored, back: Callable[[], Callable[[], None]]
+) -> None:
     phase = make.phase()
     active = phase.truths.get()
     Truth.objects.filter(pk=active.pk).update(version=3)
-    first, other = (add(phase, version=version, sha256=sha) for version, sha in ((1, active.sha256), (2, "0" * 64)))
+    first, other = (add(phase, version=version, sha256=f"{version}" * 64) for version in (1, 2))
     twice, once = scored(phase, 0.5, interval=(0.4, 0.6), truth=first), scored(phase, 0.6, truth=first)
     mine = twice.evaluations.get()
-    again = evaluate(twice, {"public": {"mAP": 0.5}}, truth=active, published=mine)
+    again = evaluate(twice, {"public": {"mAP": 0.5}}, truth=active, published=mine, signature="of the other version")
     Replicates.objects.create(evaluation=again, split="public", seed=0, count=1, values=b"\0" * 8)
     Explanation.objects.create(evaluation=mine, split="public", content=b"why")
     Evaluation.objects.filter(pk=mine.pk).update(published=mine)
     begun = Rescoring.objects.create(phase=phase, truth=first, signature=phase.signature, started_at=datetime.now(UTC))
     for truth, submission in ((first, once), (first, twice), (active, twice)):
         Rerun.objects.create(submission=submission, truth=truth, enqueued_at=datetime.now(UTC))
-    before()
+    forward = back()
+    Truth.objects.filter(pk=first.pk).update(sha256=active.sha256)
+    Evaluation.objects.filter(pk=again.pk).update(signature=phase.signature)
+    forward()
     assert list(phase.truths.values_list("pk", "active", "used")) == [(active.pk, True, True), (other.pk, False, True)]
     kept = twice.evaluations.get()
     assert (kept, kept.published, kept.truth) == (again, again, active)

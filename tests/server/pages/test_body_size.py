@@ -6,8 +6,11 @@ import pytest
 from django.core.files import uploadhandler
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from pytest_django import Settings
 
+from server.challenges.models import Phase
 from server.middleware import FORM_BYTES
+from tests.conftest import InlineQueue, Make
 from tests.server.page import Page
 
 MEGABYTE = 2**20
@@ -33,7 +36,7 @@ def a_file(size: int) -> SimpleUploadedFile:
     "path",
     ["/accounts/login", "/admin/login/", "/accounts/signup", "/accounts/tokens", "/challenges/c/join", "/"],
 )
-def test_a_page_refuses_a_large_body(path: str, phase: Any, nothing_is_written: None) -> None:
+def test_a_page_refuses_a_large_body(path: str, phase: Phase, nothing_is_written: None) -> None:
     response = Client(enforce_csrf_checks=True).post(path, {"file": a_file(MEGABYTE)})
     page = Page(response)
     assert page.status == 413
@@ -41,26 +44,30 @@ def test_a_page_refuses_a_large_body(path: str, phase: Any, nothing_is_written: 
 
 
 @pytest.mark.parametrize("path", ["/api/v1/challenges/c/join", "/api/v1/challenges", "/api/v1/nowhere"])
-def test_the_api_refuses_a_large_body(path: str, phase: Any, nothing_is_written: None) -> None:
+def test_the_api_refuses_a_large_body(path: str, phase: Phase, nothing_is_written: None) -> None:
     answer = Client().post(path, {"file": a_file(MEGABYTE)})
     assert (answer.status_code, answer.json()["code"]) == (413, "file_too_large")
     assert answer["Content-Type"] == "application/problem+json"
 
 
 def test_a_large_body_is_refused_on_routes_without_files(
-    make: Any, phase: Any, client: Client, nothing_is_written: None
+    make: Make, phase: Phase, client: Client, nothing_is_written: None
 ) -> None:
     client.force_login(make.user())
     assert client.post("/api/v1/challenges/c/join", {"file": a_file(MEGABYTE)}).status_code == 413
 
 
 @pytest.mark.parametrize("path", ["/challenges/c/submit", SUBMISSIONS])
-def test_a_file_above_the_limit_is_refused(path: str, phase: Any, settings: Any, nothing_is_written: None) -> None:
+def test_a_file_above_the_limit_is_refused(
+    path: str, phase: Phase, settings: Settings, nothing_is_written: None
+) -> None:
     settings.UPLOAD_MAX_BYTES = 2 * MEGABYTE
     assert Client().post(path, {"file": a_file(2 * MEGABYTE + FORM_BYTES)}).status_code == 413
 
 
-def test_a_large_file_below_the_limit_is_accepted(make: Any, phase: Any, client: Client, inline_queue: Any) -> None:
+def test_a_large_file_below_the_limit_is_accepted(
+    make: Make, phase: Phase, client: Client, inline_queue: InlineQueue
+) -> None:
     user = make.user()
     make.team(phase.challenge, user)
     client.force_login(user)
@@ -68,12 +75,12 @@ def test_a_large_file_below_the_limit_is_accepted(make: Any, phase: Any, client:
 
 
 @pytest.mark.parametrize(("path", "status"), [("/challenges/c/submit", 302), (SUBMISSIONS, 401)])
-def test_a_large_file_of_a_stranger_is_not_read(path: str, status: int, phase: Any, nothing_is_written: None) -> None:
+def test_a_large_file_of_a_stranger_is_not_read(path: str, status: int, phase: Phase, nothing_is_written: None) -> None:
     assert Client().post(path, {"file": a_file(2 * MEGABYTE)}).status_code == status
 
 
 @pytest.mark.parametrize("path", ["/accounts/login", "/challenges/c/submit", SUBMISSIONS, "/api/v1/challenges"])
-def test_a_body_without_its_length_is_refused(path: str, phase: Any) -> None:
+def test_a_body_without_its_length_is_refused(path: str, phase: Phase) -> None:
     response = Client().post(path, {"note": "x"}, headers={"Transfer-Encoding": "chunked"})
     assert response.status_code == 422
     assert b"Content-Length" in response.content

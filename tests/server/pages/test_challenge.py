@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
+from pytest_django import Settings
 
-from server.challenges.models import Membership
+from server.challenges.models import Membership, Phase
 from server.leaderboards.queries import board
+from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.page import Page
 
 DAY = timedelta(days=1)
@@ -30,7 +33,7 @@ def visit(address: str, person: Any = None) -> Page:
 # Home
 
 
-def test_the_front_page_lists_track_teams_time_and_own_team(phase: Any, make: Any) -> None:
+def test_the_front_page_lists_track_teams_time_and_own_team(phase: Phase, make: Make) -> None:
     member = make.user()
     make.team(phase.challenge, member, name="Owls")
     make.team(phase.challenge, is_baseline=True)
@@ -40,7 +43,7 @@ def test_the_front_page_lists_track_teams_time_and_own_team(phase: Any, make: An
     assert "Closes in 2 days 23 hours" in page.words
 
 
-def test_the_front_page_shows_the_rank_of_the_leaderboard(phase: Any, make: Any, scored: Any) -> None:
+def test_the_front_page_shows_the_rank_of_the_leaderboard(phase: Phase, make: Make, scored: Scored) -> None:
     member = make.user()
     team = make.team(phase.challenge, member, name="Owls")
     scored(phase, 0.99, team=make.team(phase.challenge, is_baseline=True))
@@ -60,7 +63,7 @@ def test_the_front_page_shows_the_rank_of_the_leaderboard(phase: Any, make: Any,
     assert "Owls rank" not in visit("/", member).words
 
 
-def test_the_front_page_groups_challenges_by_time(make: Any) -> None:
+def test_the_front_page_groups_challenges_by_time(make: Make) -> None:
     make.challenge(title="Over", closes_at=NOW - DAY)
     make.challenge(title="Soon", opens_at=NOW + DAY)
     make.challenge(title="Now")
@@ -75,12 +78,12 @@ def test_a_front_page_without_challenges_is_not_blank(db: None) -> None:
 # Overview
 
 
-def test_the_button_of_a_visitor_leads_to_sign_up_and_then_to_the_rules(phase: Any) -> None:
+def test_the_button_of_a_visitor_leads_to_sign_up_and_then_to_the_rules(phase: Phase) -> None:
     page = visit("/challenges/c/")
     assert "/accounts/signup?next=%2Fchallenges%2Fc%2Frules%23join" in page.links()
 
 
-def test_the_button_of_a_user_leads_to_the_rules(phase: Any, make: Any) -> None:
+def test_the_button_of_a_user_leads_to_the_rules(phase: Phase, make: Make) -> None:
     page = visit("/challenges/c/", make.user())
     assert page.all("a", class_="button-main", href="/challenges/c/rules#join")
 
@@ -89,20 +92,20 @@ def test_the_button_of_a_user_leads_to_the_rules(phase: Any, make: Any) -> None:
     ("dates", "target"),
     [({}, "submit"), ({"opens_at": NOW + DAY}, "data"), ({"closes_at": NOW - DAY}, "leaderboard")],
 )
-def test_the_button_of_a_member_depends_on_the_dates_of_the_phase(dates: Any, target: str, make: Any) -> None:
+def test_the_button_of_a_member_depends_on_the_dates_of_the_phase(dates: Any, target: str, make: Make) -> None:
     phase = make.phase(make.challenge(slug="c"), **dates)
     member = make.user()
     make.team(phase.challenge, member)
     assert visit("/challenges/c/", member).all("a", class_="button-main", href=f"/challenges/c/{target}")
 
 
-def test_after_registration_the_button_leads_to_the_leaderboard(make: Any) -> None:
+def test_after_registration_the_button_leads_to_the_leaderboard(make: Make) -> None:
     make.phase(make.challenge(slug="c", join_until=NOW - DAY))
     assert visit("/challenges/c/").all("a", class_="button-main", href="/challenges/c/leaderboard")
     assert visit("/challenges/c/rules").context["join_state"] == "closed"
 
 
-def test_the_overview_shows_the_five_best_teams_without_baselines(phase: Any, make: Any, scored: Any) -> None:
+def test_the_overview_shows_the_five_best_teams_without_baselines(phase: Phase, make: Make, scored: Scored) -> None:
     for number in range(7):
         scored(phase, number / 10, team=make.team(phase.challenge, name=f"Team {number}"))
     scored(phase, 0.99, team=make.team(phase.challenge, name="Prior", is_baseline=True))
@@ -112,14 +115,14 @@ def test_the_overview_shows_the_five_best_teams_without_baselines(phase: Any, ma
     assert page.context["teams"] == 7
 
 
-def test_a_challenge_without_a_phase_has_pages_but_no_leaderboard(make: Any) -> None:
+def test_a_challenge_without_a_phase_has_pages_but_no_leaderboard(make: Make) -> None:
     make.challenge(slug="c")
     assert visit("/challenges/c/").status == 200
     assert visit("/challenges/c/data").status == 200
     assert visit("/challenges/c/leaderboard").status == 404
 
 
-def test_the_open_phase_is_shown_by_default(make: Any) -> None:
+def test_the_open_phase_is_shown_by_default(make: Make) -> None:
     challenge = make.challenge(slug="c")
     make.phase(challenge, slug="past", position=0, closes_at=NOW - DAY)
     make.phase(challenge, slug="present", position=1)
@@ -127,14 +130,14 @@ def test_the_open_phase_is_shown_by_default(make: Any) -> None:
     assert visit("/challenges/c/").all("a", href="?phase=present")[0].get("aria-current") == "true"
 
 
-def test_links_keep_the_phase(make: Any) -> None:
+def test_links_keep_the_phase(make: Make) -> None:
     challenge = make.challenge(slug="c")
     make.phase(challenge, slug="one")
     make.phase(challenge, slug="two")
     assert "/challenges/c/leaderboard?phase=two" in visit("/challenges/c/?phase=two").links()
 
 
-def test_markdown_of_organizers_cannot_run_code(make: Any) -> None:
+def test_markdown_of_organizers_cannot_run_code(make: Make) -> None:
     text = "# Goal\n<script>alert(1)</script>\n[bad](javascript:alert(1)) [good](https://example.org) ![x](y.png)"
     make.phase(make.challenge(slug="c", description=text))
     page = visit("/challenges/c/")
@@ -148,25 +151,25 @@ def test_markdown_of_organizers_cannot_run_code(make: Any) -> None:
 # Data
 
 
-def test_the_data_page_shows_an_example_of_each_format_to_copy(phase: Any) -> None:
+def test_the_data_page_shows_an_example_of_each_format_to_copy(phase: Phase) -> None:
     page = visit("/challenges/c/data")
     assert "ImageId,PredictionString 0001eeaf4aed83f9,/m/01yrx 0.92" in page.words
     assert "ImageID,LabelName,Score,XMin,XMax,YMin,YMax 0001eeaf4aed83f9,/m/01yrx,0.92" in page.words
     assert len(page.all("button", class_="copy")) == 4
 
 
-def test_the_score_command_contains_the_parameters_of_the_phase(make: Any) -> None:
+def test_the_score_command_contains_the_parameters_of_the_phase(make: Make) -> None:
     make.phase(make.challenge(slug="c"), parameters={"group_of_weight": 0.0, "expand_hierarchy": False})
     command = visit("/challenges/c/data").context["format"].score_command
     assert "--set group_of_weight=0 \\\n    --set expand_hierarchy=false" in command
 
 
-def test_limits_come_from_the_settings(phase: Any, settings: Any) -> None:
+def test_limits_come_from_the_settings(phase: Phase, settings: Settings) -> None:
     settings.UPLOAD_MAX_BYTES = 3 * 2**20
     assert dict(visit("/challenges/c/data").context["limits"])["Uploaded file"] == "3 MiB"
 
 
-def test_the_sample_is_a_download(phase: Any, client: Client) -> None:
+def test_the_sample_is_a_download(phase: Phase, client: Client) -> None:
     phase.sample_submission.save("sample.csv", ContentFile(b"ImageId,PredictionString\na,\n"))
     response = client.get("/challenges/c/data/sample")
     assert response["Content-Disposition"] == f'attachment; filename="c-{phase.slug}-sample.csv"'
@@ -174,7 +177,7 @@ def test_the_sample_is_a_download(phase: Any, client: Client) -> None:
     response.close()
 
 
-def test_without_a_sample_there_is_no_link(phase: Any, client: Client) -> None:
+def test_without_a_sample_there_is_no_link(phase: Phase, client: Client) -> None:
     assert "/challenges/c/data/sample" not in visit("/challenges/c/data").links()
     assert client.get("/challenges/c/data/sample").status_code == 404
 
@@ -182,7 +185,7 @@ def test_without_a_sample_there_is_no_link(phase: Any, client: Client) -> None:
 # Rules, joining, team
 
 
-def test_joining_creates_a_team(phase: Any, make: Any, client: Client) -> None:
+def test_joining_creates_a_team(phase: Phase, make: Make, client: Client) -> None:
     person = make.user()
     client.force_login(person)
     response = client.post("/challenges/c/join", {"accept_rules": "on", "team_name": "Owls"}, follow=True)
@@ -191,7 +194,7 @@ def test_joining_creates_a_team(phase: Any, make: Any, client: Client) -> None:
     assert Membership.objects.get(user=person).team.name == "Owls"
 
 
-def test_joining_without_accepting_the_rules_is_refused(phase: Any, make: Any, client: Client) -> None:
+def test_joining_without_accepting_the_rules_is_refused(phase: Phase, make: Make, client: Client) -> None:
     client.force_login(make.user())
     response = client.post("/challenges/c/join", {"team_name": "Owls"})
     page = Page(response)
@@ -200,7 +203,7 @@ def test_joining_without_accepting_the_rules_is_refused(phase: Any, make: Any, c
     assert page.all("input", name="team_name")[0]["value"] == "Owls"
 
 
-def test_after_registration_joining_is_refused(make: Any, client: Client) -> None:
+def test_after_registration_joining_is_refused(make: Make, client: Client) -> None:
     make.phase(make.challenge(slug="c", join_until=NOW - DAY))
     client.force_login(make.user())
     response = client.post("/challenges/c/join", {"accept_rules": "on"})
@@ -208,7 +211,7 @@ def test_after_registration_joining_is_refused(make: Any, client: Client) -> Non
     assert "registration_closed" in Page(response).words
 
 
-def test_the_team_page_lists_members_with_their_roles(phase: Any, make: Any) -> None:
+def test_the_team_page_lists_members_with_their_roles(phase: Phase, make: Make) -> None:
     one, other = make.user(username="ada"), make.user(username="grace")
     make.team(phase.challenge, one, other, name="Owls")
     words = visit("/challenges/c/team", other).words
@@ -216,6 +219,6 @@ def test_the_team_page_lists_members_with_their_roles(phase: Any, make: Any) -> 
     assert "grace you member" in words
 
 
-def test_names_of_either_direction_are_isolated(phase: Any, make: Any, scored: Any) -> None:
+def test_names_of_either_direction_are_isolated(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.5, team=make.team(phase.challenge, name="العنوان"))
     assert b"<bdi>\xd8\xa7\xd9\x84" in Client().get("/challenges/c/leaderboard").content

@@ -1,13 +1,18 @@
 """The page that compares two submissions of a team."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from server.accounts.models import User
+from server.challenges.models import Phase, Team
 from server.pages.views.compare import DIFFERENT_SIGNATURES, SAME
 from server.submissions.models import Submission
+from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
@@ -20,7 +25,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def visit(client: Client) -> Any:
+def visit(client: Client) -> Callable[..., Page]:
     def visit(a: Submission | None = None, b: Submission | None = None) -> Page:
         named = {name: str(one.pk) for name, one in (("a", a), ("b", b)) if one}
         return Page(client.get("/challenges/c/compare", named))
@@ -41,7 +46,7 @@ def verdicts(page: Page) -> list[str]:
     ],
 )
 def test_the_replicates_determine_the_verdict(
-    of_b: Any, verdict: str, phase: Any, team: Any, replicated: Any, visit: Any
+    of_b: Any, verdict: str, phase: Phase, team: Team, replicated: Callable[..., Submission], visit: Callable[..., Page]
 ) -> None:
     a, b = replicated(phase, [0.4, 0.5, 0.6], team=team), replicated(phase, of_b, team=team)
     page = visit(a, b)
@@ -49,47 +54,59 @@ def test_the_replicates_determine_the_verdict(
     assert page.all("svg", class_="interval")
 
 
-def test_replicates_of_other_draws_are_not_compared(phase: Any, team: Any, replicated: Any, visit: Any) -> None:
+def test_replicates_of_other_draws_are_not_compared(
+    phase: Phase, team: Team, replicated: Callable[..., Submission], visit: Callable[..., Page]
+) -> None:
     a, b = replicated(phase, [0.4, 0.5], team=team), replicated(phase, [0.6, 0.7], team=team, seed=1)
     page = visit(a, b)
     assert verdicts(page) == ["unknown"]
     assert not page.all("svg", class_="interval")
 
 
-def test_scores_with_different_signatures_are_not_compared(phase: Any, team: Any, scored: Any, visit: Any) -> None:
+def test_scores_with_different_signatures_are_not_compared(
+    phase: Phase, team: Team, scored: Scored, visit: Callable[..., Page]
+) -> None:
     page = visit(scored(phase, 0.4, team=team), scored(phase, 0.5, team=team, signature="x"))
     assert verdicts(page) == []
     assert page.context["message"] == DIFFERENT_SIGNATURES
 
 
-def test_the_two_best_submissions_are_compared_by_default(phase: Any, team: Any, scored: Any, visit: Any) -> None:
+def test_the_two_best_submissions_are_compared_by_default(
+    phase: Phase, team: Team, scored: Scored, visit: Callable[..., Page]
+) -> None:
     best, _, second = (scored(phase, value, team=team) for value in (0.9, 0.1, 0.5))
     chosen = [option["value"] for option in visit().all("option") if "selected" in option]
     assert chosen == [str(second.pk), str(best.pk)]
 
 
-def test_a_comparison_needs_two_submissions(phase: Any, team: Any, scored: Any, visit: Any) -> None:
+def test_a_comparison_needs_two_submissions(
+    phase: Phase, team: Team, scored: Scored, visit: Callable[..., Page]
+) -> None:
     scored(phase, 0.9, team=team)
     page = visit()
     assert not page.all("select")
     assert page.all("div", class_="empty")
 
 
-def test_a_submission_is_not_compared_with_itself(phase: Any, team: Any, scored: Any, visit: Any) -> None:
+def test_a_submission_is_not_compared_with_itself(
+    phase: Phase, team: Team, scored: Scored, visit: Callable[..., Page]
+) -> None:
     one = scored(phase, 0.9, team=team)
     assert visit(one, one).context["message"] == SAME
 
 
-def test_a_submission_of_another_team_does_not_exist(phase: Any, team: Any, scored: Any, visit: Any) -> None:
+def test_a_submission_of_another_team_does_not_exist(
+    phase: Phase, team: Team, scored: Scored, visit: Callable[..., Page]
+) -> None:
     assert visit(scored(phase, 0.9, team=team), scored(phase, 0.5)).status == 404
     assert visit(scored(phase, 0.8, team=team)).status == 200
 
 
-def test_a_malformed_id_does_not_exist(phase: Any, team: Any, client: Client) -> None:
+def test_a_malformed_id_does_not_exist(phase: Phase, team: Team, client: Client) -> None:
     assert client.get("/challenges/c/compare?a=1").status_code == 404
 
 
-def test_private_numbers_stay_hidden_before_the_end(phase: Any, team: Any, scored: Any, client: Client) -> None:
+def test_private_numbers_stay_hidden_before_the_end(phase: Phase, team: Team, scored: Scored, client: Client) -> None:
     for private in (0.12345, 0.54321):
         scored(phase, 0.5, private=private, team=team)
     html = client.get("/challenges/c/compare").content
@@ -99,7 +116,7 @@ def test_private_numbers_stay_hidden_before_the_end(phase: Any, team: Any, score
 
 
 def test_under_ladder_feedback_nothing_is_compared_before_the_end(
-    make: Any, member: Any, replicated: Any, client: Client
+    make: Make, member: User, replicated: Callable[..., Submission], client: Client
 ) -> None:
     phase = make.phase(make.challenge(slug="c"), feedback="ladder", closes_at=NOW + timedelta(days=1))
     team = make.team(phase.challenge, member)
@@ -114,13 +131,17 @@ def test_under_ladder_feedback_nothing_is_compared_before_the_end(
     assert verdicts(Page(client.get("/challenges/c/compare"))) == ["better"]
 
 
-def test_the_list_of_submissions_links_to_the_comparison(phase: Any, team: Any, scored: Any, client: Client) -> None:
+def test_the_list_of_submissions_links_to_the_comparison(
+    phase: Phase, team: Team, scored: Scored, client: Client
+) -> None:
     first, second = (scored(phase, value, team=team) for value in (0.4, 0.5))
     links = Page(client.get("/challenges/c/submissions")).links()
     assert {f"/challenges/c/compare?phase={phase.slug}&a={one.pk}" for one in (first, second)} <= set(links)
 
 
-def test_differences_are_rounded_like_scores(make: Any, member: Any, replicated: Any, client: Client) -> None:
+def test_differences_are_rounded_like_scores(
+    make: Make, member: User, replicated: Callable[..., Submission], client: Client
+) -> None:
     phase = make.phase(make.challenge(slug="c"), feedback="rounded", feedback_decimals=1)
     team = make.team(phase.challenge, member)
     replicated(phase, [0.44, 0.45, 0.46], team=team)
@@ -131,7 +152,9 @@ def test_differences_are_rounded_like_scores(make: Any, member: Any, replicated:
     assert not [number for number in (b"0.45", b"0.56", b"0.11", b"0.08", b"0.12") if number in html]
 
 
-def test_classes_are_compared_only_if_the_phase_shows_them(make: Any, member: Any, scored: Any, visit: Any) -> None:
+def test_classes_are_compared_only_if_the_phase_shows_them(
+    make: Make, member: User, scored: Scored, visit: Callable[..., Page]
+) -> None:
     phase = make.phase(make.challenge(slug="c"), feedback_classes=True)
     team = make.team(phase.challenge, member)
 

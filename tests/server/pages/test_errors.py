@@ -11,6 +11,7 @@ from django.test import Client, RequestFactory
 from server.errors import STATUS_OF_CODE, Refused
 from server.pages.middleware import RefusalMiddleware
 from server.pages.views import errors
+from tests.conftest import Make
 from tests.server.page import Page
 
 
@@ -46,7 +47,7 @@ def test_a_broken_view_shows_the_request_id_of_the_header(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("number", [ENOSPC, EDQUOT])
-def test_a_full_disk_while_a_form_is_read_is_507(monkeypatch: pytest.MonkeyPatch, make: Any, number: int) -> None:
+def test_a_full_disk_while_a_form_is_read_is_507(monkeypatch: pytest.MonkeyPatch, make: Make, number: int) -> None:
     def full(handler: TemporaryFileUploadHandler, *_: Any) -> None:
         handler.file.close()  # Django leaves this to the garbage collector.
         raise OSError(number, "full")

@@ -1,12 +1,12 @@
 """Hidden characters and direction marks are escaped on every page."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from django.test import Client
 
 from evaluator.hidden import reveal
+from tests.conftest import Make
 
 HIDDEN = "\u202e\u2066\u200b\u200f\ufeff\x1b\x07\u00ad\u2028\U000e0041\ufe0f\U000e0100\u2800\U0001d159"
 
@@ -21,7 +21,7 @@ def test_what_is_seen_stays(text: str) -> None:
     assert reveal(text) == text
 
 
-def test_hidden_characters_in_defects_are_escaped(make: Any, client: Client) -> None:
+def test_hidden_characters_in_defects_are_escaped(make: Make, client: Client) -> None:
     error = {
         "code": "unknown_image",
         "message": "\u202egnp is unknown",
@@ -39,7 +39,7 @@ def test_hidden_characters_in_defects_are_escaped(make: Any, client: Client) -> 
     assert not set(HIDDEN) & set(page)
 
 
-def test_hidden_characters_in_texts_of_organizers_are_escaped(make: Any, client: Client) -> None:
+def test_hidden_characters_in_texts_of_organizers_are_escaped(make: Make, client: Client) -> None:
     make.challenge(slug="c", title="Owls\u202e", description="Read \u2066this\u2069.")
     page = client.get("/challenges/c/").content.decode()
     assert "Owls\\u202e" in page

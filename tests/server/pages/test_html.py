@@ -1,11 +1,12 @@
 """Rules for the HTML of every page: no inline code, nothing from other sites, accessible without sight or mouse."""
 
 from collections import Counter
-from typing import Any
 
 import pytest
 from django.test import Client
 
+from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.page import Page
 
 CLASSES = [{"label": "/m/01yrx", "name": "Cat", "ap": 0.5, "truths": 3.0, "scored": 4, "true_positives": 2.0}]
@@ -18,7 +19,7 @@ DEFECTS = {
 
 
 @pytest.fixture
-def addresses(make: Any, scored: Any, client: Client) -> list[str]:
+def addresses(make: Make, scored: Scored, client: Client) -> list[str]:
     """Return every page that a member can see, with data for all of their parts."""
     member = make.user()
     phase = make.phase(feedback_classes=True)
@@ -57,32 +58,32 @@ def pages(addresses: list[str], client: Client, db: None) -> list[tuple[str, Pag
     return [*seen, *((address, Page(stranger.get(address))) for address in public)]
 
 
-def test_every_page_is_found(pages: Any) -> None:
+def test_every_page_is_found(pages: list[tuple[str, Page]]) -> None:
     assert {address: page.status for address, page in pages if page.status != 200} == {"/nothing": 404}
 
 
-def test_nothing_is_inline(pages: Any) -> None:
+def test_nothing_is_inline(pages: list[tuple[str, Page]]) -> None:
     for address, page in pages:
         assert not page.inline, address
         handlers = [name for _, found in page.elements for name in found if name == "style" or name.startswith("on")]
         assert not handlers, address
 
 
-def test_every_script_and_style_is_our_own(pages: Any) -> None:
+def test_every_script_and_style_is_our_own(pages: list[tuple[str, Page]]) -> None:
     for address, page in pages:
         loaded = [found.get("src") or found.get("href") for tag, found in page.elements if tag in ("script", "link")]
         loaded += [found["src"] for tag, found in page.elements if tag not in ("script", "link") and "src" in found]
         assert all(address_of_file.startswith("/static/") for address_of_file in loaded), (address, loaded)
 
 
-def test_a_page_has_one_h1_and_unique_ids(pages: Any) -> None:
+def test_a_page_has_one_h1_and_unique_ids(pages: list[tuple[str, Page]]) -> None:
     for address, page in pages:
         assert len(page.all("h1")) == 1, address
         ids = Counter(found["id"] for _, found in page.elements if "id" in found)
         assert [name for name, number in ids.items() if number > 1] == [], address
 
 
-def test_headings_skip_no_level(pages: Any) -> None:
+def test_headings_skip_no_level(pages: list[tuple[str, Page]]) -> None:
     for address, page in pages:
         levels = [int(tag[1]) for tag, _ in page.elements if tag in ("h1", "h2", "h3", "h4")]
         deepest = 0
@@ -91,7 +92,7 @@ def test_headings_skip_no_level(pages: Any) -> None:
             deepest = level
 
 
-def test_every_field_has_a_label(pages: Any) -> None:
+def test_every_field_has_a_label(pages: list[tuple[str, Page]]) -> None:
     for address, page in pages:
         labelled = {found["for"] for found in page.all("label")}
         for tag in ("input", "select", "textarea"):
@@ -100,7 +101,7 @@ def test_every_field_has_a_label(pages: Any) -> None:
                 assert named, (address, field)
 
 
-def test_labels_and_aria_attributes_name_existing_ids(pages: Any) -> None:
+def test_labels_and_aria_attributes_name_existing_ids(pages: list[tuple[str, Page]]) -> None:
     for address, page in pages:
         ids = {found["id"] for _, found in page.elements if "id" in found}
         pointed = {found["for"] for found in page.all("label")}
@@ -109,13 +110,13 @@ def test_labels_and_aria_attributes_name_existing_ids(pages: Any) -> None:
         assert pointed <= ids, (address, pointed - ids)
 
 
-def test_every_post_form_has_a_csrf_token(pages: Any) -> None:
+def test_every_post_form_has_a_csrf_token(pages: list[tuple[str, Page]]) -> None:
     for address, page in pages:
         posts = len(page.all("form", method="post"))
         assert len(page.all("input", name="csrfmiddlewaretoken")) == posts, address
 
 
-def test_the_current_tab_is_marked(pages: Any) -> None:
+def test_the_current_tab_is_marked(pages: list[tuple[str, Page]]) -> None:
     for address, page in pages:
         if "/challenges/" in address and page.status == 200:
             assert any("aria-current" in found for found in page.all("a")), address

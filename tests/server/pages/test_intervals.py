@@ -1,14 +1,14 @@
 """The page of a scored submission asks for updates until its interval is available."""
 
-from typing import Any
-
 from django.test import Client
 
 from server.submissions.models import Score, Submission
+from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.page import Page
 
 
-def test_the_page_asks_for_updates_until_the_interval_is_available(make: Any, scored: Any, client: Client) -> None:
+def test_the_page_asks_for_updates_until_the_interval_is_available(make: Make, scored: Scored, client: Client) -> None:
     submission = scored(make.phase(), 0.5, stage="bootstrapping")
     client.force_login(submission.user)
     page = Page(client.get(f"/submissions/{submission.pk}/"))
@@ -21,7 +21,7 @@ def test_the_page_asks_for_updates_until_the_interval_is_available(make: Any, sc
     assert "hx-get" not in panel.all("div", id="panel")[0]
 
 
-def test_updates_keep_the_order_of_the_classes(make: Any, scored: Any, client: Client) -> None:
+def test_updates_keep_the_order_of_the_classes(make: Make, scored: Scored, client: Client) -> None:
     row = {"label": "/m/1", "name": "Cat", "ap": 0.5, "truths": 1.0}
     report = {"splits": {"public": {"classes": [row]}}}
     submission = scored(make.phase(feedback_classes=True), 0.5, stage="bootstrapping", report=report)

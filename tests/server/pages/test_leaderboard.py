@@ -1,11 +1,17 @@
 """The leaderboard page: ranks, ties, splits, earlier times, and the viewer's own entry."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from server.accounts.models import User
+from server.challenges.models import Phase
+from server.submissions.models import Submission
+from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
@@ -23,7 +29,7 @@ def visit(query: str = "", person: Any = None) -> Page:
     return Page(client.get(ADDRESS + query))
 
 
-def test_ranks_are_by_exact_score(phase: Any, make: Any, scored: Any) -> None:
+def test_ranks_are_by_exact_score(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.5000001, team=make.team(phase.challenge, name="Second"))
     scored(phase, 0.5000002, team=make.team(phase.challenge, name="First"))
     words = visit().words
@@ -31,19 +37,19 @@ def test_ranks_are_by_exact_score(phase: Any, make: Any, scored: Any) -> None:
     assert "2 Second 0.50000" in words
 
 
-def test_the_first_three_ranks_have_a_medal(phase: Any, scored: Any) -> None:
+def test_the_first_three_ranks_have_a_medal(phase: Phase, scored: Scored) -> None:
     for number in range(4):
         scored(phase, number / 10)
     page = visit()
     assert [len(page.all("svg", class_=f"medal-{rank}")) for rank in (1, 2, 3, 4)] == [1, 1, 1, 0]
 
 
-def test_a_baseline_is_marked_and_has_no_rank(phase: Any, make: Any, scored: Any) -> None:
+def test_a_baseline_is_marked_and_has_no_rank(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.5, team=make.team(phase.challenge, name="Prior", is_baseline=True))
     assert "no rank Prior baseline" in visit().words
 
 
-def test_the_entry_of_the_viewers_team_is_marked(phase: Any, make: Any, scored: Any) -> None:
+def test_the_entry_of_the_viewers_team_is_marked(phase: Phase, make: Make, scored: Scored) -> None:
     member = make.user()
     scored(phase, 0.5, team=make.team(phase.challenge, member, name="Owls"))
     scored(phase, 0.4)
@@ -52,7 +58,7 @@ def test_the_entry_of_the_viewers_team_is_marked(phase: Any, make: Any, scored: 
     assert "Owls you" in page.words
 
 
-def test_intervals_are_drawn_if_there_are_any(phase: Any, scored: Any) -> None:
+def test_intervals_are_drawn_if_there_are_any(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.5)
     assert not visit().all("td", class_="interval-cell")
     scored(phase, 0.6, interval=(0.5, 0.7))
@@ -61,13 +67,13 @@ def test_intervals_are_drawn_if_there_are_any(phase: Any, scored: Any) -> None:
     assert page.all("rect", class_="band", x="0.0%", width="100.0%")
 
 
-def test_baselines_do_not_widen_the_range(phase: Any, make: Any, scored: Any) -> None:
+def test_baselines_do_not_widen_the_range(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.6, interval=(0.5, 0.7))
     scored(phase, 0.1, interval=(0.0, 0.2), team=make.team(phase.challenge, is_baseline=True))
     assert visit().all("rect", class_="band", x="0.0%", width="100.0%")
 
 
-def test_a_tie_has_a_bracket_and_a_note(phase: Any, make: Any, replicated: Any) -> None:
+def test_a_tie_has_a_bracket_and_a_note(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> None:
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
     assert not visit().context["has_ties"]
     replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
@@ -77,7 +83,9 @@ def test_a_tie_has_a_bracket_and_a_note(phase: Any, make: Any, replicated: Any) 
     assert page.context["has_ties"]
 
 
-def test_an_entry_without_replicates_has_a_dotted_bracket(phase: Any, make: Any, replicated: Any, scored: Any) -> None:
+def test_an_entry_without_replicates_has_a_dotted_bracket(
+    phase: Phase, make: Make, replicated: Callable[..., Submission], scored: Scored
+) -> None:
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
     scored(phase, 0.3, team=make.team(phase.challenge, name="B"))
     page = visit()
@@ -86,7 +94,9 @@ def test_an_entry_without_replicates_has_a_dotted_bracket(phase: Any, make: Any,
     assert page.context["has_untested"]
 
 
-def test_the_bracket_of_a_tie_includes_baselines_between_the_teams(phase: Any, make: Any, replicated: Any) -> None:
+def test_the_bracket_of_a_tie_includes_baselines_between_the_teams(
+    phase: Phase, make: Make, replicated: Callable[..., Submission]
+) -> None:
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
     replicated(phase, [0.36, 0.36], team=make.team(phase.challenge, name="Guess", is_baseline=True))
     replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
@@ -95,11 +105,11 @@ def test_the_bracket_of_a_tie_includes_baselines_between_the_teams(phase: Any, m
     assert [bool(entry.note) for entry in page.context["entries"]] == [False, False, True]
 
 
-def test_an_empty_leaderboard_links_to_the_submit_page(phase: Any) -> None:
+def test_an_empty_leaderboard_links_to_the_submit_page(phase: Phase) -> None:
     assert visit().all("a", class_="button", href="/challenges/c/submit")
 
 
-def test_the_leaderboard_of_an_earlier_time(phase: Any, make: Any, scored: Any) -> None:
+def test_the_leaderboard_of_an_earlier_time(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.5, team=make.team(phase.challenge, name="Early"), at=NOW - 3 * DAY)
     scored(phase, 0.6, team=make.team(phase.challenge, name="Late"), at=NOW - DAY)
     words = visit(f"?at={NOW - 2 * DAY:%Y-%m-%dT%H:%M}").words
@@ -108,14 +118,14 @@ def test_the_leaderboard_of_an_earlier_time(phase: Any, make: Any, scored: Any) 
     assert visit("?at=2001-01-01T00:00").all("a", class_="button", href=ADDRESS)
 
 
-def test_without_private_images_there_is_only_one_split(phase: Any, scored: Any) -> None:
+def test_without_private_images_there_is_only_one_split(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.5)
     page = visit()
     assert not page.all("span", class_="switch")
     assert not page.context["opens_later"]
 
 
-def test_before_the_end_the_private_leaderboard_is_announced(phase: Any, scored: Any) -> None:
+def test_before_the_end_the_private_leaderboard_is_announced(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.5, private=0.4)
     page = visit()
     assert not page.all("span", class_="switch")
@@ -123,14 +133,14 @@ def test_before_the_end_the_private_leaderboard_is_announced(phase: Any, scored:
     assert page.all("p", class_="notice")
 
 
-def test_after_the_end_the_splits_can_be_switched(make: Any, scored: Any) -> None:
+def test_after_the_end_the_splits_can_be_switched(make: Make, scored: Scored) -> None:
     phase = make.phase(make.challenge(slug="c"), closes_at=NOW - DAY)
     scored(phase, 0.5, private=0.4)
     assert "?split=private" in visit().links()
     assert "0.40000" in visit("?split=private").words
 
 
-def test_the_refusal_of_the_private_split_says_when_it_opens(phase: Any) -> None:
+def test_the_refusal_of_the_private_split_says_when_it_opens(phase: Phase) -> None:
     page = visit("?split=private")
     assert page.status == 403
     assert "forbidden" in page.words
@@ -138,13 +148,13 @@ def test_the_refusal_of_the_private_split_says_when_it_opens(phase: Any) -> None
 
 
 @pytest.mark.parametrize("query", ["?at=nonsense", "?page=-1", "?page=999", "?split=nonsense", "?at=%00"])
-def test_invalid_parameters_are_ignored(query: str, phase: Any, scored: Any) -> None:
+def test_invalid_parameters_are_ignored(query: str, phase: Phase, scored: Scored) -> None:
     scored(phase, 0.5)
     assert "0.50000" in visit(query).words
 
 
 @pytest.fixture
-def long_board(phase: Any, make: Any, scored: Any) -> Any:
+def long_board(phase: Phase, make: Make, scored: Scored) -> User:
     for number in range(102):
         scored(phase, 1 - number / 1000)
     member = make.user()
@@ -152,21 +162,21 @@ def long_board(phase: Any, make: Any, scored: Any) -> Any:
     return member
 
 
-def test_a_page_has_a_hundred_entries(long_board: Any) -> None:
+def test_a_page_has_a_hundred_entries(long_board: User) -> None:
     page = visit()
     assert "1–100 of 103" in page.words
     assert "?split=public&page=2" in page.links()
     assert "Last ones" not in page.words
 
 
-def test_the_own_entry_is_pinned_if_it_is_on_another_page(long_board: Any) -> None:
+def test_the_own_entry_is_pinned_if_it_is_on_another_page(long_board: User) -> None:
     first = visit(person=long_board)
     assert (first.context["pinned"].row.rank, first.context["pinned"].tag) == (103, "you")
     assert "?split=public&page=2" in first.links()
     assert len(visit("?page=2", person=long_board).all("tr", class_="mine")) == 1
 
 
-def test_the_csv_has_every_entry_with_all_digits(phase: Any, make: Any, scored: Any, client: Client) -> None:
+def test_the_csv_has_every_entry_with_all_digits(phase: Phase, make: Make, scored: Scored, client: Client) -> None:
     scored(phase, 0.8618052665698489, team=make.team(phase.challenge, name="=1+1"))
     response = client.get(f"{ADDRESS}.csv")
     assert response["Content-Disposition"] == f'attachment; filename="c-{phase.slug}-public.csv"'
@@ -174,10 +184,10 @@ def test_the_csv_has_every_entry_with_all_digits(phase: Any, make: Any, scored: 
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00%2B14:00"])
-def test_a_time_out_of_range_is_ignored(phase: Any, at: str) -> None:
+def test_a_time_out_of_range_is_ignored(phase: Phase, at: str) -> None:
     assert visit(f"?at={at}").status == 200
 
 
-def test_a_time_in_the_first_year_is_kept_in_links(phase: Any, scored: Any) -> None:
+def test_a_time_in_the_first_year_is_kept_in_links(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.5, private=0.4)
     assert any("at=0001-01-01T00%3A00%3A00" in link for link in visit("?at=0001-01-01T00:00").links())

@@ -1,11 +1,12 @@
 """The number of queries of a page does not depend on how much it shows."""
 
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+
+from tests.conftest import Make
+from tests.server.conftest import Scored
 
 PAGES = [
     "/",
@@ -23,7 +24,7 @@ MOST = 17
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_queries_do_not_grow(address: str, make: Any, scored: Any, client: Client) -> None:
+def test_queries_do_not_grow(address: str, make: Make, scored: Scored, client: Client) -> None:
     member = make.user()
     challenge = make.challenge(slug="c")
     phase = make.phase(challenge, feedback_classes=True)

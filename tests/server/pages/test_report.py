@@ -2,15 +2,17 @@
 
 import csv
 import io
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
 
+from server.challenges.models import Phase, Team
 from server.submissions.models import Rerun, Submission
 from server.submissions.services import reruns
-from tests.server.conftest import explain
+from tests.conftest import InlineQueue
+from tests.server.conftest import Scored, explain
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
@@ -45,14 +47,14 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + timedelt
 
 
 @pytest.fixture
-def explained(scored: Any, phase: Any, team: Any) -> Submission:
+def explained(scored: Scored, phase: Phase, team: Team) -> Submission:
     one: Submission = scored(phase, 0.5, team=team)
     explain(one, CONTENT)
     return one
 
 
 @pytest.fixture
-def visit(client: Client) -> Any:
+def visit(client: Client) -> Callable[..., Page]:
     return lambda one, query="": Page(client.get(f"/submissions/{one.pk}/{query}"))
 
 
@@ -60,7 +62,9 @@ def rows(client: Client, one: Submission, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(client.get(f"/submissions/{one.pk}/{name}").content.decode())))
 
 
-def test_the_mean_curve_has_a_drawing_a_description_and_a_table(explained: Any, visit: Any) -> None:
+def test_the_mean_curve_has_a_drawing_a_description_and_a_table(
+    explained: Submission, visit: Callable[..., Page]
+) -> None:
     page = visit(explained)
     drawing = page.all("svg", role="img", class_="chart")[0]
     assert "AP of mean of all, area 0.500" in drawing["aria-label"]
@@ -68,7 +72,7 @@ def test_the_mean_curve_has_a_drawing_a_description_and_a_table(explained: Any, 
     assert page.context["report"].chart.table_rows[5:7] == [(0.5, [0.75]), (0.6, [0.25])]
 
 
-def test_the_name_of_a_class_links_to_its_curve(explained: Any, visit: Any) -> None:
+def test_the_name_of_a_class_links_to_its_curve(explained: Submission, visit: Callable[..., Page]) -> None:
     page = visit(explained)
     link = next(link for link in page.links() if "chosen=%2Fm%2F1" in link)
     assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]  # it has no objects
@@ -78,20 +82,22 @@ def test_the_name_of_a_class_links_to_its_curve(explained: Any, visit: Any) -> N
     assert page.all("path", class_="own")[0]["d"] == "M34 58H184V58H334V208"
 
 
-def test_an_unknown_class_has_no_curve(explained: Any, visit: Any) -> None:
+def test_an_unknown_class_has_no_curve(explained: Submission, visit: Callable[..., Page]) -> None:
     page = visit(explained, "?chosen=%3Cscript%3E")
     assert not page.all("path", class_="own")
     assert not page.inline
 
 
-def test_errors_are_explained_and_their_gain_is_drawn(explained: Any, visit: Any) -> None:
+def test_errors_are_explained_and_their_gain_is_drawn(explained: Submission, visit: Callable[..., Page]) -> None:
     page = visit(explained)
     assert "Class overlaps an object of another class 1,234 1 +0.020" in page.words
     assert "Group of overlaps a group-of box of its class, but not enough 0 0 −0.010" in page.words
     assert [bar["width"] for bar in page.all("rect", class_="fill")] == ["100.0%", "0.0%"]
 
 
-def test_long_tables_are_truncated_with_the_number_of_other_rows(explained: Any, visit: Any) -> None:
+def test_long_tables_are_truncated_with_the_number_of_other_rows(
+    explained: Submission, visit: Callable[..., Page]
+) -> None:
     page = visit(explained)
     (table,) = [table for table in page.context["report"].tables if table.name == "class_errors"]
     assert (len(table.rows), table.more, table.left_out) == (12, 18, 44)
@@ -99,17 +105,21 @@ def test_long_tables_are_truncated_with_the_number_of_other_rows(explained: Any,
     assert "Cat =Dog 18" not in page.words
 
 
-def test_switches_are_words_and_undefined_values_are_dashes(explained: Any, visit: Any) -> None:
+def test_switches_are_words_and_undefined_values_are_dashes(explained: Submission, visit: Callable[..., Page]) -> None:
     assert "yes no 0 –" in visit(explained).words
 
 
-def test_results_of_a_class_have_three_decimals_and_all_on_hover(explained: Any, visit: Any) -> None:
+def test_results_of_a_class_have_three_decimals_and_all_on_hover(
+    explained: Submission, visit: Callable[..., Page]
+) -> None:
     page = visit(explained)
     assert "0.875 1 0.512" in page.words
     assert page.all("span", title="0.512345")
 
 
-def test_a_confusion_matrix_has_a_row_and_a_column_for_nothing(scored: Any, phase: Any, team: Any, visit: Any) -> None:
+def test_a_confusion_matrix_has_a_row_and_a_column_for_nothing(
+    scored: Scored, phase: Phase, team: Team, visit: Callable[..., Page]
+) -> None:
     pairs = {("/m/1", "/m/1"): 10, ("/m/1", "/m/2"): 30, (None, "/m/2"): 7, ("/m/1", None): 3}
     matrix = [{"truth": truth, "prediction": label, "count": count} for (truth, label), count in pairs.items()]
     split = {"public": {"classes": CLASSES, "confusion": matrix}}
@@ -120,7 +130,7 @@ def test_a_confusion_matrix_has_a_row_and_a_column_for_nothing(scored: Any, phas
 
 @pytest.mark.phase(feedback_classes=False)
 class TestWithheld:
-    def test_it_is_not_shown(self, explained: Any, visit: Any) -> None:
+    def test_it_is_not_shown(self, explained: Submission, visit: Callable[..., Page]) -> None:
         page = visit(explained)
         assert page.context["report"].withheld
         assert not [
@@ -129,18 +139,18 @@ class TestWithheld:
         assert not page.all("path", class_="curve")
 
     @pytest.mark.parametrize("name", ["curves.csv", "classes.csv"])
-    def test_its_files_do_not_exist(self, name: str, explained: Any, client: Client) -> None:
+    def test_its_files_do_not_exist(self, name: str, explained: Submission, client: Client) -> None:
         assert client.get(f"/submissions/{explained.pk}/{name}").status_code == 404
 
 
-def test_private_reports_stay_hidden_before_the_end(explained: Any, client: Client) -> None:
+def test_private_reports_stay_hidden_before_the_end(explained: Submission, client: Client) -> None:
     report = client.get(f"/submissions/{explained.pk}/report.json").json()
     assert list(report["splits"]) == ["public"]
     for name in ("curves.csv", "classes.csv"):
         assert {row["split"] for row in rows(client, explained, name)} == {"public"}
 
 
-def test_files_have_all_digits_and_no_formulas(explained: Any, client: Client) -> None:
+def test_files_have_all_digits_and_no_formulas(explained: Submission, client: Client) -> None:
     curves, classes = (rows(client, explained, name) for name in ("curves.csv", "classes.csv"))
     assert [(row["label"], row["confidence"], row["recall"], row["precision"]) for row in curves] == [
         ("", "", "0.5", "0.75"),
@@ -151,23 +161,23 @@ def test_files_have_all_digits_and_no_formulas(explained: Any, client: Client) -
     assert [(row["name"], row["ap"], row["f1"]) for row in classes] == [("Cat", "0.875", "0.512345"), ("'=Dog", "", "")]
 
 
-def test_files_are_downloads(explained: Any, client: Client) -> None:
+def test_files_are_downloads(explained: Submission, client: Client) -> None:
     answer = client.get(f"/submissions/{explained.pk}/report.json")
     assert answer["Content-Disposition"] == 'attachment; filename="report.json"'
 
 
 class TestPending:
     @pytest.fixture
-    def waiting(self, scored: Any, phase: Any, team: Any, inline_queue: Any) -> Submission:
+    def waiting(self, scored: Scored, phase: Phase, team: Team, inline_queue: InlineQueue) -> Submission:
         one: Submission = scored(phase, 0.5, team=team)
         reruns.request([one], truth=phase.truth, purpose=Rerun.Purpose.EXPLANATION)
         return one
 
-    def test_the_page_asks_for_updates(self, waiting: Any, visit: Any) -> None:
+    def test_the_page_asks_for_updates(self, waiting: Submission, visit: Callable[..., Page]) -> None:
         page = visit(waiting)
         assert page.all("div", id="panel")[0]["hx-get"].endswith("seen=scored-explaining")
 
-    def test_the_panel_is_sent_when_the_report_is_ready(self, waiting: Any, client: Client) -> None:
+    def test_the_panel_is_sent_when_the_report_is_ready(self, waiting: Submission, client: Client) -> None:
         address = f"/submissions/{waiting.pk}/panel?seen=scored-explaining"
         assert client.get(address).status_code == 204
         Rerun.objects.all().delete()
@@ -176,7 +186,7 @@ class TestPending:
         assert page.all("path", class_="curve")
         assert "hx-get" not in page.all("div", id="panel")[0]
 
-    def test_after_a_failure_the_page_asks_no_more(self, waiting: Any, visit: Any) -> None:
+    def test_after_a_failure_the_page_asks_no_more(self, waiting: Submission, visit: Callable[..., Page]) -> None:
         Rerun.objects.update(failure="too large")
         page = visit(waiting)
         assert page.context["report"].note

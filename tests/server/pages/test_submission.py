@@ -1,15 +1,18 @@
 """The page of a submission: its status, then its score and rank, or the defects of its file."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
 
+from server.accounts.models import User
+from server.challenges.models import Phase, Team
 from server.pages.submission.defect_groups import defect_groups
 from server.pages.submission.status_messages import fault_message
 from server.submissions.models import Submission
 from server.submissions.services import leases, lifecycle, quota
+from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
@@ -34,70 +37,12 @@ def page_of(client: Client, submission: Submission, query: str = "") -> Page:
     return Page(client.get(f"/submissions/{submission.pk}/{query}"))
 
 
-def panel_of(client: Client, submission: Submission, seen: str = "") -> Any:
-    return client.get(f"/submissions/{submission.pk}/panel", {"seen": seen})
-
-
-# Queued or running
-
-
-def test_the_panel_of_a_queued_submission_asks_for_updates_every_second(
-    make: Any, phase: Any, team: Any, client: Client
-) -> None:
-    submission = make.submission(phase, team)
-    panel = page_of(client, submission).all("div", id="panel")[0]
-    assert panel["hx-get"] == f"/submissions/{submission.pk}/panel?seen=queued"
-    assert panel["hx-trigger"] == "every 1s"
-
-
-def test_without_javascript_the_page_reloads(make: Any, phase: Any, team: Any, client: Client) -> None:
-    page = page_of(client, make.submission(phase, team))
-    assert page.all("meta", http_equiv="refresh", content="5")
-    assert page.all("noscript")
-
-
-def test_an_unchanged_panel_is_not_sent(make: Any, phase: Any, team: Any, client: Client) -> None:
-    assert panel_of(client, make.submission(phase, team), "queued").status_code == 204
-
-
-def test_a_running_submission_shows_its_stage_and_progress(make: Any, phase: Any, team: Any, client: Client) -> None:
-    submission = make.submission(phase, team)
-    running(submission)
-    page = Page(panel_of(client, submission, "queued"))
-    assert page.all("progress")[0]["value"] == "50"
-    assert page.all("li", aria_current="step")
-    assert page.context["submission"].stage == "matching"
-
-
-def test_a_new_status_is_announced_once(make: Any, phase: Any, team: Any, client: Client) -> None:
-    submission = make.submission(phase, team)
-    running(submission)
-    assert Page(panel_of(client, submission, "queued")).all("p", id="announcement")
-    assert not Page(panel_of(client, submission, "running-matching")).all("p", id="announcement")
-
-
-@pytest.mark.parametrize(
-    ("status", "more"),
-    [
-        ("rejected", {"fault": "participant"}),
-        ("failed", {"fault": "platform", "failure": "It broke."}),
-        ("cancelled", {}),
-    ],
-)
-def test_the_panel_of_a_finished_submission_asks_for_no_updates(
-    status: str, more: Any, make: Any, phase: Any, team: Any, client: Client
-) -> None:
-    submission = make.submission(phase, team, status=status, finished_at=NOW, **more)
-    page = page_of(client, submission)
-    assert "hx-get" not in page.all("div", id="panel")[0]
-    assert not page.all("meta", http_equiv="refresh")
-    assert page.all("a", class_="button", href=f"/challenges/c/submit?phase={phase.slug}")
-
-
 # Scored
 
 
-def test_a_scored_submission_shows_score_rank_and_signature(scored: Any, phase: Any, team: Any, client: Client) -> None:
+def test_a_scored_submission_shows_score_rank_and_signature(
+    scored: Scored, phase: Phase, team: Team, client: Client
+) -> None:
     scored(phase, 0.9)
     submission = scored(phase, 0.8618052665698489, team=team)
     page = page_of(client, submission)
@@ -106,13 +51,13 @@ def test_a_scored_submission_shows_score_rank_and_signature(scored: Any, phase: 
     assert phase.signature in page.words.replace(" ", "")
 
 
-def test_digits_beyond_the_interval_are_faint(scored: Any, phase: Any, team: Any, client: Client) -> None:
+def test_digits_beyond_the_interval_are_faint(scored: Scored, phase: Phase, team: Team, client: Client) -> None:
     submission = scored(phase, 0.60312, team=team, interval=(0.60012, 0.60612))
     assert b"0.60<i>312</i></span>" in client.get(f"/submissions/{submission.pk}/").content
 
 
 def test_a_submission_that_is_not_the_best_says_why_it_has_no_rank(
-    scored: Any, phase: Any, team: Any, client: Client
+    scored: Scored, phase: Phase, team: Team, client: Client
 ) -> None:
     scored(phase, 0.9, team=team)
     page = page_of(client, scored(phase, 0.5, team=team))
@@ -121,7 +66,7 @@ def test_a_submission_that_is_not_the_best_says_why_it_has_no_rank(
     assert standing.why_not in page.words
 
 
-def test_rounded_feedback_shows_no_more_digits(make: Any, scored: Any, member: Any, client: Client) -> None:
+def test_rounded_feedback_shows_no_more_digits(make: Make, scored: Scored, member: User, client: Client) -> None:
     phase = make.phase(feedback="rounded", feedback_decimals=2)
     submission = scored(phase, 0.86181, team=make.team(phase.challenge, member))
     page = page_of(client, submission)
@@ -129,11 +74,13 @@ def test_rounded_feedback_shows_no_more_digits(make: Any, scored: Any, member: A
     assert b"0.8618" not in client.get(f"/submissions/{submission.pk}/").content
 
 
-def test_an_undefined_score_is_shown_as_undefined(scored: Any, phase: Any, team: Any, client: Client) -> None:
+def test_an_undefined_score_is_shown_as_undefined(scored: Scored, phase: Phase, team: Team, client: Client) -> None:
     assert page_of(client, scored(phase, None, team=team)).all("span", class_="honest-undefined")
 
 
-def test_times_have_whole_seconds_and_cpu_time_is_not_shown(scored: Any, phase: Any, team: Any, client: Client) -> None:
+def test_times_have_whole_seconds_and_cpu_time_is_not_shown(
+    scored: Scored, phase: Phase, team: Team, client: Client
+) -> None:
     submission = scored(phase, 0.5, team=team, at=datetime(2026, 5, 4, 3, 2, 1, 987_654, tzinfo=UTC))
     submission.evaluations.update(cpu_seconds=98.7654321)
     for path in ("/", "/panel"):
@@ -143,18 +90,20 @@ def test_times_have_whole_seconds_and_cpu_time_is_not_shown(scored: Any, phase: 
         assert b"98.765" not in content
 
 
-def test_private_numbers_stay_hidden_before_the_end(scored: Any, phase: Any, team: Any, client: Client) -> None:
+def test_private_numbers_stay_hidden_before_the_end(scored: Scored, phase: Phase, team: Team, client: Client) -> None:
     submission = scored(phase, 0.5, private=0.12345, team=team)
     assert b"0.12345" not in client.get(f"/submissions/{submission.pk}/").content
 
 
-def test_after_the_end_the_private_score_is_the_headline(make: Any, scored: Any, member: Any, client: Client) -> None:
+def test_after_the_end_the_private_score_is_the_headline(
+    make: Make, scored: Scored, member: User, client: Client
+) -> None:
     phase = make.phase(closes_at=NOW - timedelta(hours=1))
     submission = scored(phase, 0.5, private=0.4, team=make.team(phase.challenge, member))
     assert "mAP, private 0.40000" in page_of(client, submission).words
 
 
-def test_notices_are_shown(scored: Any, phase: Any, team: Any, client: Client) -> None:
+def test_notices_are_shown(scored: Scored, phase: Phase, team: Team, client: Client) -> None:
     notices = [{"code": "unknown_images", "message": "ignored rows", "count": 1234}]
     words = page_of(client, scored(phase, 0.5, team=team, report={"notices": notices})).words
     assert "unknown_images ignored rows 1,234" in words
@@ -163,13 +112,15 @@ def test_notices_are_shown(scored: Any, phase: Any, team: Any, client: Client) -
 # Results per class
 
 
-def test_classes_are_hidden_unless_the_policy_shows_them(scored: Any, phase: Any, team: Any, client: Client) -> None:
+def test_classes_are_hidden_unless_the_policy_shows_them(
+    scored: Scored, phase: Phase, team: Team, client: Client
+) -> None:
     submission = scored(phase, 0.5, team=team, report={"splits": SPLITS})
     assert "Class 39" not in page_of(client, submission).words
 
 
 @pytest.fixture
-def open_classes(scored: Any, phase: Any, team: Any) -> Submission:
+def open_classes(scored: Scored, phase: Phase, team: Team) -> Submission:
     phase.feedback_classes = True
     phase.save()
     return scored(phase, 0.5, team=team, report={"splits": SPLITS})  # type: ignore[no-any-return]
@@ -183,7 +134,9 @@ def test_the_first_25_classes_are_shown_in_descending_order(open_classes: Submis
     assert page.all("th", aria_sort="descending")
 
 
-def test_rounded_feedback_shows_no_more_digits_of_a_class(make: Any, scored: Any, member: Any, client: Client) -> None:
+def test_rounded_feedback_shows_no_more_digits_of_a_class(
+    make: Make, scored: Scored, member: User, client: Client
+) -> None:
     phase = make.phase(feedback="rounded", feedback_decimals=2, feedback_classes=True)
     rows = [{"label": "/m/1", "name": "Cat", "ap": 0.86181, "truths": 4.123456}]
     team = make.team(phase.challenge, member)
@@ -196,7 +149,7 @@ def test_rounded_feedback_shows_no_more_digits_of_a_class(make: Any, scored: Any
 
 
 def test_classes_that_round_to_the_same_value_are_not_sorted_by_their_exact_values(
-    make: Any, scored: Any, member: Any, client: Client
+    make: Make, scored: Scored, member: User, client: Client
 ) -> None:
     phase = make.phase(feedback="rounded", feedback_decimals=1, feedback_classes=True)
     rows = [{"label": f"/m/{n}", "name": f"Class {n}", "ap": 0.5 + n / 100, "truths": 1.0} for n in range(3)]
@@ -248,7 +201,7 @@ DEFECTS = {
 }
 
 
-def test_every_defect_is_shown_with_its_location(make: Any, phase: Any, team: Any, client: Client) -> None:
+def test_every_defect_is_shown_with_its_location(make: Make, phase: Phase, team: Team, client: Client) -> None:
     rejected = make.submission(phase, team, status="rejected", fault="participant", problems=DEFECTS, finished_at=NOW)
     page = page_of(client, rejected)
     words = page.words
@@ -262,20 +215,20 @@ def test_every_defect_is_shown_with_its_location(make: Any, phase: Any, team: An
 
 
 def test_a_file_that_was_not_read_to_its_end_may_have_more_defects(
-    make: Any, phase: Any, team: Any, client: Client
+    make: Make, phase: Phase, team: Team, client: Client
 ) -> None:
     problems = {**DEFECTS, "more": True}
     rejected = make.submission(phase, team, status="rejected", fault="participant", problems=problems, finished_at=NOW)
     assert page_of(client, rejected).context["defects"] == "More than 1,205 defects"
 
 
-def test_text_of_a_file_is_not_html(make: Any, phase: Any, team: Any, client: Client) -> None:
+def test_text_of_a_file_is_not_html(make: Make, phase: Phase, team: Team, client: Client) -> None:
     evil = {"errors": [{"code": "bad_header", "message": "<script>x</script>", "line": 1}], "total": 1}
     rejected = make.submission(phase, team, status="rejected", fault="participant", problems=evil, finished_at=NOW)
     assert not page_of(client, rejected).inline
 
 
-def test_a_submission_that_does_not_count_says_so(make: Any, phase: Any, team: Any, client: Client) -> None:
+def test_a_submission_that_does_not_count_says_so(make: Make, phase: Phase, team: Team, client: Client) -> None:
     submission = make.submission(phase, team)
     quota.charge(submission, now=NOW)
     lifecycle.reject(running(submission), findings=DEFECTS)
@@ -283,7 +236,9 @@ def test_a_submission_that_does_not_count_says_so(make: Any, phase: Any, team: A
 
 
 @pytest.mark.parametrize("fault", ["platform", "organizer"])
-def test_a_failed_submission_says_who_has_to_act(fault: str, make: Any, phase: Any, team: Any, client: Client) -> None:
+def test_a_failed_submission_says_who_has_to_act(
+    fault: str, make: Make, phase: Phase, team: Team, client: Client
+) -> None:
     failed = make.submission(phase, team, status="failed", fault=fault, failure="It needs memory.", finished_at=NOW)
     page = page_of(client, failed)
     assert "It needs memory." in page.words

@@ -1,11 +1,14 @@
 """The list of a team's submissions, where notes and final submissions are changed."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
 
+from server.accounts.models import User
+from server.challenges.models import Phase, Team
+from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
@@ -19,7 +22,7 @@ def visit(client: Client) -> Page:
     return Page(client.get(ADDRESS))
 
 
-def test_a_team_sees_only_its_own_submissions(make: Any, phase: Any, team: Any, client: Client) -> None:
+def test_a_team_sees_only_its_own_submissions(make: Make, phase: Phase, team: Team, client: Client) -> None:
     make.submission(phase, team, file_name="ours.csv")
     make.submission(phase, file_name="theirs.csv")
     words = visit(client).words
@@ -27,12 +30,12 @@ def test_a_team_sees_only_its_own_submissions(make: Any, phase: Any, team: Any, 
     assert "theirs.csv" not in words
 
 
-def test_an_empty_list_links_to_the_submit_page(team: Any, client: Client) -> None:
+def test_an_empty_list_links_to_the_submit_page(team: Team, client: Client) -> None:
     assert visit(client).all("a", class_="button", href="/challenges/c/submit")
 
 
 def test_the_best_submission_is_marked_and_private_scores_are_not_shown(
-    phase: Any, team: Any, scored: Any, client: Client
+    phase: Phase, team: Team, scored: Scored, client: Client
 ) -> None:
     scored(phase, 0.5, team=team, private=0.98765)
     scored(phase, 0.4, team=team, private=0.1)
@@ -42,7 +45,7 @@ def test_the_best_submission_is_marked_and_private_scores_are_not_shown(
     assert "0.98765" not in words
 
 
-def test_the_history_needs_two_scores(phase: Any, team: Any, scored: Any, client: Client) -> None:
+def test_the_history_needs_two_scores(phase: Phase, team: Team, scored: Scored, client: Client) -> None:
     scored(phase, 0.5, team=team)
     assert not visit(client).all("svg", class_="history")
     scored(phase, 0.4, team=team)
@@ -50,28 +53,28 @@ def test_the_history_needs_two_scores(phase: Any, team: Any, scored: Any, client
 
 
 def test_scores_with_another_signature_are_not_in_the_history(
-    phase: Any, team: Any, scored: Any, client: Client
+    phase: Phase, team: Team, scored: Scored, client: Client
 ) -> None:
     scored(phase, 0.5, team=team)
     scored(phase, 0.9, team=team, signature="another|way")
     assert not visit(client).all("svg", class_="history")
 
 
-def test_a_note_is_changed_in_the_list(make: Any, phase: Any, team: Any, client: Client) -> None:
+def test_a_note_is_changed_in_the_list(make: Make, phase: Phase, team: Team, client: Client) -> None:
     submission = make.submission(phase, team)
     response = client.post(f"/submissions/{submission.pk}/edit", {"note": "bigger model"})
     assert response.url == f"{ADDRESS}#s-{submission.pk}"
     assert visit(client).all("input", name="note")[0]["value"] == "bigger model"
 
 
-def test_changing_a_note_does_not_change_final(phase: Any, team: Any, scored: Any, client: Client) -> None:
+def test_changing_a_note_does_not_change_final(phase: Phase, team: Team, scored: Scored, client: Client) -> None:
     submission = scored(phase, 0.5, team=team, final=True)
     client.post(f"/submissions/{submission.pk}/edit", {"note": "x"})
     submission.refresh_from_db()
     assert submission.final
 
 
-def test_final_is_switched_on_and_off(phase: Any, team: Any, scored: Any, client: Client) -> None:
+def test_final_is_switched_on_and_off(phase: Phase, team: Team, scored: Scored, client: Client) -> None:
     submission = scored(phase, 0.5, team=team)
     for wanted in ("true", "false"):
         client.post(f"/submissions/{submission.pk}/edit", {"final": wanted})
@@ -79,7 +82,7 @@ def test_final_is_switched_on_and_off(phase: Any, team: Any, scored: Any, client
 
 
 def test_one_final_submission_too_many_is_refused_on_the_page(
-    phase: Any, team: Any, scored: Any, client: Client
+    phase: Phase, team: Team, scored: Scored, client: Client
 ) -> None:
     for _ in range(phase.finals):
         scored(phase, 0.5, team=team, final=True)
@@ -89,7 +92,7 @@ def test_one_final_submission_too_many_is_refused_on_the_page(
     assert page.context["finals_chosen"] == 2
 
 
-def test_after_the_end_final_cannot_be_changed(make: Any, scored: Any, member: Any, client: Client) -> None:
+def test_after_the_end_final_cannot_be_changed(make: Make, scored: Scored, member: User, client: Client) -> None:
     phase = make.phase(closes_at=NOW - timedelta(hours=1))
     submission = scored(phase, 0.5, team=make.team(phase.challenge, member))
     page = Page(client.post(f"/submissions/{submission.pk}/edit", {"final": "true"}))
@@ -97,7 +100,7 @@ def test_after_the_end_final_cannot_be_changed(make: Any, scored: Any, member: A
     assert "phase_closed" in page.words
 
 
-def test_a_page_lists_fifty_submissions(make: Any, phase: Any, team: Any, client: Client) -> None:
+def test_a_page_lists_fifty_submissions(make: Make, phase: Phase, team: Team, client: Client) -> None:
     for _ in range(51):
         make.submission(phase, team)
     page = visit(client)

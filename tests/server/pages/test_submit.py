@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from pytest_django import Settings
 
+from server.accounts.models import User
 from server.submissions.models import Submission
+from tests.conftest import InlineQueue, Make
 from tests.server.page import Page
 
 HOUR = timedelta(hours=1)
@@ -25,13 +28,15 @@ def a_file(content: bytes = b"ImageId,PredictionString\na,\n") -> SimpleUploaded
     return SimpleUploadedFile("run.csv", content, "text/csv")
 
 
-def a_phase(make: Any, member: Any, **fields: Any) -> Any:
+def a_phase(make: Make, member: User, **fields: Any) -> Any:
     phase = make.phase(make.challenge(slug="c"), **fields)
     make.team(phase.challenge, member)
     return phase
 
 
-def test_an_accepted_file_leads_to_its_page(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_an_accepted_file_leads_to_its_page(
+    make: Make, member: User, client: Client, inline_queue: InlineQueue
+) -> None:
     a_phase(make, member)
     response = client.post(ADDRESS, {"file": a_file(), "note": "first"})
     submission = Submission.objects.get()
@@ -41,7 +46,7 @@ def test_an_accepted_file_leads_to_its_page(make: Any, member: Any, client: Clie
 
 @pytest.mark.parametrize(("fields", "code", "status"), REFUSED)
 def test_a_refused_file_shows_the_code(
-    fields: Any, code: str, status: int, make: Any, member: Any, client: Client, inline_queue: Any
+    fields: Any, code: str, status: int, make: Make, member: User, client: Client, inline_queue: InlineQueue
 ) -> None:
     a_phase(make, member, **fields)
     page = Page(client.post(ADDRESS, {"file": a_file()}))
@@ -53,7 +58,7 @@ def test_a_refused_file_shows_the_code(
 
 @pytest.mark.parametrize(("fields", "code", "status"), REFUSED)
 def test_the_form_shows_in_advance_why_a_file_would_be_refused(
-    fields: Any, code: str, status: int, make: Any, member: Any, client: Client
+    fields: Any, code: str, status: int, make: Make, member: User, client: Client
 ) -> None:
     a_phase(make, member, **fields)
     page = Page(client.get(ADDRESS))
@@ -62,7 +67,7 @@ def test_the_form_shows_in_advance_why_a_file_would_be_refused(
     assert code in page.words
 
 
-def test_a_refused_form_keeps_the_note(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_a_refused_form_keeps_the_note(make: Make, member: User, client: Client, inline_queue: InlineQueue) -> None:
     a_phase(make, member)
     client.post(ADDRESS, {"file": a_file()})
     page = Page(client.post(ADDRESS, {"file": a_file(), "note": "kept"}))
@@ -70,7 +75,7 @@ def test_a_refused_form_keeps_the_note(make: Any, member: Any, client: Client, i
     assert page.all("input", name="note")[0]["value"] == "kept"
 
 
-def test_a_form_without_csrf_token_is_refused(make: Any, member: Any) -> None:
+def test_a_form_without_csrf_token_is_refused(make: Make, member: User) -> None:
     a_phase(make, member)
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(member)
@@ -78,14 +83,14 @@ def test_a_form_without_csrf_token_is_refused(make: Any, member: Any) -> None:
     assert not Submission.objects.exists()
 
 
-def test_a_used_up_quota_has_a_retry_after_header(make: Any, member: Any, client: Client) -> None:
+def test_a_used_up_quota_has_a_retry_after_header(make: Make, member: User, client: Client) -> None:
     a_phase(make, member, quota_per_day=0)
     response = client.post(ADDRESS, {"file": a_file()})
     assert response.status_code == 429
     assert 0 < int(response["Retry-After"]) <= 24 * 3600
 
 
-def test_a_file_submitted_twice_is_refused(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_a_file_submitted_twice_is_refused(make: Make, member: User, client: Client, inline_queue: InlineQueue) -> None:
     a_phase(make, member)
     client.post(ADDRESS, {"file": a_file()})
     page = Page(client.post(ADDRESS, {"file": a_file()}))
@@ -93,7 +98,7 @@ def test_a_file_submitted_twice_is_refused(make: Any, member: Any, client: Clien
     assert "duplicate_file" in page.words
 
 
-def test_too_large_a_file_is_refused(make: Any, member: Any, client: Client, settings: Any) -> None:
+def test_too_large_a_file_is_refused(make: Make, member: User, client: Client, settings: Settings) -> None:
     settings.UPLOAD_MAX_BYTES = 10
     a_phase(make, member)
     page = Page(client.post(ADDRESS, {"file": a_file()}))
@@ -101,19 +106,19 @@ def test_too_large_a_file_is_refused(make: Any, member: Any, client: Client, set
     assert "file_too_large" in page.words
 
 
-def test_a_form_without_a_file_is_invalid(make: Any, member: Any, client: Client) -> None:
+def test_a_form_without_a_file_is_invalid(make: Make, member: User, client: Client) -> None:
     a_phase(make, member)
     page = Page(client.post(ADDRESS, {"note": "nothing"}))
     assert page.status == 422
     assert page.all("p", id="id_file_error")
 
 
-def test_an_empty_file_is_accepted(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_an_empty_file_is_accepted(make: Make, member: User, client: Client, inline_queue: InlineQueue) -> None:
     a_phase(make, member)
     assert client.post(ADDRESS, {"file": a_file(b"")}).status_code == 302
 
 
-def test_the_page_shows_quota_and_deadline(make: Any, member: Any, client: Client, inline_queue: Any) -> None:
+def test_the_page_shows_quota_and_deadline(make: Make, member: User, client: Client, inline_queue: InlineQueue) -> None:
     a_phase(make, member, closes_at=NOW + 30 * HOUR)
     client.post(ADDRESS, {"file": a_file()})
     page = Page(client.get(ADDRESS))
@@ -122,7 +127,7 @@ def test_the_page_shows_quota_and_deadline(make: Any, member: Any, client: Clien
 
 
 def test_a_used_up_quota_says_when_the_next_submission_is_allowed(
-    make: Any, member: Any, client: Client, inline_queue: Any
+    make: Make, member: User, client: Client, inline_queue: InlineQueue
 ) -> None:
     a_phase(make, member, quota_per_day=1)
     client.post(ADDRESS, {"file": a_file()})
@@ -130,7 +135,7 @@ def test_a_used_up_quota_says_when_the_next_submission_is_allowed(
     assert "0 of 1 left today (UTC) next in" in words
 
 
-def test_the_form_shows_every_limit_of_a_file(make: Any, member: Any, client: Client, settings: Any) -> None:
+def test_the_form_shows_every_limit_of_a_file(make: Make, member: User, client: Client, settings: Settings) -> None:
     settings.UPLOAD_MAX_BYTES, settings.DECOMPRESSED_MAX_BYTES = 3 * 2**20, 5 * 2**20
     settings.SUBMISSION_MAX_BOXES, settings.SUBMISSION_MAX_IMAGES = 7_000, 8_000
     a_phase(make, member)
@@ -138,7 +143,7 @@ def test_the_form_shows_every_limit_of_a_file(make: Any, member: Any, client: Cl
     assert "at most 3 MiB uploaded, 5 MiB uncompressed, 7,000 predictions, 8,000 images" in words
 
 
-def test_scripts_know_the_limit_of_a_file(make: Any, member: Any, client: Client, settings: Any) -> None:
+def test_scripts_know_the_limit_of_a_file(make: Make, member: User, client: Client, settings: Settings) -> None:
     a_phase(make, member)
     form = Page(client.get(ADDRESS)).all("form", enctype="multipart/form-data")[0]
     assert form["data-upload"] == str(settings.UPLOAD_MAX_BYTES)

@@ -12,6 +12,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 
 from server.errors import database_unavailable
+from tests.conftest import Make
 from tests.server.page import Page
 
 PAGES = ("/", "/challenges/c/", "/challenges/c/leaderboard", "/challenges/c/leaderboard.csv", "/accounts/")
@@ -46,7 +47,7 @@ def caused(kind: type[Exception], cause: Exception) -> Exception:
 
 
 @pytest.fixture(params=["locked", "missing", "lost", "shut down", "closed"])
-def away(request: Any, tmp_path: Path) -> Exception:
+def away(request: pytest.FixtureRequest, tmp_path: Path) -> Exception:
     made: dict[str, Callable[[], Exception]] = {
         "locked": lambda: caused(OperationalError, locked(tmp_path)),
         "missing": lambda: caused(OperationalError, missing(tmp_path)),
@@ -58,7 +59,7 @@ def away(request: Any, tmp_path: Path) -> Exception:
 
 
 @pytest.fixture
-def asked(make: Any, away: Exception) -> Iterator[Client]:
+def asked(make: Make, away: Exception) -> Iterator[Client]:
     """Return the browser of a member while every query fails."""
     phase = make.phase(make.challenge(slug="c"), slug="main")
     browser = Client(raise_request_exception=False)

@@ -1,10 +1,12 @@
 """`/healthz` reports that the process runs, `/readyz` which parts of the service do not work."""
 
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.test import Client
+from pytest_django import Settings
 from redis import ConnectionError as NoRedis
 
 from server.runtime import health
@@ -34,29 +36,31 @@ def ready(monkeypatch: pytest.MonkeyPatch, own_folders: None, db: None) -> None:
     monkeypatch.setattr(health, "redis", lambda: FakeRedis(heartbeat=True))
 
 
-def test_process_that_answers_lives(client):
+def test_process_that_answers_lives(client: Client) -> None:
     response = client.get("/healthz")
     assert (response.status_code, response.content) == (200, b"ok")
 
 
-def test_everything_there_is_ready(client, ready):
+def test_everything_there_is_ready(client: Client, ready: None) -> None:
     response = client.get("/readyz")
     assert response.status_code == 200
     assert response.json() == {"database": "ok", "broker": "ok", "storage": "ok", "worker": "ok"}
 
 
-def unready(client: Any) -> set[str]:
+def unready(client: Client) -> set[str]:
     response = client.get("/readyz")
     assert response.status_code == 503
     return {part for part, state in response.json().items() if state != "ok"}
 
 
-def test_worker_without_heartbeat_is_not_ready(client, ready, monkeypatch):
+def test_worker_without_heartbeat_is_not_ready(client: Client, ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "redis", lambda: FakeRedis(heartbeat=False))
     assert unready(client) == {"worker"}
 
 
-def test_broker_that_is_down_is_not_ready_nor_is_any_worker_known(client, ready, monkeypatch):
+def test_broker_that_is_down_is_not_ready_nor_is_any_worker_known(
+    client: Client, ready: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse() -> FakeRedis:
         raise NoRedis("connection refused")
 
@@ -64,7 +68,7 @@ def test_broker_that_is_down_is_not_ready_nor_is_any_worker_known(client, ready,
     assert unready(client) == {"broker", "worker"}
 
 
-def test_database_that_is_down_is_not_ready(client, ready, monkeypatch):
+def test_database_that_is_down_is_not_ready(client: Client, ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise OperationalError("the server closed the connection")
 
@@ -72,13 +76,15 @@ def test_database_that_is_down_is_not_ready(client, ready, monkeypatch):
     assert unready(client) == {"database"}
 
 
-def test_folder_that_cannot_be_written_is_not_ready(client, ready, settings, tmp_path):
+def test_folder_that_cannot_be_written_is_not_ready(
+    client: Client, ready: None, settings: Settings, tmp_path: Path
+) -> None:
     (tmp_path / "a-file").touch()
     settings.MEDIA_ROOT = tmp_path / "a-file" / "uploads"
     assert unready(client) == {"storage"}
 
 
-def test_answer_names_no_inner_thing(client, ready, monkeypatch):
+def test_answer_names_no_inner_thing(client: Client, ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise OperationalError("password authentication failed for user podium at db.internal")
 
@@ -87,5 +93,5 @@ def test_answer_names_no_inner_thing(client, ready, monkeypatch):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_health_is_only_read(client, path):
+def test_health_is_only_read(client: Client, path) -> None:
     assert client.post(path).status_code == 405

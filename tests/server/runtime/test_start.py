@@ -5,10 +5,12 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from django.conf import settings as podium
 from django.db import DatabaseError, OperationalError
+from pytest_django import Settings
 
 from server.runtime import home, startup_checks, web_address
 from server.runtime.environment import without_password
@@ -47,16 +49,16 @@ def refused(*words: str, **environment: str) -> str:
         ("DATABASE_URL", "sqlite:////nowhere/podium.sqlite3", "DATABASE_URL=sqlite:////nowhere/podium.sqlite3"),
     ],
 )
-def test_unusable_setting_is_refused_by_name_and_value(name, value, said, tmp_path):
+def test_unusable_setting_is_refused_by_name_and_value(name, value, said, tmp_path: Path) -> None:
     assert up(**{"PODIUM_HOME": str(tmp_path), name: value}).removeprefix("CommandError: ").startswith(said)
 
 
-def test_folder_without_room_for_uploads_is_refused(tmp_path):
+def test_folder_without_room_for_uploads_is_refused(tmp_path: Path) -> None:
     (tmp_path / "incoming").touch()
     assert f"PODIUM_HOME={tmp_path} cannot be used" in up(PODIUM_HOME=str(tmp_path))
 
 
-def test_folder_that_cannot_be_locked_is_refused(settings, tmp_path):
+def test_folder_that_cannot_be_locked_is_refused(settings: Settings, tmp_path: Path) -> None:
     settings.PODIUM_HOME = tmp_path / "gone"
     with pytest.raises(NotStarted, match="PODIUM_HOME="):
         home.lock_home()
@@ -70,7 +72,7 @@ def test_folder_that_cannot_be_locked_is_refused(settings, tmp_path):
         ("", "redis://127.0.0.1", "DATABASE_URL missing"),
     ],
 )
-def test_services_are_not_replaced_by_our_own(database, broker, missing, tmp_path):
+def test_services_are_not_replaced_by_our_own(database, broker, missing, tmp_path: Path) -> None:
     assert missing in up("--services", PODIUM_HOME=str(tmp_path), DATABASE_URL=database, REDIS_URL=broker)
 
 
@@ -84,26 +86,26 @@ def test_services_are_not_replaced_by_our_own(database, broker, missing, tmp_pat
         ("nonsense", "nonsense"),
     ],
 )
-def test_shown_address_holds_no_password(url, shown):
+def test_shown_address_holds_no_password(url, shown) -> None:
     assert without_password(url) == shown
 
 
 @pytest.mark.parametrize("url", ["unix://:hunter2@/nowhere/redis.sock", "redis://:hun/ter2@cache", "hunter2@cache"])
-def test_silent_broker_is_told_and_not_waited_for(url, monkeypatch):
+def test_silent_broker_is_told_and_not_waited_for(url, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup_checks, "BROKER_SECONDS", 0.1)
     with pytest.raises(NotStarted, match="the broker does not respond") as refused:
         startup_checks.check_broker(url)
     assert "ter2" not in str(refused.value)
 
 
-def test_broker_that_is_about_to_start_is_waited_for(monkeypatch):
+def test_broker_that_is_about_to_start_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter(["loading", "loading", ""])
     monkeypatch.setattr(startup_checks, "broker_error", lambda url: next(answers))
     startup_checks.check_broker("redis://cache")
     assert list(answers) == []
 
 
-def test_missing_database_is_told_in_one_line(monkeypatch):
+def test_missing_database_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     class Missing:
         def ensure_connection(self) -> None:
             raise OperationalError('connection failed:\n  FATAL: database "podium" does not exist')
@@ -122,18 +124,18 @@ def test_missing_database_is_told_in_one_line(monkeypatch):
 @pytest.mark.parametrize(
     "command", [("token", "ada"), ("verify_audit",), ("sweep",), ("import_challenge", ".", "--organizer", "ada")]
 )
-def test_command_without_its_database_says_so_in_one_line(command, tmp_path):
+def test_command_without_its_database_says_so_in_one_line(command, tmp_path: Path) -> None:
     away = "postgres://podium:hunter2@127.0.0.1:1/podium"
     said = refused(*command, PODIUM_HOME=str(tmp_path), DATABASE_URL=away)
     assert said.startswith("DATABASE_URL=postgres://127.0.0.1:1/podium: the database cannot be used")
 
 
-def test_command_before_the_first_start_says_what_makes_the_tables(tmp_path):
+def test_command_before_the_first_start_says_what_makes_the_tables(tmp_path: Path) -> None:
     assert "run `manage.py migrate`" in refused("token", "ada", PODIUM_HOME=str(tmp_path))
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", "{}", "5", '{"url": null}', "\xff"])
-def test_damaged_note_of_a_running_service_stops_nobody(note, tmp_path):
+def test_damaged_note_of_a_running_service_stops_nobody(note, tmp_path: Path) -> None:
     (tmp_path / "runtime.json").write_bytes(note.encode("latin-1"))
     environment = {**os.environ, "PODIUM_HOME": str(tmp_path), "DJANGO_SETTINGS_MODULE": "server.settings"}
     command = [sys.executable, "manage.py", "check"]
@@ -150,7 +152,9 @@ def test_damaged_note_of_a_running_service_stops_nobody(note, tmp_path):
         (socket.EAI_NONAME, "PODIUM_BIND=192.0.2.1 cannot be used"),
     ],
 )
-def test_port_is_refused_for_what_is_wrong_with_it(number, said, settings, monkeypatch):
+def test_port_is_refused_for_what_is_wrong_with_it(
+    number, said, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.PODIUM_PORT, settings.PODIUM_BIND = 80, "192.0.2.1"
     monkeypatch.setattr(web_address, "listen_error", lambda port: OSError(number, "no") if port == 80 else None)
     with pytest.raises(NotStarted, match=said):

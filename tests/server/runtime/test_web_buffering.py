@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from pytest_django import Settings
 
 from server.runtime import buffering, connections, spools
 from tests.server.serving import LARGE, THREADS, Application, answer, connect, request, serving
@@ -23,7 +24,7 @@ def port(application: Application, monkeypatch: pytest.MonkeyPatch, own_folders:
         yield port
 
 
-def test_a_body_that_comes_later_is_waited_for_without_a_thread(port, application):
+def test_a_body_that_comes_later_is_waited_for_without_a_thread(port: int, application: Application) -> None:
     slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(5 * THREADS)]
     for client in slow:
         client.sendall(request(length=10) + b"12345")
@@ -38,7 +39,7 @@ def test_a_body_that_comes_later_is_waited_for_without_a_thread(port, applicatio
         client.close()
 
 
-def test_a_large_body_is_asked_for_only_if_the_application_reads_it(port, application):
+def test_a_large_body_is_asked_for_only_if_the_application_reads_it(port: int, application: Application) -> None:
     with connect(port) as client:
         client.sendall(request("/refuse", LARGE, "Expect: 100-continue"))
         assert answer(client) == (403, b"")
@@ -50,14 +51,14 @@ def test_a_large_body_is_asked_for_only_if_the_application_reads_it(port, applic
     assert application.asked == 1 + 2
 
 
-def test_a_head_may_come_byte_by_byte(port):
+def test_a_head_may_come_byte_by_byte(port: int) -> None:
     with connect(port) as client:
         for byte in request(length=1) + b"x":
             client.sendall(bytes([byte]))
         assert answer(client) == (200, b"1 POST")
 
 
-def test_requests_that_follow_each_other_are_answered_in_order(port):
+def test_requests_that_follow_each_other_are_answered_in_order(port: int) -> None:
     with connect(port) as client:
         client.sendall(request(length=1) + b"x" + request(length=2) + b"xx" + request(length=3))
         assert [answer(client), answer(client)] == [(200, b"1 POST"), (200, b"2 POST")]
@@ -65,19 +66,19 @@ def test_requests_that_follow_each_other_are_answered_in_order(port):
         assert answer(client) == (200, b"3 POST")
 
 
-def test_a_head_without_end_is_refused(port):
+def test_a_head_without_end_is_refused(port: int) -> None:
     with connect(port) as client:
         client.sendall(b"GET / HTTP/1.1\r\n" + b"X-Long: y\r\n" * 7000)
         assert answer(client)[0] == 431
 
 
-def test_nonsense_is_refused(port):
+def test_nonsense_is_refused(port: int) -> None:
     with connect(port) as client:
         client.sendall(b"nonsense\r\n\r\n")
         assert answer(client)[0] == 400
 
 
-def test_a_client_that_takes_slowly_holds_no_thread(port):
+def test_a_client_that_takes_slowly_holds_no_thread(port: int) -> None:
     slow = []
     for _ in range(5 * THREADS):
         client = socket.socket()
@@ -93,7 +94,9 @@ def test_a_client_that_takes_slowly_holds_no_thread(port):
         client.close()
 
 
-def test_a_body_that_finds_no_space_is_refused_and_small_requests_are_not(port, monkeypatch):
+def test_a_body_that_finds_no_space_is_refused_and_small_requests_are_not(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(space: spools.DiskSpace, count: int, owners: tuple[str, ...]) -> None:
         raise OSError(28, "No space left on device")
 
@@ -106,7 +109,7 @@ def test_a_body_that_finds_no_space_is_refused_and_small_requests_are_not(port, 
         assert answer(client) == (200, b"5 POST")
 
 
-def test_space_is_given_back(monkeypatch, own_folders):
+def test_space_is_given_back(monkeypatch: pytest.MonkeyPatch, own_folders: None) -> None:
     space = spools.DiskSpace(2**17)
     for _ in range(3):
         spool = spools.Spool(space)
@@ -118,7 +121,7 @@ def test_space_is_given_back(monkeypatch, own_folders):
     assert space.left == 2**17
 
 
-def test_who_is_too_slow_is_told_and_who_says_nothing_is_dropped(port, monkeypatch):
+def test_who_is_too_slow_is_told_and_who_says_nothing_is_dropped(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buffering, "TIMEOUT_SECONDS", 0.2)
     with connect(port) as silent, connect(port) as client:
         client.sendall(request(length=1000) + b"x" * 10)
@@ -128,7 +131,7 @@ def test_who_is_too_slow_is_told_and_who_says_nothing_is_dropped(port, monkeypat
         assert silent.recv(1) == b""
 
 
-def test_bytes_buy_time_but_never_much_of_it(monkeypatch):
+def test_bytes_buy_time_but_never_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = connections.Connection(None, None, None, incoming=None, outgoing=None)
     connection.until = time.monotonic() + 10
     connection.extend_timeout(connections.BYTES_PER_SECOND)
@@ -137,20 +140,20 @@ def test_bytes_buy_time_but_never_much_of_it(monkeypatch):
     assert connection.until == pytest.approx(time.monotonic() + connections.STALL_SECONDS, abs=0.5)
 
 
-def test_what_the_client_still_sends_after_its_answer_is_not_held_against_it(port):
+def test_what_the_client_still_sends_after_its_answer_is_not_held_against_it(port: int) -> None:
     with connect(port) as client:
         client.sendall(request("/refuse", LARGE) + b"x" * (LARGE // 2))
         assert answer(client) == (403, b"")
 
 
-def test_a_folder_for_bodies_that_was_moved_away_is_made_again(port, settings):
+def test_a_folder_for_bodies_that_was_moved_away_is_made_again(port: int, settings: Settings) -> None:
     settings.FILE_UPLOAD_TEMP_DIR.rmdir()
     with connect(port) as client:
         client.sendall(request(length=LARGE) + b"x" * LARGE)
         assert answer(client) == (200, b"%d POST" % LARGE)
 
 
-def test_a_body_that_cannot_be_kept_is_answered_as_maintenance(port, settings):
+def test_a_body_that_cannot_be_kept_is_answered_as_maintenance(port: int, settings: Settings) -> None:
     settings.FILE_UPLOAD_TEMP_DIR.rmdir()
     settings.FILE_UPLOAD_TEMP_DIR.touch()
     with connect(port) as client:

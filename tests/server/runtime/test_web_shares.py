@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from server.runtime import buffering, spools
 from server.runtime.shares import UNKNOWN, Shares
@@ -66,40 +66,50 @@ def served(port: int, address: str, path: str = "/") -> int:
 
 
 @pytest.mark.parametrize("sent", [b"", b"G", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
-def test_half_sent_heads_of_one_address_keep_nobody_out(port, open_many, sent):
+def test_half_sent_heads_of_one_address_keep_nobody_out(
+    port: int, open_many: Callable[..., list[socket.socket]], sent
+) -> None:
     clients = open_many(2 * CONNECTIONS, sent)
     assert [served(port, OTHER), served(port, "127.0.0.1")] == [200, 200]
     assert is_closed(clients[0], seconds=5)
     assert not is_closed(clients[-1])
 
 
-def test_half_sent_heads_of_many_addresses_keep_nobody_out(port, open_many):
+def test_half_sent_heads_of_many_addresses_keep_nobody_out(
+    port: int, open_many: Callable[..., list[socket.socket]]
+) -> None:
     for number in range(2 * CONNECTIONS):
         open_many(1, b"GET ", f"127.0.1.{number + 1}")
     assert served(port, OTHER) == 200
 
 
-def test_kept_connections_keep_nobody_out(port, open_many):
+def test_kept_connections_keep_nobody_out(port: int, open_many: Callable[..., list[socket.socket]]) -> None:
     open_many(2 * CONNECTIONS, request())
     assert served(port, OTHER) == 200
 
 
 @pytest.mark.parametrize("sent", [request(length=10), request("/large")], ids=["stalled body", "answer not taken"])
-def test_stalled_requests_of_two_addresses_keep_nobody_out(port, open_many, sent):
+def test_stalled_requests_of_two_addresses_keep_nobody_out(
+    port: int, open_many: Callable[..., list[socket.socket]], sent
+) -> None:
     for address in ("127.0.0.1", "127.0.0.3"):
         open_many(CONNECTIONS, sent, address)
     assert served(port, OTHER) == 200
 
 
 @pytest.mark.parametrize("of_each", [1, 2, 10])
-def test_bodies_of_many_addresses_that_stall_keep_nobody_out(port, open_many, of_each):
+def test_bodies_of_many_addresses_that_stall_keep_nobody_out(
+    port: int, open_many: Callable[..., list[socket.socket]], of_each
+) -> None:
     """None of them has a large share, and all have their requests under way."""
     for number in range(2 * CONNECTIONS // of_each):
         open_many(of_each, request(length=60_000), f"127.0.1.{number + 1}")
     assert [served(port, f"127.0.2.{number + 1}") for number in range(5)] == [200] * 5
 
 
-def test_a_body_that_comes_steadily_is_not_closed_for_others(port, open_many):
+def test_a_body_that_comes_steadily_is_not_closed_for_others(
+    port: int, open_many: Callable[..., list[socket.socket]]
+) -> None:
     with connect(port, OTHER) as upload, ThreadPoolExecutor() as pool:
         upload.sendall(request(length=STEADY_PIECES * 1000))
         sent = pool.submit(send_steadily, upload)
@@ -110,7 +120,9 @@ def test_a_body_that_comes_steadily_is_not_closed_for_others(port, open_many):
         assert answer(upload) == (200, b"%d POST" % (STEADY_PIECES * 1000))
 
 
-def test_requests_under_way_are_not_closed_for_others_of_the_same_address(port, open_many):
+def test_requests_under_way_are_not_closed_for_others_of_the_same_address(
+    port: int, open_many: Callable[..., list[socket.socket]]
+) -> None:
     clients = open_many(OF_ONE, request(length=5))
     time.sleep(1)  # until every head has been read
     assert is_closed(open_many(1, b"")[0], seconds=5)
@@ -121,13 +133,15 @@ def test_requests_under_way_are_not_closed_for_others_of_the_same_address(port, 
 
 class TestBehindAProxy:
     @pytest.fixture(autouse=True)
-    def behind(self, settings: Any, port: int) -> None:
+    def behind(self, settings: Settings, port: int) -> None:
         settings.PROXIES = 1
 
     def of(self, sender: str, length: int) -> bytes:
         return request("/", length, f"X-Forwarded-For: 9.9.9.9, {sender}")
 
-    def test_the_share_is_the_senders_and_never_the_proxys(self, port, open_many):
+    def test_the_share_is_the_senders_and_never_the_proxys(
+        self, port: int, open_many: Callable[..., list[socket.socket]]
+    ) -> None:
         """What the client itself wrote into the header is ignored."""
         clients = open_many(OF_ONE, self.of("192.0.2.1", 5))
         with connect(port) as one_more, connect(port) as other:
@@ -138,7 +152,9 @@ class TestBehindAProxy:
         clients[0].sendall(b"small")
         assert answer(clients[0]) == (200, b"5 POST")
 
-    def test_a_connection_of_the_proxy_counts_for_each_sender_in_turn(self, port, open_many):
+    def test_a_connection_of_the_proxy_counts_for_each_sender_in_turn(
+        self, port: int, open_many: Callable[..., list[socket.socket]]
+    ) -> None:
         with connect(port) as proxy:
             for number in range(2 * OF_ONE):
                 proxy.sendall(self.of(f"192.0.2.{number // 2}", 5) + b"small")
@@ -156,7 +172,7 @@ class TestShares:
                 shares.update_pace(f"{address} {number}", address, is_steady=address.startswith("steady"))
         return shares
 
-    def test_the_oldest_of_whoever_holds_most_is_closed(self):
+    def test_the_oldest_of_whoever_holds_most_is_closed(self) -> None:
         shares = self.shares(few=3, many=10)
         assert shares.worst() == "many 0"
         shares.remove_waiting("many 0", "many")
@@ -173,42 +189,42 @@ class TestShares:
             ({"busy": 1, "early": 1}, "busy 0"),
         ],
     )
-    def test_whoever_holds_most_gives_way(self, held, worst):
+    def test_whoever_holds_most_gives_way(self, held, worst) -> None:
         assert self.shares(**held).worst() == worst
 
-    def test_a_newcomer_never_gives_way_to_itself(self):
+    def test_a_newcomer_never_gives_way_to_itself(self) -> None:
         shares = self.shares(new=1)
         assert shares.worst("new 0") is None
         shares = self.shares(new=1, steady=1)
         assert shares.worst("new 0") == "steady 0"
 
-    def test_an_early_one_goes_before_those_under_way_of_its_address(self):
+    def test_an_early_one_goes_before_those_under_way_of_its_address(self) -> None:
         shares = self.shares(busy=9)
         shares.enter("busy")
         shares.add_waiting("idle", "busy", idle=True)
         assert (shares.worst(), shares.worst("idle")) == ("idle", "busy 0")
 
-    def test_who_slows_down_is_not_spared_any_more(self):
+    def test_who_slows_down_is_not_spared_any_more(self) -> None:
         shares = self.shares(steady=9, busy=9)
         assert shares.worst() == "busy 0"
         for number in range(9):
             shares.update_pace(f"steady {number}", "steady", is_steady=False)
         assert shares.worst() == "steady 0"
 
-    def test_connections_that_no_longer_wait_are_forgotten(self):
+    def test_connections_that_no_longer_wait_are_forgotten(self) -> None:
         shares = self.shares(steady=1, busy=1, idle=1)
         for address in ("steady", "busy", "idle"):
             shares.remove_waiting(f"{address} 0", address)
         assert shares.worst() is None
 
-    def test_what_is_not_known_yet_has_no_share(self):
+    def test_what_is_not_known_yet_has_no_share(self) -> None:
         shares = self.shares(**{UNKNOWN: 70})
         assert shares.surplus("new", UNKNOWN) is None
         assert shares.worst() == f"{UNKNOWN} 0"
 
 
 class TestDiskSpace:
-    def test_one_owner_never_takes_more_than_it_leaves(self):
+    def test_one_owner_never_takes_more_than_it_leaves(self) -> None:
         space = spools.DiskSpace(1000)
         space.take(500, ("one",))
         with pytest.raises(spools.ShareExhausted):
@@ -220,7 +236,9 @@ class TestDiskSpace:
         space.give_back(500, ("one",))
         assert (space.left, dict(space.held)) == (1000, {})
 
-    def test_the_one_that_takes_it_is_told_and_others_upload_on(self, port, open_many, monkeypatch):
+    def test_the_one_that_takes_it_is_told_and_others_upload_on(
+        self, port: int, open_many: Callable[..., list[socket.socket]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(spools.DiskSpace, "take", limited(spools.DiskSpace.take))
         hogs = open_many(3, request(length=LARGE) + b"x" * (LARGE - 1))
         time.sleep(0.5)
@@ -232,7 +250,9 @@ class TestDiskSpace:
             assert answer(other) == (200, b"%d POST" % LARGE)
         assert not is_closed(hogs[0])
 
-    def test_addresses_that_fill_it_and_stall_give_way_to_others(self, port, open_many, monkeypatch):
+    def test_addresses_that_fill_it_and_stall_give_way_to_others(
+        self, port: int, open_many: Callable[..., list[socket.socket]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(spools.DiskSpace, "take", limited(spools.DiskSpace.take))
         monkeypatch.setattr(buffering, "HOARDING_SECONDS", 2.0)
         for number in range(5):
@@ -248,7 +268,7 @@ class TestDiskSpace:
             time.sleep(1)
         assert (statuses[0], statuses[-1]) == (429, 200)
 
-    def test_it_is_short_only_for_who_holds_less_than_others(self):
+    def test_it_is_short_only_for_who_holds_less_than_others(self) -> None:
         room = spools.DiskSpace(1000)
         room.take(500, ("one",))
         for owner, is_short in (("one", False), ("two", True)):

@@ -8,12 +8,13 @@ import pytest
 from server.errors import Refused
 from server.submissions.models import Status, Submission
 from server.submissions.services.choices import set_final, set_note
+from tests.conftest import Make
 
 NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-def scored(make: Any) -> Submission:
+def scored(make: Make) -> Submission:
     return make.submission(make.phase(finals=1), status=Status.SCORED, finished_at=NOW)
 
 
@@ -23,14 +24,14 @@ def code_of(service: Any, **arguments: Any) -> str:
     return caught.value.code
 
 
-def test_note_is_kept_as_one_tidy_line(scored):
+def test_note_is_kept_as_one_tidy_line(scored: Submission) -> None:
     set_note(submission=scored, by=scored.user, note=" two\nlines\u202e\u2800\ufe0f ")
     scored.refresh_from_db()
     assert scored.note == "two lines"
 
 
 @pytest.mark.parametrize(("note", "fits"), [("x" * 500, True), ("x" * 501, False)])
-def test_note_has_a_limit(scored, note, fits):
+def test_note_has_a_limit(scored: Submission, note, fits) -> None:
     if fits:
         assert set_note(submission=scored, by=scored.user, note=note).note == note
     else:
@@ -38,32 +39,32 @@ def test_note_has_a_limit(scored, note, fits):
 
 
 @pytest.mark.parametrize(("service", "change"), [(set_note, {"note": "x"}), (set_final, {"final": True})])
-def test_others_change_nothing(make, scored, service, change):
+def test_others_change_nothing(make: Make, scored: Submission, service, change) -> None:
     assert code_of(service, submission=scored, by=make.user(), **change) == "not_a_member"
 
 
-def test_scored_submission_can_be_chosen_and_taken_back(scored):
+def test_scored_submission_can_be_chosen_and_taken_back(scored: Submission) -> None:
     assert set_final(submission=scored, by=scored.user, final=True).final
     assert not set_final(submission=scored, by=scored.user, final=False).final
 
 
-def test_choosing_twice_is_choosing_once(scored):
+def test_choosing_twice_is_choosing_once(scored: Submission) -> None:
     set_final(submission=scored, by=scored.user, final=True)
     assert set_final(submission=scored, by=scored.user, final=True).final
 
 
-def test_more_than_the_phase_allows_cannot_be_chosen(make, scored):
+def test_more_than_the_phase_allows_cannot_be_chosen(make: Make, scored: Submission) -> None:
     set_final(submission=scored, by=scored.user, final=True)
     second = make.submission(scored.phase, scored.team, status=Status.SCORED, finished_at=NOW)
     assert code_of(set_final, submission=second, by=scored.user, final=True) == "invalid"
 
 
-def test_only_what_is_scored_can_be_chosen(make):
+def test_only_what_is_scored_can_be_chosen(make: Make) -> None:
     queued = make.submission(make.phase())
     assert code_of(set_final, submission=queued, by=queued.user, final=True) == "invalid"
 
 
-def test_choice_is_over_when_the_phase_is(scored):
+def test_choice_is_over_when_the_phase_is(scored: Submission) -> None:
     scored.phase.opens_at, scored.phase.closes_at = NOW - timedelta(days=2), NOW - timedelta(days=1)
     scored.phase.save()
     assert code_of(set_final, submission=scored, by=scored.user, final=True) == "phase_closed"

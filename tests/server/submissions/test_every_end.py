@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
@@ -17,6 +16,8 @@ from evaluator.request import ScoringRequest
 from server.submissions.defect_advice import ADVICE
 from server.submissions.models import FINISHED, Failure, Fault, QuotaEntry, Status, Submission
 from server.submissions.services import leases, lifecycle, quota, sweeping
+from tests.conftest import InlineQueue, Make
+from tests.server.documented import Api
 from tests.server.page import Page
 from worker import tasks
 from worker.limits import OutOfTime
@@ -114,12 +115,12 @@ ENDS = {
 
 
 @pytest.fixture(params=ENDS)
-def end(request: Any) -> End:
+def end(request: pytest.FixtureRequest) -> End:
     return ENDS[request.param]
 
 
 @pytest.fixture
-def ended(end: End, make: Any, inline_queue: Any, monkeypatch: pytest.MonkeyPatch) -> Submission:
+def ended(end: End, make: Make, inline_queue: InlineQueue, monkeypatch: pytest.MonkeyPatch) -> Submission:
     phase = make.phase()
     submission: Submission = make.submission(phase, make.team(phase.challenge))
     quota.charge(submission, now=submission.received_at)
@@ -159,7 +160,7 @@ def test_the_page_says_code_sentence_and_what_to_do(end: End, ended: Submission,
     assert [fault for fault, said in WHOSE.items() if said in words] == [fault for fault in WHOSE if fault == end.fault]
 
 
-def test_the_api_says_code_sentence_and_what_to_do(end: End, ended: Submission, api: Any) -> None:
+def test_the_api_says_code_sentence_and_what_to_do(end: End, ended: Submission, api: Api) -> None:
     told = api.get(f"submissions/{ended.pk}", user=ended.user).json()
     assert (told["status"], told["fault"] or "") == (end.status, end.fault)
     if ended.status == Status.FAILED:
@@ -173,7 +174,7 @@ def test_the_api_says_code_sentence_and_what_to_do(end: End, ended: Submission, 
 
 
 def test_what_is_our_fault_rings_an_alarm(
-    end: End, make: Any, inline_queue: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    end: End, make: Make, inline_queue: InlineQueue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     submission: Submission = make.submission(make.phase())
     with caplog.at_level(logging.ERROR):

@@ -4,7 +4,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
+from server.accounts.models import User
+from server.challenges.models import Phase
 from server.submissions.feedback import (
     current_evaluation,
     intervals_in,
@@ -13,7 +16,8 @@ from server.submissions.feedback import (
     with_scores,
 )
 from server.submissions.models import Submission
-from tests.server.conftest import evaluate
+from tests.conftest import Make
+from tests.server.conftest import Scored, evaluate
 
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=2)
@@ -31,34 +35,34 @@ def intervals_seen(submission: Submission, *, viewer: Any, now: datetime) -> dic
 
 
 @pytest.fixture
-def organizer(phase: Any, make: Any) -> Any:
+def organizer(phase: Phase, make: Make) -> User:
     person = make.user()
     phase.challenge.organizers.add(person)
     return person
 
 
-def test_a_participant_sees_the_public_split_only(phase: Any, make: Any, scored: Any) -> None:
+def test_a_participant_sees_the_public_split_only(phase: Phase, make: Make, scored: Scored) -> None:
     submission = scored(phase, 0.5, private=0.4)
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
 
 
-def test_all_would_give_private_away_and_stays_hidden_as_long(phase: Any, scored: Any) -> None:
+def test_all_would_give_private_away_and_stays_hidden_as_long(phase: Phase, scored: Scored) -> None:
     submission = scored(phase, 0.5, private=0.4)
     assert "all" not in scores_seen(submission, viewer=submission.user, now=NOW)
     assert set(scores_seen(submission, viewer=submission.user, now=LATER)) == {"public", "private", "all"}
 
 
-def test_an_organizer_sees_every_split_at_any_time(phase: Any, organizer: Any, scored: Any) -> None:
+def test_an_organizer_sees_every_split_at_any_time(phase: Phase, organizer: User, scored: Scored) -> None:
     submission = scored(phase, 0.5, private=0.4)
     assert set(scores_seen(submission, viewer=organizer, now=NOW)) == {"public", "private", "all"}
 
 
-def test_staff_sees_every_split(phase: Any, make: Any, scored: Any) -> None:
+def test_staff_sees_every_split(phase: Phase, make: Make, scored: Scored) -> None:
     submission = scored(phase, 0.5, private=0.4)
     assert "private" in scores_seen(submission, viewer=make.user(is_staff=True), now=NOW)
 
 
-def test_an_interval_is_as_secret_as_its_score(make: Any, scored: Any) -> None:
+def test_an_interval_is_as_secret_as_its_score(make: Make, scored: Scored) -> None:
     phase = make.phase(closes_at=NOW + timedelta(days=1))
     submission = scored(phase, 0.5, private=0.4, interval=(0.3, 0.6))
     assert set(intervals_seen(submission, viewer=submission.user, now=NOW)) == {"public"}
@@ -69,7 +73,7 @@ def test_an_interval_is_as_secret_as_its_score(make: Any, scored: Any) -> None:
     }
 
 
-def test_scores_are_rounded_for_participants_and_exact_for_organizers(make: Any, scored: Any) -> None:
+def test_scores_are_rounded_for_participants_and_exact_for_organizers(make: Make, scored: Scored) -> None:
     phase = make.phase(feedback="rounded", feedback_decimals=3)
     organizer = make.user()
     phase.challenge.organizers.add(organizer)
@@ -79,24 +83,24 @@ def test_scores_are_rounded_for_participants_and_exact_for_organizers(make: Any,
     assert scores_seen(submission, viewer=organizer, now=NOW)["public"] == {"mAP": 0.123456}
 
 
-def test_an_undefined_score_stays_null(phase: Any, scored: Any) -> None:
+def test_an_undefined_score_stays_null(phase: Phase, scored: Scored) -> None:
     submission = scored(phase, None)
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": None}}
 
 
-def test_without_an_evaluation_there_is_nothing(phase: Any, make: Any) -> None:
+def test_without_an_evaluation_there_is_nothing(phase: Phase, make: Make) -> None:
     submission = make.submission(phase)
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {}
     assert current_evaluation(submission) is None
 
 
-def test_the_evaluation_of_the_phases_signature_counts_not_the_newest(phase: Any, scored: Any) -> None:
+def test_the_evaluation_of_the_phases_signature_counts_not_the_newest(phase: Phase, scored: Scored) -> None:
     submission = scored(phase, 0.5)
     evaluate(submission, {"public": {"mAP": 0.9}}, signature="other", created_at=LATER)
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
 
 
-def test_where_none_is_of_the_phases_signature_the_newest_counts(phase: Any, scored: Any) -> None:
+def test_where_none_is_of_the_phases_signature_the_newest_counts(phase: Phase, scored: Scored) -> None:
     submission = scored(phase, 0.5, signature="first")
     evaluate(submission, {"public": {"mAP": 0.9}}, signature="second", created_at=LATER)
     evaluation = current_evaluation(submission)
@@ -105,7 +109,7 @@ def test_where_none_is_of_the_phases_signature_the_newest_counts(phase: Any, sco
 
 
 def test_many_submissions_cost_the_same_queries(
-    phase: Any, make: Any, scored: Any, django_assert_num_queries: Any
+    phase: Phase, make: Make, scored: Scored, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     team = make.team(phase.challenge)
     for number in range(5):

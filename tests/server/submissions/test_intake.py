@@ -23,6 +23,7 @@ from server.errors import Refused
 from server.submissions import queue
 from server.submissions.models import QuotaEntry, Status, Submission
 from server.submissions.services import intake
+from tests.conftest import Make
 
 NOW = datetime.now(UTC)
 HOUR = timedelta(hours=1)
@@ -34,7 +35,7 @@ def upload(content: bytes = TEXT, name: str = "mine.csv") -> ContentFile:
 
 
 @pytest.fixture
-def entrant(make: Any) -> dict[str, Any]:
+def entrant(make: Make) -> dict[str, Any]:
     """Return a member with team and open phase, the arguments of an accepted upload."""
     user, phase = make.user(), make.phase()
     return {"user": user, "team": make.team(phase.challenge, user), "phase": phase}

@@ -9,13 +9,15 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 
+from server.accounts.models import User
 from server.challenges import feedback_leakage
-from server.challenges.models import Phase
+from server.challenges.models import Phase, Team
 from server.leaderboards.queries import board, standing
 from server.submissions.feedback import intervals_in, score_access, scores_in
 from server.submissions.models import Submission
 from server.submissions.reports import visible_report
 from server.submissions.services import ladder
+from tests.conftest import Make
 from tests.server.documented import Api
 from tests.server.page import Page
 
@@ -29,7 +31,7 @@ pytestmark = pytest.mark.phase(feedback="ladder", closes_at=NOW + timedelta(days
 
 
 @pytest.fixture
-def send(phase: Any, team: Any, replicated: Any) -> Send:
+def send(phase: Phase, team: Team, replicated: Callable[..., Submission]) -> Send:
     """`send(values)`: create a submission with these replicates, and let the ladder decide."""
 
     def send(values: list[float], **fields: Any) -> Submission:
@@ -41,7 +43,7 @@ def send(phase: Any, team: Any, replicated: Any) -> Send:
 
 
 @pytest.fixture
-def viewer(team: Any) -> Any:
+def viewer(team: Team) -> User:
     return team.memberships.get().user
 
 
@@ -50,16 +52,16 @@ def shown(submission: Submission, viewer: Any, now: datetime = NOW) -> float | N
     return scores_in(fresh, score_access(fresh.phase, viewer=viewer, now=now)).get("public", {}).get("mAP")
 
 
-def test_the_first_score_of_a_team_is_shown(send: Send, viewer: Any) -> None:
+def test_the_first_score_of_a_team_is_shown(send: Send, viewer: User) -> None:
     assert shown(send(FIRST), viewer) == 0.5
 
 
-def test_a_clear_improvement_is_shown(send: Send, viewer: Any) -> None:
+def test_a_clear_improvement_is_shown(send: Send, viewer: User) -> None:
     send(FIRST)
     assert shown(send(HIGHER), viewer) == pytest.approx(0.6)
 
 
-def test_an_improvement_within_the_standard_error_shows_the_best_again(send: Send, viewer: Any) -> None:
+def test_an_improvement_within_the_standard_error_shows_the_best_again(send: Send, viewer: User) -> None:
     send(FIRST)
     best, unclear = send(HIGHER), send(NO_CLEARER)
     assert shown(unclear, viewer) == shown(best, viewer) == pytest.approx(0.6)
@@ -67,24 +69,24 @@ def test_an_improvement_within_the_standard_error_shows_the_best_again(send: Sen
     assert intervals_in(unclear, seen) == intervals_in(best, seen)
 
 
-def test_a_worse_one_shows_the_best_again(send: Send, viewer: Any) -> None:
+def test_a_worse_one_shows_the_best_again(send: Send, viewer: User) -> None:
     send(HIGHER)
     assert shown(send(FIRST), viewer) == pytest.approx(0.6)
 
 
-def test_teams_are_compared_with_themselves_only(send: Send, phase: Any, make: Any) -> None:
+def test_teams_are_compared_with_themselves_only(send: Send, phase: Phase, make: Make) -> None:
     send(HIGHER)
     other = make.team(phase.challenge)
     assert shown(send(FIRST, team=other), other.memberships.get().user) == 0.5
 
 
-def test_a_baseline_is_shown_as_it_is(send: Send, phase: Any, make: Any, viewer: Any) -> None:
+def test_a_baseline_is_shown_as_it_is(send: Send, phase: Phase, make: Make, viewer: User) -> None:
     nobody = make.team(phase.challenge, is_baseline=True)
     send(HIGHER, team=nobody)
     assert shown(send(FIRST, team=nobody), viewer) == 0.5
 
 
-def test_what_was_decided_stays(send: Send, viewer: Any) -> None:
+def test_what_was_decided_stays(send: Send, viewer: User) -> None:
     send(FIRST)
     unclear = send([0.3, 0.51, 0.72])
     send(HIGHER)
@@ -92,20 +94,20 @@ def test_what_was_decided_stays(send: Send, viewer: Any) -> None:
     assert shown(unclear, viewer) == 0.5
 
 
-def test_organizers_see_every_score_at_once(send: Send, phase: Any, make: Any) -> None:
+def test_organizers_see_every_score_at_once(send: Send, phase: Phase, make: Make) -> None:
     organizer = make.user()
     phase.challenge.organizers.add(organizer)
     send(HIGHER)
     assert shown(send(FIRST), organizer) == 0.5
 
 
-def test_when_the_phase_is_over_everybody_sees_every_score(send: Send, viewer: Any) -> None:
+def test_when_the_phase_is_over_everybody_sees_every_score(send: Send, viewer: User) -> None:
     send(HIGHER)
     assert shown(send(FIRST), viewer, LATER) == 0.5
 
 
 def test_until_it_is_compared_a_score_stands_nowhere(
-    phase: Any, team: Any, viewer: Any, send: Send, replicated: Any, api: Api, client: Client
+    phase: Phase, team: Team, viewer: User, send: Send, replicated: Callable[..., Submission], api: Api, client: Client
 ) -> None:
     send(FIRST)
     waiting = replicated(phase, [0.9, 0.9123, 0.93], team=team, stage="bootstrapping")
@@ -123,7 +125,7 @@ def test_until_it_is_compared_a_score_stands_nowhere(
 
 
 def test_what_is_not_shown_is_on_no_page_no_board_and_in_no_file(
-    phase: Any, viewer: Any, send: Send, api: Api, client: Client
+    phase: Phase, viewer: User, send: Send, api: Api, client: Client
 ) -> None:
     best, unclear = send(HIGHER), send([0.4, 0.61437, 0.85])
     client.force_login(viewer)
@@ -140,7 +142,9 @@ def test_what_is_not_shown_is_on_no_page_no_board_and_in_no_file(
     assert api.get(f"submissions/{unclear.pk}", user=viewer).json()["scores_of"] == str(best.pk)
 
 
-def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(phase: Any, viewer: Any, send: Send, make: Any) -> None:
+def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(
+    phase: Phase, viewer: User, send: Send, make: Make
+) -> None:
     best, _ = send(HIGHER), send(NO_CLEARER)
     send([0.6, 0.61, 0.62], team=make.team(phase.challenge, name="Other"))
     rows = board(phase, split="public", viewer=viewer).rows
@@ -152,7 +156,7 @@ def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(phase: Any, viewe
 
 @pytest.mark.parametrize(("margin", "is_shown"), [(1, True), (2, False), (1.5, False), (1.2, True)])
 def test_the_margin_is_a_parameter_of_the_phase(
-    margin: float, is_shown: bool, send: Send, phase: Any, viewer: Any
+    margin: float, is_shown: bool, send: Send, phase: Phase, viewer: User
 ) -> None:
     """It is better by 0.025, and the standard error of the differences is about 0.018: between one and two."""
     phase.ladder_standard_errors = margin
@@ -160,30 +164,30 @@ def test_the_margin_is_a_parameter_of_the_phase(
     assert (shown(send([0.505, 0.53, 0.54]), viewer) == pytest.approx(0.525)) == is_shown
 
 
-def test_a_new_phase_has_two_standard_errors(phase: Any) -> None:
+def test_a_new_phase_has_two_standard_errors(phase: Phase) -> None:
     assert phase.ladder_standard_errors == 2
     assert "more than 2 standard errors of the difference" in feedback_leakage.feedback_text(phase)
 
 
 @pytest.mark.parametrize("margin", [0, -1, 11])
-def test_a_margin_that_makes_no_sense_is_refused(margin: float, phase: Any) -> None:
+def test_a_margin_that_makes_no_sense_is_refused(margin: float, phase: Phase) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         Phase.objects.update(ladder_standard_errors=margin)
 
 
-def test_a_file_that_is_not_shown_says_by_how_much_it_would_have_to_be_better(send: Send, phase: Any) -> None:
+def test_a_file_that_is_not_shown_says_by_how_much_it_would_have_to_be_better(send: Send, phase: Phase) -> None:
     phase.ladder_standard_errors = 1.5
     send(HIGHER)
     unclear = send(NO_CLEARER)
     assert "by more than 1.5 standard errors of the difference" in standing(unclear, now=NOW).why_not
 
 
-def test_the_data_page_says_that_the_ladder_needs_controlled_registration(phase: Any, client: Client) -> None:
+def test_the_data_page_says_that_the_ladder_needs_controlled_registration(phase: Phase, client: Client) -> None:
     words = Page(client.get(f"/challenges/{phase.challenge.slug}/data")).words
     assert "only works if registration is controlled, because every new account sees the exact score" in words
 
 
-def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase: Any, client: Client) -> None:
+def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase: Phase, client: Client) -> None:
     words = Page(client.get(f"/challenges/{phase.challenge.slug}/data")).words
     assert "only if it beats your team's best" in words
     assert "the quota is the real limit" in words

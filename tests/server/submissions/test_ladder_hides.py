@@ -2,14 +2,17 @@
 
 import re
 import struct
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from server.challenges.models import Phase
 from server.submissions.models import Replicates, Score, Submission
 from server.submissions.services import ladder
+from tests.conftest import Make
 from tests.server.documented import Api
 
 NOW = datetime.now(UTC)
@@ -25,7 +28,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, feedback="ladder", close
 
 
 @pytest.fixture
-def entries(phase: Any, make: Any, replicated: Any) -> list[Submission]:
+def entries(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> list[Submission]:
     """Create a rival's submission, the team's best, and a hidden one."""
     rival, team = make.team(phase.challenge, name="Rivals"), make.team(phase.challenge, name="Owls")
     found = [
@@ -83,7 +86,7 @@ def test_whatever_is_hidden_the_answers_are_the_same(
     assert [address for address in before if before[address] != after[address]] == []
 
 
-def test_organizers_see_the_difference(entries: list[Submission], make: Any, client: Client, api: Api) -> None:
+def test_organizers_see_the_difference(entries: list[Submission], make: Make, client: Client, api: Api) -> None:
     """This shows that the test above can fail."""
     organizer = make.user(is_staff=True)
     before = served(client, api, organizer, entries)

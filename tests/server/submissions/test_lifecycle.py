@@ -1,15 +1,18 @@
 """Claim, prolong, record, reject, fail, release, cancel: each works once, and never after the lease is lost."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.test import Client
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.errors import Refused
 from server.submissions.models import Evaluation, Failure, QuotaEntry, Score, Status, Submission
 from server.submissions.services import leases, lifecycle, quota
+from tests.conftest import InlineQueue, Make
 
 FINDINGS = {"errors": [{"code": "not_finite", "line": 3}], "total": 1, "counts": {"not_finite": 1}, "notices": []}
 PARTICULARS = {"headline": "mAP", "classes": [{"label": "/m/0jbk", "ap": 0.5}]}
@@ -27,7 +30,7 @@ REPORT = {
 
 
 @pytest.fixture
-def queued(make: Any) -> Submission:
+def queued(make: Make) -> Submission:
     """Create a queued submission whose quota is charged, as an upload leaves it."""
     submission = make.submission(make.phase())
     quota.charge(submission, now=submission.received_at)
@@ -69,28 +72,28 @@ def balance(submission: Submission) -> int:
     return sum(QuotaEntry.objects.filter(submission=submission).values_list("amount", flat=True))
 
 
-def test_claim_of_a_queued_submission_is_leased_to_the_claimant(queued, settings):
+def test_claim_of_a_queued_submission_is_leased_to_the_claimant(queued: Submission, settings: Settings) -> None:
     claimed = leases.claim(Submission, queued.pk)
     assert (claimed.status, claimed.attempts) == (Status.RUNNING, 1)
     assert claimed.lease_until - claimed.started_at == timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def test_claim_of_a_running_submission_is_none(running):
+def test_claim_of_a_running_submission_is_none(running: Submission) -> None:
     assert leases.claim(Submission, running.pk) is None
     assert now_of(running).attempts == 1
 
 
-def test_claim_of_an_unknown_submission_is_none(db):
+def test_claim_of_an_unknown_submission_is_none(db: None) -> None:
     assert leases.claim(Submission, uuid4()) is None
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_claim_of_a_finished_submission_is_none(running, end):
+def test_claim_of_a_finished_submission_is_none(running: Submission, end: Callable[[Submission], bool]) -> None:
     end(running)
     assert leases.claim(Submission, running.pk) is None
 
 
-def test_beat_prolongs_the_lease_and_tells_the_stage(running):
+def test_beat_prolongs_the_lease_and_tells_the_stage(running: Submission) -> None:
     Submission.objects.filter(pk=running.pk).update(lease_until=running.started_at)
     assert lifecycle.report_progress(running, stage="matching", progress=0.25)
     row = now_of(running)
@@ -99,18 +102,18 @@ def test_beat_prolongs_the_lease_and_tells_the_stage(running):
 
 
 @pytest.mark.parametrize(("told", "kept"), [(-0.1, 0.0), (1.0000001, 1.0)])
-def test_beat_keeps_progress_a_fraction(running, told, kept):
+def test_beat_keeps_progress_a_fraction(running: Submission, told: float, kept: float) -> None:
     lifecycle.report_progress(running, stage="scoring", progress=told)
     assert now_of(running).progress == kept
 
 
-def test_beat_of_a_lost_lease_is_false_and_prolongs_nothing(stale):
+def test_beat_of_a_lost_lease_is_false_and_prolongs_nothing(stale: Submission) -> None:
     before = now_of(stale).lease_until
     assert not lifecycle.report_progress(stale, stage="matching", progress=0.5)
     assert now_of(stale).lease_until == before
 
 
-def test_record_writes_each_number_into_a_column(running):
+def test_record_writes_each_number_into_a_column(running: Submission) -> None:
     assert record(running)
     scores = Score.objects.filter(evaluation__submission=running)
     assert set(scores.values_list("split", "metric", "value", "low", "high")) == {
@@ -120,7 +123,7 @@ def test_record_writes_each_number_into_a_column(running):
     }
 
 
-def test_record_keeps_classes_and_notices_but_no_number_twice(running):
+def test_record_keeps_classes_and_notices_but_no_number_twice(running: Submission) -> None:
     record(running)
     evaluation = Evaluation.objects.get(submission=running)
     assert evaluation.report["splits"]["public"] == PARTICULARS
@@ -128,7 +131,7 @@ def test_record_keeps_classes_and_notices_but_no_number_twice(running):
     assert evaluation.cpu_seconds == 1.5
 
 
-def test_record_ends_the_run(running):
+def test_record_ends_the_run(running: Submission) -> None:
     record(running)
     row = now_of(running)
     assert (row.status, row.progress, row.lease_token) == (Status.SCORED, 1.0, None)
@@ -136,19 +139,21 @@ def test_record_ends_the_run(running):
 
 
 @pytest.mark.parametrize(("replicates", "stage", "asked"), [(1000, "bootstrapping", 1), (0, "", 0)])
-def test_record_asks_for_intervals_where_there_are_to_be_any(running, settings, replicates, stage, asked):
+def test_record_asks_for_intervals_where_there_are_to_be_any(
+    running: Submission, settings: Settings, replicates: int, stage: str, asked: Client
+) -> None:
     settings.INTERVAL_REPLICATES = replicates
     record(running)
     assert (now_of(running).stage, running.reruns.scoring().filter(truth=running.phase.truth).count()) == (stage, asked)
 
 
-def test_scored_submission_keeps_its_charge(running):
+def test_scored_submission_keeps_its_charge(running: Submission) -> None:
     record(running)
     assert balance(running) == 1
 
 
 @pytest.mark.parametrize("end", [record, reject, fail, leases.release])
-def test_holder_of_a_lost_lease_writes_nothing(stale, end):
+def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: Callable[[Submission], bool]) -> None:
     assert end(stale) is False
     assert now_of(stale).status == Status.RUNNING
     assert not Evaluation.objects.exists()
@@ -157,40 +162,44 @@ def test_holder_of_a_lost_lease_writes_nothing(stale, end):
 
 @pytest.mark.parametrize("again", [record, reject, fail, leases.release])
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_does_not_end_twice(running, end, again):
+def test_what_ended_does_not_end_twice(
+    running: Submission, end: Callable[[Submission], bool], again: Callable[[Submission], bool]
+) -> None:
     end(running)
     status, paid = now_of(running).status, balance(running)
     assert again(running) is False
     assert (now_of(running).status, balance(running)) == (status, paid)
 
 
-def test_evaluation_is_not_left_behind_when_scores_cannot_be_written(running):
+def test_evaluation_is_not_left_behind_when_scores_cannot_be_written(running: Submission) -> None:
     broken = {**REPORT, "splits": {"sideways": REPORT["splits"]["all"]}}
     with pytest.raises(Exception, match="score_split_is_known"):
         lifecycle.record(running, truth=running.phase.truth, report=broken, cpu_seconds=0.0)
     assert now_of(running).status == Status.RUNNING
 
 
-def test_rejected_file_shows_its_problems_and_costs_nothing(running):
+def test_rejected_file_shows_its_problems_and_costs_nothing(running: Submission) -> None:
     assert reject(running)
     row = now_of(running)
     assert (row.status, row.fault, row.problems) == (Status.REJECTED, "participant", FINDINGS)
     assert balance(running) == 0
 
 
-def test_rejected_attempt_stays_counted(running):
+def test_rejected_attempt_stays_counted(running: Submission) -> None:
     reject(running)
     state = quota.state(team=running.team, phase=running.phase, now=datetime.now(UTC))
     assert (state.used, state.attempts_per_day - state.attempts_left) == (0, 1)
 
 
-def test_failure_is_tried_again_while_attempts_are_left(running, inline_queue, django_capture_on_commit_callbacks):
+def test_failure_is_tried_again_while_attempts_are_left(
+    running: Submission, inline_queue: InlineQueue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         assert fail(running, final=False)
     assert (now_of(running).status, inline_queue.sent, balance(running)) == (Status.QUEUED, [running.pk], 1)
 
 
-def test_third_failure_is_failed_with_the_quota_given_back(running, settings):
+def test_third_failure_is_failed_with_the_quota_given_back(running: Submission, settings: Settings) -> None:
     running.attempts = settings.EVALUATION_ATTEMPTS
     fail(running, final=False)
     row = now_of(running)
@@ -199,66 +208,68 @@ def test_third_failure_is_failed_with_the_quota_given_back(running, settings):
 
 
 @pytest.mark.parametrize("code", [Failure.OUT_OF_MEMORY, Failure.OUT_OF_TIME])
-def test_file_that_needs_more_than_a_file_may_costs_quota(running, code):
+def test_file_that_needs_more_than_a_file_may_costs_quota(running: Submission, code: str) -> None:
     lifecycle.fail(running, code=code, sentence="too much", final=True)
     assert (now_of(running).fault, balance(running)) == ("participant", 1)
 
 
-def test_final_failure_is_not_tried_again(running):
+def test_final_failure_is_not_tried_again(running: Submission) -> None:
     fail(running, final=True)
     assert now_of(running).status == Status.FAILED
 
 
-def test_failure_raises_an_alarm_in_the_log(running, caplog):
+def test_failure_raises_an_alarm_in_the_log(running: Submission, caplog: pytest.LogCaptureFixture) -> None:
     fail(running)
     assert [(line.levelname, str(running.pk) in line.getMessage()) for line in caplog.records] == [("ERROR", True)]
 
 
-def test_long_reason_of_a_failure_is_cut_to_its_column(running):
+def test_long_reason_of_a_failure_is_cut_to_its_column(running: Submission) -> None:
     lifecycle.fail(running, code=Failure.ACCIDENT, sentence="x" * 1000, final=True)
     assert len(now_of(running).failure) == 300
 
 
 def test_released_submission_is_queued_and_its_attempt_does_not_count(
-    running, inline_queue, django_capture_on_commit_callbacks
-):
+    running: Submission, inline_queue: InlineQueue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         assert leases.release(running)
     row = now_of(running)
     assert (row.status, row.attempts, inline_queue.sent) == (Status.QUEUED, 0, [running.pk])
 
 
-def test_cancelled_while_queued_costs_nothing(make, queued):
+def test_cancelled_while_queued_costs_nothing(make: Make, queued: Submission) -> None:
     assert lifecycle.cancel(submission=queued, by=make.user()).status == Status.CANCELLED
     assert balance(queued) == 0
 
 
-def test_cancelled_while_running_stays_charged(make, running):
+def test_cancelled_while_running_stays_charged(make: Make, running: Submission) -> None:
     assert lifecycle.cancel(submission=running, by=make.user()).status == Status.CANCELLED
     assert balance(running) == 1
 
 
 @pytest.mark.parametrize("put_back", [leases.release_as_large, leases.release, partial(fail, final=False)])
-def test_cancelled_in_the_queue_after_scoring_has_begun_stays_charged(make, running, put_back):
+def test_cancelled_in_the_queue_after_scoring_has_begun_stays_charged(
+    make: Make, running: Submission, put_back
+) -> None:
     assert put_back(running)
     assert now_of(running).status == Status.QUEUED
     lifecycle.cancel(submission=running, by=make.user())
     assert balance(running) == 1
 
 
-def test_cancelled_while_its_file_cannot_be_read_costs_nothing(make, running):
-    assert lifecycle.postpone(running, pause=timedelta(seconds=30))
+def test_cancelled_while_its_file_cannot_be_read_costs_nothing(make: Make, running: Submission) -> None:
+    assert leases.postpone(running, pause=timedelta(seconds=30))
     lifecycle.cancel(submission=running, by=make.user())
     assert balance(running) == 0
 
 
-def test_worker_of_a_cancelled_submission_records_nothing(make, running):
+def test_worker_of_a_cancelled_submission_records_nothing(make: Make, running: Submission) -> None:
     lifecycle.cancel(submission=now_of(running), by=make.user())
     assert not record(running)
     assert not lifecycle.report_progress(running, stage="scoring", progress=0.9)
 
 
-def test_cancelling_twice_is_cancelling_once(make, queued):
+def test_cancelling_twice_is_cancelling_once(make: Make, queued: Submission) -> None:
     user = make.user()
     lifecycle.cancel(submission=queued, by=user)
     assert lifecycle.cancel(submission=queued, by=user).status == Status.CANCELLED
@@ -266,14 +277,14 @@ def test_cancelling_twice_is_cancelling_once(make, queued):
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_is_not_cancellable(make, running, end):
+def test_what_ended_is_not_cancellable(make: Make, running: Submission, end: Callable[[Submission], bool]) -> None:
     end(running)
     with pytest.raises(Refused) as caught:
         lifecycle.cancel(submission=running, by=make.user())
     assert caught.value.code == "not_cancellable"
 
 
-def test_baseline_that_is_rejected_gives_nothing_back(make):
+def test_baseline_that_is_rejected_gives_nothing_back(make: Make) -> None:
     submission = make.submission(make.phase())
     claimed = leases.claim(Submission, submission.pk)
     assert reject(claimed)

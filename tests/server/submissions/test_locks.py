@@ -8,6 +8,7 @@ from django.db import connection
 
 from server.submissions.models import QuotaEntry, Status, Submission
 from server.submissions.services import leases, lifecycle, quota
+from tests.conftest import Make
 from tests.server.documented import Api
 
 LOCK = "/* locked */"
@@ -35,7 +36,7 @@ class Order:
 
 
 @pytest.mark.parametrize("change", [{"note": "n"}, {"final": True}, {"note": "n", "final": True}])
-def test_a_change_waits_for_its_team_before_the_log(api: Api, make: Any, change: dict[str, Any]) -> None:
+def test_a_change_waits_for_its_team_before_the_log(api: Api, make: Make, change: dict[str, Any]) -> None:
     submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
     api.get("challenges", user=submission.user)  # with a token, whose creation is logged too
     with connection.execute_wrapper(order := Order()):
@@ -64,7 +65,7 @@ class Sweeper:
         running.update(status=Status.QUEUED, stage="", **leases.NO_LEASE)
 
 
-def test_cancelling_meets_the_sweeper_and_is_done(make: Any) -> None:
+def test_cancelling_meets_the_sweeper_and_is_done(make: Make) -> None:
     submission = make.submission(make.phase())
     quota.charge(submission, now=NOW)
     running = leases.claim(Submission, submission.pk)

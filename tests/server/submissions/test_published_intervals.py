@@ -1,7 +1,7 @@
 """Only organizers see exact ends of intervals; no page, file or response shows them to others."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,11 +9,12 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
-from server.challenges.models import Phase
+from server.challenges.models import Phase, Team
 from server.leaderboards.queries import board
 from server.submissions.feedback import score_access
 from server.submissions.models import Submission
-from tests.server.conftest import explain
+from tests.conftest import Make
+from tests.server.conftest import Scored, explain
 from tests.server.documented import Api
 
 NOW = datetime.now(UTC)
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + timedelt
 
 
 @pytest.fixture
-def entries(phase: Phase, team: Any, make: Any, replicated: Any) -> list[Submission]:
+def entries(phase: Phase, team: Team, make: Make, replicated: Callable[..., Submission]) -> list[Submission]:
     """Create two submissions of the team and one of another team."""
     report = {"splits": {"public": {"classes": [{"label": "/m/1", "name": "Cat", "ap": 0.5, "truths": 1.0}]}}}
     own = [replicated(phase, values, team=team, private=PRIVATE, report=report) for values in (DRAWN, OTHER)]
@@ -61,7 +62,7 @@ def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -
 
 @pytest.mark.parametrize("is_over", [False, True])
 def test_no_participant_is_told_exact_ends(
-    is_over: bool, entries: list[Submission], team: Any, client: Client, api: Api
+    is_over: bool, entries: list[Submission], team: Team, client: Client, api: Api
 ) -> None:
     if is_over:
         Phase.objects.update(closes_at=NOW - timedelta(seconds=1))
@@ -81,7 +82,7 @@ def test_no_viewer_is_told_exact_ends(entries: list[Submission], client: Client,
     assert answer["results"][0]["interval"] == [0.412, 0.588]
 
 
-def test_organizers_are_told_exact_ends(entries: list[Submission], make: Any, client: Client, api: Api) -> None:
+def test_organizers_are_told_exact_ends(entries: list[Submission], make: Make, client: Client, api: Api) -> None:
     organizer = make.user()
     entries[0].phase.challenge.organizers.add(organizer)
     client.force_login(organizer)
@@ -104,14 +105,14 @@ def test_the_band_of_a_board_is_drawn_from_what_is_published(
     assert bands.findall(before) == bands.findall(client.get("/challenges/c/leaderboard").content) != []
 
 
-def test_rounded_feedback_rounds_ends_outward_too(make: Any, scored: Any) -> None:
+def test_rounded_feedback_rounds_ends_outward_too(make: Make, scored: Scored) -> None:
     phase = make.phase(feedback="rounded", feedback_decimals=1)
     scored(phase, 0.5, interval=(0.48, 0.52))
     (row,) = board(phase, split="public", viewer=AnonymousUser()).rows
     assert (row.score, row.interval) == (0.5, (0.4, 0.6))
 
 
-def test_a_shown_score_lies_in_its_shown_interval(make: Any, scored: Any) -> None:
+def test_a_shown_score_lies_in_its_shown_interval(make: Make, scored: Scored) -> None:
     phase = make.phase(feedback="rounded", feedback_decimals=2)
     for score, ends in ((0.1249, (0.1241, 0.1251)), (0.1251, (0.125, 0.1252)), (1.0, (0.987, 1.0))):
         scored(phase, score, interval=ends)
@@ -121,7 +122,7 @@ def test_a_shown_score_lies_in_its_shown_interval(make: Any, scored: Any) -> Non
 
 
 def test_the_verdict_of_a_comparison_follows_what_is_shown(
-    phase: Phase, team: Any, replicated: Any, client: Client
+    phase: Phase, team: Team, replicated: Callable[..., Submission], client: Client
 ) -> None:
     """The exact interval of the difference begins at 0.0001, the shown one at 0."""
     b = replicated(phase, [0.5001, 0.7] * 100, team=team)

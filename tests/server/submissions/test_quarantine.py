@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
@@ -13,9 +12,11 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from server.challenges.models import Phase
 from server.submissions.models import Submission
 from server.submissions.services import quarantine, sweeping
 from server.submissions.services.sweeping import sweep
+from tests.conftest import Make
 
 Storing = Callable[..., Path]
 DAY_HOURS = 24.0
@@ -47,24 +48,33 @@ def upload(truths: Path) -> Storing:
 
 
 def aside(path: Path) -> Path:
-    """Return the path of an upload in quarantine."""
-    return path.parent.parent / "quarantine" / "submissions" / path.name
+    """Return the path of an upload that was quarantined today."""
+    return path.parent.parent / "quarantine" / "submissions" / f"{datetime.now(UTC):%Y-%m-%d}" / path.name
 
 
-def test_old_upload_without_a_row_is_moved_and_kept(upload):
+def days_later(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
+    """Let so many days pass for the quarantine."""
+    monkeypatch.setattr(quarantine, "today", lambda: (datetime.now(UTC) + timedelta(days=days)).date())
+
+
+def test_old_upload_without_a_row_is_moved_and_kept(upload: Storing) -> None:
     path = upload()
     assert sweep().quarantined == 1
     assert (path.exists(), aside(path).read_bytes()) == (False, b"content")
 
 
 @pytest.mark.parametrize(("hours", "moved"), [(0.9, 0), (1.1, 1)])
-def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(upload, monkeypatch, hours, moved):
+def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(
+    upload: Storing, monkeypatch: pytest.MonkeyPatch, hours: float, moved: Phase
+) -> None:
     upload(hours=hours)
     monkeypatch.setattr(sweeping, "database_now", lambda: datetime.now(UTC) + timedelta(hours=12))
     assert sweep().quarantined == moved
 
 
-def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(upload, monkeypatch):
+def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(
+    upload: Storing, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = upload()
     known = quarantine.StoredFolder.known
 
@@ -76,22 +86,22 @@ def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(upload, mo
     assert sweep().quarantined == 0
 
 
-def test_old_upload_with_a_row_is_left_alone(truths, make):
+def test_old_upload_with_a_row_is_left_alone(truths: Path, make: Make) -> None:
     path = aged(Path(make.submission(make.phase()).file.path), hours=25)
     assert sweep().quarantined == 0
     assert path.exists()
 
 
 @pytest.mark.parametrize(("hours", "moved"), [(25, 1), (23, 0)])
-def test_old_truth_without_a_row_is_moved(truths, hours, moved):
+def test_old_truth_without_a_row_is_moved(truths: Path, hours: float, moved: Phase) -> None:
     (truths / "stray.podium").touch()
     aged(truths / "stray.podium", hours=hours)
     assert sweep().quarantined == moved
-    assert (truths / "quarantine" / "stray.podium").exists() == moved
+    assert len([*truths.glob("quarantine/*/stray.podium")]) == moved
 
 
 @pytest.mark.parametrize("field", ["prepared", "source"])
-def test_old_truth_with_a_row_is_left_alone(truths, make, field):
+def test_old_truth_with_a_row_is_left_alone(truths: Path, make: Make, field: str) -> None:
     make.phase().truths.update(**{field: "known"})
     (truths / "known").touch()
     aged(truths / "known", hours=25)
@@ -99,7 +109,7 @@ def test_old_truth_with_a_row_is_left_alone(truths, make, field):
 
 
 @pytest.mark.parametrize(("known", "hours", "moved"), [(False, 25, 1), (False, 23, 0), (True, 25, 0)])
-def test_draws_go_with_their_truth(truths, make, known, hours, moved):
+def test_draws_go_with_their_truth(truths: Path, make: Make, known: list[str], hours: float, moved: Phase) -> None:
     truth = make.phase().truth
     if not known:
         truth.delete()
@@ -111,7 +121,7 @@ def test_draws_go_with_their_truth(truths, make, known, hours, moved):
     assert (sweep().quarantined, draws.exists()) == (moved, not moved)
 
 
-def test_older_rows_beside_newer_files_lose_nothing(truths, make):
+def test_older_rows_beside_newer_files_lose_nothing(truths: Path, make: Make) -> None:
     """After a restored backup the sweeper runs before anyone notices; then the newer rows come back."""
     phase = make.phase()
     newer = [make.submission(phase) for _ in range(5)]
@@ -125,33 +135,128 @@ def test_older_rows_beside_newer_files_lose_nothing(truths, make):
     assert all(path.exists() for path in paths)
 
 
-@pytest.mark.parametrize(("days", "removed"), [(29.9, 0), (30.1, 1)])
-def test_nothing_is_deleted_before_its_time(upload, days, removed):
+@pytest.mark.parametrize(("days", "removed"), [(30, 0), (31, 1)])
+def test_nothing_is_deleted_before_its_time(
+    upload: Storing, days: int, removed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = upload()
     sweep()
-    aged(aside(path), hours=days * DAY_HOURS)
+    days_later(monkeypatch, days)
     assert sweep().removed == removed
     assert aside(path).exists() != removed
+    assert aside(path).parent.exists() != removed
 
 
-def test_time_in_quarantine_begins_with_it(upload):
+def test_a_sweeper_killed_after_the_move_shortens_no_time_in_quarantine(
+    upload: Storing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = upload(hours=100 * DAY_HOURS)
+    rename = Path.rename
+
+    def rename_and_end(source: Path, target: Path) -> None:
+        rename(source, target)
+        raise SystemExit
+
+    with monkeypatch.context() as killed:
+        killed.setattr(Path, "rename", rename_and_end)
+        with pytest.raises(SystemExit):
+            sweep()
+    assert sweep().removed == 0
+    assert aside(path).read_bytes() == b"content"
+
+
+def test_a_time_that_cannot_be_set_shortens_no_time_in_quarantine(
+    upload: Storing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = upload(hours=100 * DAY_HOURS)
+
+    def refuse(*words: object, **options: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(quarantine.os, "utime", refuse)
+    assert [(one.quarantined, one.removed) for one in (sweep(), sweep())] == [(1, 0), (0, 0)]
+    assert aside(path).read_bytes() == b"content"
+
+
+def test_files_quarantined_before_there_were_days_are_kept_from_now_on(upload: Storing, truths: Path) -> None:
+    path = upload(hours=100 * DAY_HOURS)
+    before = aside(path).parent.parent / path.name
+    before.parent.mkdir(parents=True)
+    path.rename(before)
+    draws = truths / "quarantine" / "truth.draws"
+    draws.mkdir(parents=True)
+    (draws / "weights").touch()
+    aged(draws, hours=100 * DAY_HOURS)
+    assert {one.title for one in quarantine.quarantined()} == {"submissions/stray", "truths/truth.draws"}
+    assert (sweep().removed, aside(path).read_bytes()) == (0, b"content")
+    assert len([*truths.glob("quarantine/*/truth.draws/weights")]) == 1
+
+
+def test_a_file_that_cannot_be_moved_keeps_the_sweeper_from_no_other(
+    upload: Storing, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    paths = [upload(name) for name in ("first", "second", "third")]
+    rename = Path.rename
+
+    def refuse_first(path: Path, target: Path) -> None:
+        if path.name == "first":
+            raise PermissionError(13, "Permission denied")
+        rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse_first)
+    assert sweep().quarantined == 2
+    assert [path.exists() for path in paths] == [True, False, False]
+    assert f"alarm: {paths[0]} cannot be moved" in caplog.text
+
+
+def test_a_file_that_cannot_be_removed_keeps_the_sweeper_from_no_other(
+    upload: Storing, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    paths = [upload(name) for name in ("first", "second")]
+    sweep()
+    unlink = Path.unlink
+
+    def refuse_first(path: Path, **options: bool) -> None:
+        if path.name == "first":
+            raise PermissionError(13, "Permission denied")
+        unlink(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", refuse_first)
+    days_later(monkeypatch, 31)
+    assert sweep().removed == 1
+    assert [aside(path).exists() for path in paths] == [True, False]
+    assert f"alarm: {aside(paths[0])} cannot be removed" in caplog.text
+
+
+def test_a_file_never_replaces_another_of_its_name_in_quarantine(upload: Storing) -> None:
+    path = upload()
+    sweep()
+    upload().write_bytes(b"newer")
+    aged(path, hours=25)
+    assert sweep().quarantined == 0
+    assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"newer")
+
+
+def test_time_in_quarantine_begins_with_it(upload: Storing) -> None:
     path = upload(hours=100 * DAY_HOURS)
     sweep()
     assert sweep().removed == 0
     assert aside(path).exists()
 
 
-def test_file_of_a_row_is_never_deleted_from_quarantine(upload, make):
+def test_file_of_a_row_is_never_deleted_from_quarantine(
+    upload: Storing, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = upload()
     sweep()
     make.submission(make.phase(), file=f"submissions/{path.name}")
     path.write_bytes(b"another of the same name")  # so that it cannot be restored
-    aged(aside(path), hours=100 * DAY_HOURS)
+    days_later(monkeypatch, 100)
     sweep()
     assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"another of the same name")
 
 
-def test_command_lists_what_is_kept_and_until_when(upload, capsys):
+def test_command_lists_what_is_kept_and_until_when(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
     upload("abc")
     sweep()
     call_command("quarantine")
@@ -160,7 +265,7 @@ def test_command_lists_what_is_kept_and_until_when(upload, capsys):
     assert f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d}" in out
 
 
-def test_command_puts_back_what_is_named(upload, capsys):
+def test_command_puts_back_what_is_named(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = upload("one"), upload("other")
     sweep()
     call_command("quarantine", "submissions/one", restore=True)
@@ -168,19 +273,36 @@ def test_command_puts_back_what_is_named(upload, capsys):
     assert sweep().quarantined == 0, "it has an hour for its row to be restored"
 
 
-def test_command_puts_back_everything(upload):
+@pytest.mark.parametrize(("names", "more"), [(["submissions/one"], {}), ([], {"all": True}), (["no/such"], {})])
+def test_command_refuses_to_restore_without_being_told(upload: Storing, names: list[str], more: list[str]) -> None:
+    path = upload("one")
+    sweep()
+    with pytest.raises(CommandError, match="are for --restore"):
+        call_command("quarantine", *names, **more)
+    assert not path.exists()
+
+
+def test_command_refuses_names_beside_all(upload: Storing) -> None:
+    path = upload("one")
+    sweep()
+    with pytest.raises(CommandError, match="not both"):
+        call_command("quarantine", "submissions/one", restore=True, all=True)
+    assert not path.exists()
+
+
+def test_command_puts_back_everything(upload: Storing) -> None:
     paths = [upload(name) for name in ("one", "other")]
     sweep()
     call_command("quarantine", restore=True, all=True)
     assert all(path.exists() for path in paths)
 
 
-def test_command_says_what_it_does_not_find(upload):
+def test_command_says_what_it_does_not_find(upload: Storing) -> None:
     with pytest.raises(CommandError, match="submissions/none is not in quarantine"):
         call_command("quarantine", "submissions/none", restore=True)
 
 
-def test_command_records_who_put_something_back(upload, make: Any):
+def test_command_records_who_put_something_back(upload: Storing, make: Make) -> None:
     from server.audit.models import Entry
 
     upload("one")

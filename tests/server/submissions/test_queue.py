@@ -6,6 +6,7 @@ import pytest
 from celery import current_app
 from kombu.exceptions import ContentDisallowed, OperationalError
 from kombu.serialization import dumps, loads, prepare_accept_content
+from pytest_django import Settings
 
 from server.submissions import queue
 from server.submissions.models import Rerun, Submission
@@ -15,11 +16,11 @@ SUBMISSION = UUID(int=7)
 
 
 @pytest.mark.parametrize(("name", "task"), [(queue.EVALUATE, tasks.evaluate), (queue.RERUN, tasks.rerun)])
-def test_name_on_the_queue_is_a_task_of_the_worker(name, task):
+def test_name_on_the_queue_is_a_task_of_the_worker(name, task) -> None:
     assert current_app.tasks[name].name == task.name == name
 
 
-def test_message_is_the_id_and_a_rerun_has_the_lower_priority(monkeypatch):
+def test_message_is_the_id_and_a_rerun_has_the_lower_priority(monkeypatch: pytest.MonkeyPatch) -> None:
     sent = []
     monkeypatch.setattr(current_app, "send_task", lambda name, **options: sent.append((name, options)))
     queue.enqueue(Submission, SUBMISSION)
@@ -30,7 +31,7 @@ def test_message_is_the_id_and_a_rerun_has_the_lower_priority(monkeypatch):
     ]
 
 
-def test_nothing_but_json_is_unpacked():
+def test_nothing_but_json_is_unpacked() -> None:
     assert current_app.conf.accept_content == ["json"]
     assert current_app.conf.task_serializer == "json"
     content_type, encoding, pickled = dumps({"id": str(SUBMISSION)}, serializer="pickle")
@@ -38,7 +39,9 @@ def test_nothing_but_json_is_unpacked():
         loads(pickled, content_type, encoding, accept=prepare_accept_content(current_app.conf.accept_content))
 
 
-def test_broker_that_is_down_is_logged_and_not_raised(monkeypatch, caplog):
+def test_broker_that_is_down_is_logged_and_not_raised(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise OperationalError("connection refused")
 
@@ -48,6 +51,6 @@ def test_broker_that_is_down_is_logged_and_not_raised(monkeypatch, caplog):
 
 
 @pytest.mark.parametrize("url", ["unix:///nowhere/redis.sock", ""])
-def test_broker_that_is_down_has_no_count(settings, url):
+def test_broker_that_is_down_has_no_count(settings: Settings, url) -> None:
     settings.REDIS_URL = url
     assert queue.waiting(Submission) is None

@@ -1,11 +1,14 @@
 """Quota is counted from the ledger: what is left, until when, and why not."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
+from server.challenges.models import Phase, Team
 from server.submissions.services import quota
+from tests.conftest import Make
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 3, 6, tzinfo=UTC)
@@ -18,7 +21,7 @@ pytestmark = pytest.mark.phase(
 
 
 @pytest.fixture
-def spend(make: Any, phase: Any, team: Any) -> Any:
+def spend(make: Make, phase: Phase, team: Team) -> Callable[..., None]:
     """`spend("++-")`: submit twice and give the second quota back, at the time `at`."""
 
     def write(deeds: str, at: datetime = NOON, back_at: datetime | None = None) -> None:
@@ -33,7 +36,7 @@ def spend(make: Any, phase: Any, team: Any) -> Any:
     return write
 
 
-def state(phase: Any, team: Any, now: datetime = NOON) -> quota.Quota:
+def state(phase: Phase, team: Team, now: datetime = NOON) -> quota.Quota:
     return quota.state(team=team, phase=phase, now=now)
 
 
@@ -49,7 +52,9 @@ def state(phase: Any, team: Any, now: datetime = NOON) -> quota.Quota:
         ("+--", 0, 2, 2, 5),  # given back once only
     ],
 )
-def test_ledger_is_counted(phase, team, spend, deeds, used, left, attempts_left, total_left):
+def test_ledger_is_counted(
+    phase: Phase, team: Team, spend: Callable[..., None], deeds, used, left, attempts_left, total_left
+) -> None:
     spend(deeds)
     now = state(phase, team)
     assert (now.used, now.left, now.attempts_left, now.total_left) == (used, left, attempts_left, total_left)
@@ -64,18 +69,22 @@ def test_ledger_is_counted(phase, team, spend, deeds, used, left, attempts_left,
         ("+-+-+-", MIDNIGHT, True),  # attempts used up
     ],
 )
-def test_next_is_allowed_at_the_next_utc_midnight(phase, team, spend, deeds, next_allowed_at, refused):
+def test_next_is_allowed_at_the_next_utc_midnight(
+    phase: Phase, team: Team, spend: Callable[..., None], deeds, next_allowed_at, refused
+) -> None:
     spend(deeds)
     now = state(phase, team)
     assert (now.next_allowed_at, bool(now.reason), now.resets_at) == (next_allowed_at, refused, MIDNIGHT)
 
 
-def test_new_day_brings_new_submissions(phase, team, spend):
+def test_new_day_brings_new_submissions(phase: Phase, team: Team, spend: Callable[..., None]) -> None:
     spend("++")
     assert state(phase, team, NOON + DAY).left == 2
 
 
-def test_given_back_on_the_next_day_counts_for_the_day_it_was_charged_on(phase, team, spend):
+def test_given_back_on_the_next_day_counts_for_the_day_it_was_charged_on(
+    phase: Phase, team: Team, spend: Callable[..., None]
+) -> None:
     spend("+-", back_at=NOON + DAY)
     assert (state(phase, team).used, state(phase, team, NOON + DAY).used) == (0, 0)
 
@@ -84,12 +93,12 @@ def test_given_back_on_the_next_day_counts_for_the_day_it_was_charged_on(phase, 
     ("instant", "left"),
     [(MIDNIGHT - timedelta(microseconds=1), 0), (MIDNIGHT, 2)],
 )
-def test_day_ends_at_utc_midnight_exactly(phase, team, spend, instant, left):
+def test_day_ends_at_utc_midnight_exactly(phase: Phase, team: Team, spend: Callable[..., None], instant, left) -> None:
     spend("++")
     assert state(phase, team, instant).left == left
 
 
-def test_total_used_up_is_never_allowed_again(phase, team, spend):
+def test_total_used_up_is_never_allowed_again(phase: Phase, team: Team, spend: Callable[..., None]) -> None:
     for day in range(3):
         spend("++" if day < 2 else "+", at=NOON - day * DAY)
     now = state(phase, team)
@@ -97,37 +106,39 @@ def test_total_used_up_is_never_allowed_again(phase, team, spend):
     assert "5" in now.reason
 
 
-def test_phase_without_a_total_has_no_total_left(phase, team):
+def test_phase_without_a_total_has_no_total_left(phase: Phase, team: Team) -> None:
     phase.quota_total = None
     assert (state(phase, team).total, state(phase, team).total_left) == (None, None)
 
 
-def test_closed_phase_is_never_allowed_again(phase, team):
+def test_closed_phase_is_never_allowed_again(phase: Phase, team: Team) -> None:
     phase.closes_at = NOON - DAY
     now = state(phase, team)
     assert (now.next_allowed_at, bool(now.reason)) == (None, True)
 
 
-def test_phase_that_opens_later_is_allowed_then(phase, team):
+def test_phase_that_opens_later_is_allowed_then(phase: Phase, team: Team) -> None:
     phase.opens_at = NOON + DAY
     now = state(phase, team)
     assert (now.next_allowed_at, bool(now.reason)) == (NOON + DAY, True)
 
 
-def test_used_up_on_the_last_day_is_never_allowed_again(phase, team, spend):
+def test_used_up_on_the_last_day_is_never_allowed_again(phase: Phase, team: Team, spend: Callable[..., None]) -> None:
     phase.closes_at = MIDNIGHT - timedelta(hours=1)
     spend("++")
     assert state(phase, team).next_allowed_at is None
 
 
-def test_quota_is_counted_per_phase_and_team(make, phase, team, spend):
+def test_quota_is_counted_per_phase_and_team(make: Make, phase: Phase, team: Team, spend: Callable[..., None]) -> None:
     spend("++")
     other = make.phase(phase.challenge, quota_per_day=2)
     assert state(other, team).left == 2
     assert state(phase, make.team(phase.challenge)).left == 2
 
 
-def test_one_query_counts_the_ledger(phase, team, spend, django_assert_num_queries):
+def test_one_query_counts_the_ledger(
+    phase: Phase, team: Team, spend: Callable[..., None], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     spend("++")
     with django_assert_num_queries(1):
         state(phase, team)

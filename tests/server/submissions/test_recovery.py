@@ -1,31 +1,37 @@
 """Failed submissions are queued again, missing intervals computed, quota given back, and the actor is logged."""
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.audit.models import Entry
+from server.challenges.models import Phase
 from server.submissions.models import Failure, QuotaEntry, Replicates, Rerun, Status, Submission
 from server.submissions.services import leases, lifecycle, quota
+from tests.conftest import InlineQueue, Make
+from tests.server.conftest import Scored
 
 NOW = datetime.now(UTC)
 
 
 @pytest.fixture(autouse=True)
-def queue(inline_queue: Any, django_capture_on_commit_callbacks: Any) -> Any:
+def queue(
+    inline_queue: InlineQueue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> Iterator[InlineQueue]:
     with django_capture_on_commit_callbacks(execute=True):
         yield inline_queue
 
 
 @pytest.fixture
-def failed(make: Any) -> Any:
+def failed(make: Make) -> Callable[..., Submission]:
     """`failed(Failure.ACCIDENT, phase)`: create a charged submission that failed with this code."""
 
-    def build(code: Failure = Failure.ACCIDENT, phase: Any = None) -> Submission:
+    def build(code: Failure = Failure.ACCIDENT, phase: Phase | None = None) -> Submission:
         submission: Submission = make.submission(phase or make.phase())
         quota.charge(submission, now=NOW)
         lifecycle.fail(leases.claim(Submission, submission.pk), code=code, sentence="x", final=True)
@@ -42,7 +48,7 @@ def balance(submission: Submission) -> int:
     return sum(QuotaEntry.objects.filter(submission=submission).values_list("amount", flat=True))
 
 
-def test_requeued_submission_begins_anew_and_is_scored_once_more(failed):
+def test_requeued_submission_begins_anew_and_is_scored_once_more(failed: Callable[..., Submission]) -> None:
     submission = failed()
     call_command("requeue", submission.pk)
     row = Submission.objects.get()
@@ -50,13 +56,13 @@ def test_requeued_submission_begins_anew_and_is_scored_once_more(failed):
     assert leases.claim(Submission, submission.pk) is not None
 
 
-def test_quota_that_was_given_back_stays_so_and_what_was_charged_too(failed):
+def test_quota_that_was_given_back_stays_so_and_what_was_charged_too(failed: Callable[..., Submission]) -> None:
     ours, theirs = failed(Failure.ACCIDENT), failed(Failure.OUT_OF_TIME)
     call_command("requeue", all=True)
     assert (balance(ours), balance(theirs)) == (0, 1)
 
 
-def test_only_what_is_asked_for_is_requeued(make, failed):
+def test_only_what_is_asked_for_is_requeued(make: Make, failed: Callable[..., Submission]) -> None:
     phase = make.phase()
     one, other, late = failed(phase=phase), failed(Failure.UNUSABLE_TRUTH), failed(Failure.OUT_OF_TIME)
     call_command("requeue", phase=str(phase))
@@ -67,19 +73,21 @@ def test_only_what_is_asked_for_is_requeued(make, failed):
     assert statuses(one, other, late) == ["queued"] * 3
 
 
-def test_nothing_is_requeued_without_a_filter(failed):
+def test_nothing_is_requeued_without_a_filter(failed: Callable[..., Submission]) -> None:
     failed()
     with pytest.raises(CommandError, match="Choose submissions by"):
         call_command("requeue")
 
 
-def test_what_has_not_failed_is_left_alone(make):
+def test_what_has_not_failed_is_left_alone(make: Make) -> None:
     submission = make.submission(make.phase(), status=Status.REJECTED, finished_at=NOW)
     call_command("requeue", all=True)
     assert statuses(submission) == ["rejected"]
 
 
-def test_file_that_was_removed_is_not_requeued(failed, capsys):
+def test_file_that_was_removed_is_not_requeued(
+    failed: Callable[..., Submission], capsys: pytest.CaptureFixture[str]
+) -> None:
     submission = failed()
     Submission.objects.update(file="")
     call_command("requeue", all=True)
@@ -87,7 +95,9 @@ def test_file_that_was_removed_is_not_requeued(failed, capsys):
     assert "was removed" in capsys.readouterr().err
 
 
-def test_file_that_its_team_uploaded_again_is_not_scored_twice(make, failed, capsys):
+def test_file_that_its_team_uploaded_again_is_not_scored_twice(
+    make: Make, failed: Callable[..., Submission], capsys: pytest.CaptureFixture[str]
+) -> None:
     submission = failed()
     again = make.submission(submission.phase, submission.team, sha256=submission.sha256)
     call_command("requeue", all=True)
@@ -95,7 +105,7 @@ def test_file_that_its_team_uploaded_again_is_not_scored_twice(make, failed, cap
     assert "0 of 1 queued again" in capsys.readouterr().out
 
 
-def test_who_acted_is_in_the_audit_log(make, failed):
+def test_who_acted_is_in_the_audit_log(make: Make, failed: Callable[..., Submission]) -> None:
     submission = failed()
     make.user(username="olga", is_staff=True)
     call_command("requeue", submission.pk, acts_for="Olga")
@@ -103,37 +113,58 @@ def test_who_acted_is_in_the_audit_log(make, failed):
     assert (entry.actor_name, entry.subject) == ("olga", f"submission {submission.pk}")
 
 
-def test_person_who_organizes_something_else_may_not(make, failed, capsys):
+def test_person_who_organizes_something_else_may_not(make: Make, failed: Callable[..., Submission]) -> None:
     submission = failed()
     make.user(username="eve")
-    call_command("requeue", submission.pk, acts_for="eve")
+    with pytest.raises(CommandError, match="does not organize"):
+        call_command("requeue", submission.pk, acts_for="eve")
     assert statuses(submission) == ["failed"]
-    assert "does not organize" in capsys.readouterr().err
+
+
+def test_an_unknown_phase_is_refused(failed: Callable[..., Submission]) -> None:
+    submission = failed()
+    for named in ("no/such", submission.phase.slug, f"{submission.phase}/more", ""):
+        with pytest.raises(CommandError, match=f"There is no phase {named}"):
+            call_command("requeue", phase=named, all=True)
+    assert statuses(submission) == ["failed"]
+
+
+def test_ids_that_cannot_be_queued_are_refused_and_nothing_is_queued(
+    make: Make, failed: Callable[..., Submission]
+) -> None:
+    submission, unknown = failed(), uuid4()
+    scored = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
+    for other in (unknown, scored.pk):
+        with pytest.raises(CommandError, match=f"Nothing was queued.*{other}"):
+            call_command("requeue", submission.pk, other)
+    with pytest.raises(CommandError, match="Nothing was queued"):
+        call_command("requeue", submission.pk, fault="participant")
+    assert statuses(submission) == ["failed"]
 
 
 @pytest.mark.parametrize("command", ["requeue", "give_back", "quarantine"])
-def test_unknown_person_cannot_act(db, own_folders, command):
+def test_unknown_person_cannot_act(db: None, own_folders: None, command) -> None:
     more = {"restore": True} if command == "quarantine" else {}
     with pytest.raises(CommandError, match="no active account named nobody"):
         call_command(command, *([] if more else [uuid4()]), acts_for="nobody", **more)
 
 
 @pytest.fixture
-def bare(make: Any, scored: Any) -> Submission:
+def bare(make: Make, scored: Scored) -> Submission:
     """Create a scored submission whose interval was given up."""
     submission: Submission = scored(make.phase(), 0.5)
     Rerun.objects.create(submission=submission, truth=submission.phase.truth, enqueued_at=NOW, failure="lost")
     return submission
 
 
-def test_interval_that_was_given_up_is_asked_for_again(bare):
+def test_interval_that_was_given_up_is_asked_for_again(bare: Submission) -> None:
     call_command("requeue", intervals=True, all=True)
     waiting = Rerun.objects.queued().get()
     assert (waiting.submission, waiting.attempts, waiting.submission.stage) == (bare, 0, "bootstrapping")
     assert leases.claim(Rerun, waiting.pk) is not None
 
 
-def test_interval_that_is_there_or_to_come_is_not(bare, capsys):
+def test_interval_that_is_there_or_to_come_is_not(bare: Submission, capsys: pytest.CaptureFixture[str]) -> None:
     evaluation = bare.evaluations.get()
     Replicates.objects.create(evaluation=evaluation, split="public", seed=0, count=0, values=b"")
     call_command("requeue", intervals=True, all=True)
@@ -143,13 +174,15 @@ def test_interval_that_is_there_or_to_come_is_not(bare, capsys):
     assert capsys.readouterr().out == "0 of 0 queued again\n" * 2
 
 
-def test_scores_of_a_service_without_intervals_lack_none(bare, settings, capsys):
+def test_scores_of_a_service_without_intervals_lack_none(
+    bare: Submission, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
     settings.INTERVAL_REPLICATES = 0
     call_command("requeue", intervals=True, all=True)
     assert capsys.readouterr().out == "0 of 0 queued again\n"
 
 
-def test_organizer_gives_back_what_a_file_was_charged(make, failed):
+def test_organizer_gives_back_what_a_file_was_charged(make: Make, failed: Callable[..., Submission]) -> None:
     submission = failed(Failure.OUT_OF_TIME)
     submission.phase.challenge.organizers.add(make.user(username="olga"))
     assert balance(submission) == 1
@@ -158,13 +191,13 @@ def test_organizer_gives_back_what_a_file_was_charged(make, failed):
     assert Entry.objects.get(action="submission.given_back").actor_name == "olga"
 
 
-def test_nothing_is_given_back_twice(failed):
+def test_nothing_is_given_back_twice(failed: Callable[..., Submission]) -> None:
     submission = failed(Failure.ACCIDENT)
     with pytest.raises(CommandError, match="nothing to give back"):
         call_command("give_back", submission.pk)
 
 
-def test_score_is_not_given_back(make):
+def test_score_is_not_given_back(make: Make) -> None:
     submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
     quota.charge(submission, now=NOW)
     with pytest.raises(CommandError, match="has not failed"):

@@ -1,14 +1,18 @@
 """What a person may read of a report: whose, on which split, with how many digits."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
+from server.challenges.models import Phase
 from server.submissions.models import Rerun, Submission
 from server.submissions.reports import ExplanationState, explanation_state, visible_report
 from server.submissions.services import reruns
-from tests.server.conftest import explain
+from tests.conftest import InlineQueue, Make
+from tests.server.conftest import Scored, explain
 
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=2)
@@ -31,10 +35,10 @@ pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1), feedback_class
 
 
 @pytest.fixture
-def explained(scored: Any) -> Any:
+def explained(scored: Scored) -> Callable[..., Submission]:
     """`explained(phase)`: create a submission that is scored and explained on every split."""
 
-    def score(phase: Any) -> Submission:
+    def score(phase: Phase) -> Submission:
         submission = scored(phase, 0.5, private=0.4, report=REPORT)
         explain(submission, CONTENT)
         return submission  # type: ignore[no-any-return]
@@ -48,12 +52,12 @@ def seen(submission: Submission, viewer: Any = None, now: datetime = NOW) -> dic
     return report
 
 
-def test_nothing_is_there_before_it_is_scored(phase: Any, make: Any) -> None:
+def test_nothing_is_there_before_it_is_scored(phase: Phase, make: Make) -> None:
     submission = make.submission(phase)
     assert visible_report(submission, viewer=submission.user, now=NOW) is None
 
 
-def test_without_leave_participants_read_metrics_and_no_more(make: Any, explained: Any) -> None:
+def test_without_leave_participants_read_metrics_and_no_more(make: Make, explained: Callable[..., Submission]) -> None:
     report = seen(explained(make.phase(closes_at=NOW + timedelta(days=1))))
     assert report["splits"] == {
         "public": {
@@ -69,7 +73,9 @@ def test_without_leave_participants_read_metrics_and_no_more(make: Any, explaine
     assert (bool(report["withheld"]), report["explanation"]) == (True, "none")
 
 
-def test_with_leave_they_read_the_public_split_until_the_end(phase: Any, explained: Any) -> None:
+def test_with_leave_they_read_the_public_split_until_the_end(
+    phase: Phase, explained: Callable[..., Submission]
+) -> None:
     submission = explained(phase)
     report = seen(submission)
     assert (list(report["splits"]), report["withheld"], report["explanation"]) == (["public"], None, "ready")
@@ -79,11 +85,11 @@ def test_with_leave_they_read_the_public_split_until_the_end(phase: Any, explain
     assert set(seen(submission, now=LATER)["splits"]) == {"public", "private", "all"}
 
 
-def test_an_unexplained_score_has_the_classes_of_its_scoring(phase: Any, scored: Any) -> None:
+def test_an_unexplained_score_has_the_classes_of_its_scoring(phase: Phase, scored: Scored) -> None:
     assert seen(scored(phase, 0.5, report=REPORT))["splits"]["public"]["classes"] == [CLASS]
 
 
-def test_every_number_is_rounded_as_scores_are(make: Any, explained: Any) -> None:
+def test_every_number_is_rounded_as_scores_are(make: Make, explained: Callable[..., Submission]) -> None:
     phase = make.phase(feedback_classes=True, feedback="rounded", feedback_decimals=2)
     public = seen(explained(phase))["splits"]["public"]
     assert (public["classes"][0]["ap"], public["classes"][0]["f1"]) == (0.12, 0.65)
@@ -92,7 +98,7 @@ def test_every_number_is_rounded_as_scores_are(make: Any, explained: Any) -> Non
     assert (curve["area"], curve["recall"], curve["precision"], curve["confidence"]) == (0.12, [0.33], [0.78], [0.99])
 
 
-def test_organizers_read_all_of_it_at_any_time(make: Any, explained: Any) -> None:
+def test_organizers_read_all_of_it_at_any_time(make: Make, explained: Callable[..., Submission]) -> None:
     phase = make.phase(closes_at=NOW + timedelta(days=1))
     organizer = make.user()
     phase.challenge.organizers.add(organizer)
@@ -106,31 +112,31 @@ def test_organizers_read_all_of_it_at_any_time(make: Any, explained: Any) -> Non
 
 class TestHowFarItIs:
     @pytest.fixture
-    def submission(self, phase: Any, scored: Any, inline_queue: Any) -> Any:
+    def submission(self, phase: Phase, scored: Scored, inline_queue: InlineQueue) -> Submission:
         return scored(phase, 0.5)
 
     def state(self, submission: Submission) -> ExplanationState:
         return explanation_state(submission, submission.evaluations.get())
 
     @pytest.mark.parametrize("purpose", Rerun.Purpose.values)
-    def test_it_is_pending_from_the_intervals_on(self, submission: Any, purpose: Any) -> None:
+    def test_it_is_pending_from_the_intervals_on(self, submission: Submission, purpose: Any) -> None:
         reruns.request([submission], truth=submission.phase.truth, purpose=purpose)
         assert self.state(submission) is ExplanationState.PENDING
 
-    def test_what_was_given_up_is_not_waited_for(self, submission: Any) -> None:
+    def test_what_was_given_up_is_not_waited_for(self, submission: Submission) -> None:
         reruns.request([submission], truth=submission.phase.truth, purpose=Rerun.Purpose.EXPLANATION)
         Rerun.objects.update(failure="too large")
         assert self.state(submission) is ExplanationState.GIVEN_UP
 
-    def test_without_intervals_there_is_none(self, submission: Any) -> None:
+    def test_without_intervals_there_is_none(self, submission: Submission) -> None:
         reruns.request([submission], truth=submission.phase.truth)
         Rerun.objects.update(failure="too large")
         assert self.state(submission) is ExplanationState.NONE
 
-    def test_a_service_that_explains_nothing_lets_nobody_wait(self, submission: Any, settings: Any) -> None:
+    def test_a_service_that_explains_nothing_lets_nobody_wait(self, submission: Submission, settings: Settings) -> None:
         settings.EXPLANATION_MAX_BYTES = 0
         reruns.request([submission], truth=submission.phase.truth)
         assert self.state(submission) is ExplanationState.NONE
 
-    def test_a_track_without_explanations_has_none(self, make: Any, scored: Any) -> None:
+    def test_a_track_without_explanations_has_none(self, make: Make, scored: Scored) -> None:
         assert self.state(scored(make.phase(track="objectnet"), 0.5)) is ExplanationState.NONE

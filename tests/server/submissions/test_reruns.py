@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.challenges.models import Phase
 from server.submissions import queue
@@ -14,6 +15,7 @@ from server.submissions.models import Evaluation, Explanation, Replicates, Rerun
 from server.submissions.services import leases, lifecycle, reruns
 from server.submissions.services.evaluations import NotReproducible
 from server.submissions.services.sweeping import SweepResult, sweep
+from tests.conftest import InlineQueue, Make
 
 LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
 VECTORS = {"public": array("d", [0.5, 0.75]).tobytes()}
@@ -25,7 +27,7 @@ def report(value: float | None = 0.625, ends: list[float] | None = None) -> dict
 
 
 @pytest.fixture
-def scored(make: Any, inline_queue: Any) -> Submission:
+def scored(make: Make, inline_queue: InlineQueue) -> Submission:
     """Return a submission whose score is recorded and whose intervals are pending."""
     claimed = leases.claim(Submission, make.submission(make.phase()).pk)
     assert claimed is not None
@@ -59,18 +61,20 @@ def stage(rerun: Rerun) -> str:
     return Submission.objects.get(pk=rerun.submission_id).stage
 
 
-def test_recording_a_score_sends_for_its_intervals(make, inline_queue, django_capture_on_commit_callbacks):
+def test_recording_a_score_sends_for_its_intervals(
+    make: Make, inline_queue: InlineQueue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
     claimed = leases.claim(Submission, make.submission(make.phase()).pk)
     with django_capture_on_commit_callbacks(execute=True):
         lifecycle.record(claimed, truth=claimed.phase.truth, report=report(), cpu_seconds=1.0)
     assert inline_queue.sent_later == [claimed.reruns.get().pk]
 
 
-def test_second_claim_is_none(claimed):
+def test_second_claim_is_none(claimed: Rerun) -> None:
     assert leases.claim(Rerun, claimed.pk) is None
 
 
-def test_record_gives_the_scores_their_ends_and_the_replicates_a_row(claimed):
+def test_record_gives_the_scores_their_ends_and_the_replicates_a_row(claimed: Rerun) -> None:
     assert record(claimed)
     assert set(Score.objects.values_list("value", "low", "high")) == {(0.625, 0.5, 0.75)}
     kept = Replicates.objects.get()
@@ -78,32 +82,34 @@ def test_record_gives_the_scores_their_ends_and_the_replicates_a_row(claimed):
     assert (Evaluation.objects.count(), Rerun.objects.scoring().count(), stage(claimed)) == (1, 0, "")
 
 
-def test_an_explanation_comes_after_the_intervals_and_the_submission_does_not_wait_for_it(claimed):
+def test_an_explanation_comes_after_the_intervals_and_the_submission_does_not_wait_for_it(claimed: Rerun) -> None:
     record(claimed)
     asked = Rerun.objects.get()
     assert (asked.purpose, stage(claimed), Submission.objects.get().is_settled) == ("explanation", "", True)
 
 
-def test_without_intervals_an_explanation_follows_the_score(make, inline_queue, settings):
+def test_without_intervals_an_explanation_follows_the_score(
+    make: Make, inline_queue: InlineQueue, settings: Settings
+) -> None:
     settings.INTERVAL_REPLICATES = 0
     claimed = leases.claim(Submission, make.submission(make.phase()).pk)
     lifecycle.record(claimed, truth=claimed.phase.truth, report=report(), cpu_seconds=1.0)
     assert (Rerun.objects.get().purpose, Submission.objects.get().stage) == ("explanation", "")
 
 
-def test_nothing_is_explained_against_a_truth_that_no_board_shows(claimed):
+def test_nothing_is_explained_against_a_truth_that_no_board_shows(claimed: Rerun) -> None:
     claimed.submission.phase.truths.update(active=False)
     record(claimed)
     assert not Rerun.objects.exists()
 
 
-def test_a_track_without_explanations_is_not_asked_for_one(claimed):
+def test_a_track_without_explanations_is_not_asked_for_one(claimed: Rerun) -> None:
     Phase.objects.update(track="objectnet")
     record(claimed)
     assert not Rerun.objects.exists()
 
 
-def test_a_service_that_explains_nothing_asks_for_none(claimed, settings):
+def test_a_service_that_explains_nothing_asks_for_none(claimed: Rerun, settings: Settings) -> None:
     settings.EXPLANATION_MAX_BYTES = 0
     record(claimed)
     assert not Rerun.objects.exists()
@@ -111,48 +117,48 @@ def test_a_service_that_explains_nothing_asks_for_none(claimed, settings):
 
 class TestExplanation:
     @pytest.fixture
-    def explaining(self, claimed):
+    def explaining(self, claimed: Rerun):
         record(claimed)
         return leases.claim(Rerun, Rerun.objects.get().pk)
 
     def record(self, rerun, **changes):
         return reruns.record_explanation(rerun, report=report(**changes), contents={"public": b"1", "all": b"2"})
 
-    def test_it_is_kept_beside_its_evaluation_and_done(self, explaining):
+    def test_it_is_kept_beside_its_evaluation_and_done(self, explaining) -> None:
         assert self.record(explaining)
         kept = {one.split: bytes(one.content) for one in Evaluation.objects.get().explanations.all()}
         assert (kept, Rerun.objects.exists()) == ({"public": b"1", "all": b"2"}, False)
 
-    def test_a_second_one_replaces_it(self, explaining, inline_queue):
+    def test_a_second_one_replaces_it(self, explaining, inline_queue: InlineQueue) -> None:
         self.record(explaining)
         reruns.request([explaining.submission], truth=explaining.truth, purpose=Rerun.Purpose.EXPLANATION)
         assert self.record(leases.claim(Rerun, Rerun.objects.get().pk))
         assert Explanation.objects.count() == 2
 
-    def test_other_scores_than_those_to_explain_are_refused(self, explaining):
+    def test_other_scores_than_those_to_explain_are_refused(self, explaining) -> None:
         with pytest.raises(NotReproducible):
             self.record(explaining, value=0.5)
         assert not Explanation.objects.exists()
 
-    def test_a_lost_lease_writes_nothing(self, explaining):
+    def test_a_lost_lease_writes_nothing(self, explaining) -> None:
         Rerun.objects.update(lease_token=uuid4())
         assert not self.record(explaining)
         assert not Explanation.objects.exists()
 
-    def test_given_up_it_takes_nothing_away(self, explaining, caplog):
+    def test_given_up_it_takes_nothing_away(self, explaining, caplog: pytest.LogCaptureFixture) -> None:
         assert reruns.fail(explaining, sentence="too large", final=True)
         assert (Submission.objects.get().is_settled, Replicates.objects.exists()) == (True, True)
         assert "has no explanation: too large" in caplog.text
 
 
-def test_other_scores_the_second_time_are_refused_and_nothing_is_written(claimed):
+def test_other_scores_the_second_time_are_refused_and_nothing_is_written(claimed: Rerun) -> None:
     with pytest.raises(NotReproducible):
         record(claimed, value=0.6250000000000001)
     assert set(Score.objects.values_list("value", "low")) == {(0.625, None)}
     assert Rerun.objects.get().lease_token == claimed.lease_token
 
 
-def test_undefined_score_is_the_same_undefined_score(claimed):
+def test_undefined_score_is_the_same_undefined_score(claimed: Rerun) -> None:
     Score.objects.update(value=None)
     assert record(claimed, value=None, ends=None)
 
@@ -166,25 +172,27 @@ def test_undefined_score_is_the_same_undefined_score(claimed):
         lambda rerun: reruns.fail(rerun, sentence="late", final=True),
     ],
 )
-def test_holder_of_a_lost_lease_writes_nothing(claimed, end):
+def test_holder_of_a_lost_lease_writes_nothing(claimed: Rerun, end) -> None:
     Rerun.objects.update(lease_token=uuid4())
     assert not end(claimed)
     assert not Replicates.objects.exists()
     assert (Rerun.objects.get().failure, Rerun.objects.get().attempts) == ("", 1)
 
 
-def test_nothing_is_written_for_a_submission_that_is_gone(claimed):
+def test_nothing_is_written_for_a_submission_that_is_gone(claimed: Rerun) -> None:
     Submission.objects.all().delete()
     assert not record(claimed)
 
 
-def test_release_does_not_count_the_attempt(claimed):
+def test_release_does_not_count_the_attempt(claimed: Rerun) -> None:
     assert leases.release(claimed)
     waiting = Rerun.objects.queued().get()
     assert waiting.attempts == 0
 
 
-def test_fault_of_ours_is_tried_again_then_given_up_with_an_alarm_and_the_score_stays(waiting, settings, caplog):
+def test_fault_of_ours_is_tried_again_then_given_up_with_an_alarm_and_the_score_stays(
+    waiting: Rerun, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     for _ in range(settings.EVALUATION_ATTEMPTS):
         claimed = leases.claim(Rerun, waiting.pk)
         reruns.fail(claimed, sentence="ZeroDivisionError", final=False)
@@ -194,38 +202,38 @@ def test_fault_of_ours_is_tried_again_then_given_up_with_an_alarm_and_the_score_
     assert [line.levelname for line in caplog.records if "alarm" in line.message] == ["ERROR"]
 
 
-def test_what_was_given_up_can_be_asked_for_again(claimed, scored):
+def test_what_was_given_up_can_be_asked_for_again(claimed: Rerun, scored: Submission) -> None:
     reruns.fail(claimed, sentence="broken", final=True)
     reruns.request([scored], truth=claimed.truth)
     assert Rerun.objects.queued().get().attempts == 0
 
 
-def test_overdue_lease_is_swept_and_the_late_result_refused(claimed):
+def test_overdue_lease_is_swept_and_the_late_result_refused(claimed: Rerun) -> None:
     Rerun.objects.update(lease_until=LONG_AGO)
     assert sweep() == SweepResult(requeued=1)
     assert not record(claimed)
     assert leases.claim(Rerun, claimed.pk).attempts == 2
 
 
-def test_file_whose_rerun_cost_a_worker_its_life_is_not_small_any_more(claimed):
+def test_file_whose_rerun_cost_a_worker_its_life_is_not_small_any_more(claimed: Rerun) -> None:
     Submission.objects.update(small=True)
     Rerun.objects.update(lease_until=LONG_AGO)
     assert sweep() == SweepResult(requeued=1)
     assert not Submission.objects.get().small
 
 
-def test_worker_that_always_dies_of_it_is_spared_after_three_times(claimed, settings):
+def test_worker_that_always_dies_of_it_is_spared_after_three_times(claimed: Rerun, settings: Settings) -> None:
     Rerun.objects.update(lease_until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
     assert sweep() == SweepResult(failed=1)
     assert (Rerun.objects.get().failure, stage(claimed)) == ("its worker stopped 3 times", "")
 
 
-def test_lost_message_is_sent_again_once(waiting, inline_queue):
+def test_lost_message_is_sent_again_once(waiting: Rerun, inline_queue: InlineQueue) -> None:
     Rerun.objects.update(enqueued_at=LONG_AGO)
     assert (sweep().resent, sweep().resent, inline_queue.sent_later) == (1, 0, [waiting.pk])
 
 
-def test_message_that_waits_is_not_sent_again(waiting, monkeypatch):
+def test_message_that_waits_is_not_sent_again(waiting: Rerun, monkeypatch: pytest.MonkeyPatch) -> None:
     Rerun.objects.update(enqueued_at=LONG_AGO)
     monkeypatch.setattr(queue, "waiting", lambda kind: {Submission: 0, Rerun: 1}[kind])
     assert sweep().resent == 0

@@ -1,5 +1,6 @@
 """How long files are kept, how much storage a team may use, and what pages and API show of it."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,14 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
+from pytest_django import Settings
 
 from server.errors import Refused
 from server.submissions.models import Status, Submission
 from server.submissions.services import intake
 from server.submissions.services.sweeping import sweep
+from tests.conftest import InlineQueue, Make
+from tests.server.documented import Api
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
@@ -19,7 +23,7 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def ended(make: Any) -> Any:
+def ended(make: Make) -> Callable[..., Submission]:
     """`ended(Status.FAILED, days=8)`: create a submission that ended eight days ago."""
 
     def build(status: Status, *, days: float, **fields: Any) -> Submission:
@@ -32,7 +36,9 @@ def ended(make: Any) -> Any:
 
 @pytest.mark.parametrize("status", [Status.REJECTED, Status.FAILED, Status.CANCELLED])
 @pytest.mark.parametrize(("days", "removed"), [(6.9, 0), (7.1, 1)])
-def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(ended, status, days, removed):
+def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(
+    ended: Callable[..., Submission], status: Status, days: float, removed
+) -> None:
     submission = ended(status, days=days)
     path = Path(submission.file.path)
     assert sweep().removed == removed
@@ -40,14 +46,31 @@ def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(ended, sta
     assert (path.exists(), bool(submission.file), submission.status) == (not removed, not removed, status)
 
 
-def test_file_that_was_scored_stays(ended):
+def test_file_that_cannot_be_removed_keeps_the_sweeper_from_no_other(
+    ended: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    paths = [Path(ended(Status.FAILED, days=8).file.path) for _ in range(2)]
+    unlink = Path.unlink
+
+    def refuse_first(path: Path, **options: Any) -> None:
+        if path == paths[0]:
+            raise PermissionError(13, "Permission denied")
+        unlink(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", refuse_first)
+    assert sweep().removed == 1
+    assert [path.exists() for path in paths] == [True, False]
+    assert f"alarm: {paths[0]} cannot be removed" in caplog.text
+
+
+def test_file_that_was_scored_stays(ended: Callable[..., Submission]) -> None:
     submission = ended(Status.SCORED, days=1000)
     assert sweep().removed == 0
     assert Path(submission.file.path).exists()
 
 
 @pytest.fixture
-def entrant(make: Any) -> dict[str, Any]:
+def entrant(make: Make) -> dict[str, Any]:
     phase = make.phase()
     team = make.team(phase.challenge)
     return {"user": team.memberships.get().user, "team": team, "phase": phase}
@@ -57,7 +80,9 @@ def submit(entrant: dict[str, Any], content: bytes) -> Submission:
     return intake.submit(file=ContentFile(content, "predictions.csv"), **entrant)
 
 
-def test_files_beyond_a_teams_share_are_refused(entrant, settings, inline_queue, own_folders):
+def test_files_beyond_a_teams_share_are_refused(
+    entrant: dict[str, Any], settings: Settings, inline_queue: InlineQueue, own_folders: None
+) -> None:
     settings.TEAM_STORAGE_BYTES = 100
     submit(entrant, b"a" * 60)
     with pytest.raises(Refused) as caught:
@@ -68,7 +93,9 @@ def test_files_beyond_a_teams_share_are_refused(entrant, settings, inline_queue,
     assert len(list((Path(settings.MEDIA_ROOT) / "submissions").iterdir())) == 2
 
 
-def test_rejected_files_count_until_they_are_removed(make, entrant, settings, inline_queue):
+def test_rejected_files_count_until_they_are_removed(
+    make: Make, entrant: dict[str, Any], settings: Settings, inline_queue: InlineQueue
+) -> None:
     settings.TEAM_STORAGE_BYTES = 100
     ended = {"status": Status.REJECTED, "finished_at": NOW - 6 * DAY}
     rejected = make.submission(entrant["phase"], entrant["team"], content=b"a" * 100, **ended)
@@ -82,13 +109,17 @@ def test_rejected_files_count_until_they_are_removed(make, entrant, settings, in
     assert submit(entrant, b"b").status == Status.QUEUED
 
 
-def test_share_is_each_teams_own(make, entrant, settings, inline_queue):
+def test_share_is_each_teams_own(
+    make: Make, entrant: dict[str, Any], settings: Settings, inline_queue: InlineQueue
+) -> None:
     settings.TEAM_STORAGE_BYTES = 10
     make.submission(entrant["phase"], content=b"a" * 10)
     assert submit(entrant, b"b" * 10)
 
 
-def test_full_share_is_said_before_a_body_is_read(make, entrant, settings, api):
+def test_full_share_is_said_before_a_body_is_read(
+    make: Make, entrant: dict[str, Any], settings: Settings, api: Api
+) -> None:
     settings.TEAM_STORAGE_BYTES = 10
     make.submission(entrant["phase"], entrant["team"], content=b"a" * 10)
     phase = entrant["phase"]
@@ -100,7 +131,9 @@ def test_full_share_is_said_before_a_body_is_read(make, entrant, settings, api):
 
 
 @pytest.mark.parametrize("page", ["submit", "submissions"])
-def test_pages_show_the_share_and_how_long_files_stay(make, entrant, settings, client: Client, page):
+def test_pages_show_the_share_and_how_long_files_stay(
+    make: Make, entrant: dict[str, Any], settings: Settings, client: Client, page: Page
+) -> None:
     settings.TEAM_STORAGE_BYTES = 3 * 2**30
     make.submission(entrant["phase"], entrant["team"], content=b"a")
     client.force_login(entrant["user"])
@@ -109,7 +142,9 @@ def test_pages_show_the_share_and_how_long_files_stay(make, entrant, settings, c
     assert "A file that was not scored is removed after 7 days" in words
 
 
-def test_page_of_a_submission_says_until_when_and_that_it_is_gone(ended, client: Client, api):
+def test_page_of_a_submission_says_until_when_and_that_it_is_gone(
+    ended: Callable[..., Submission], client: Client, api: Api
+) -> None:
     submission = ended(Status.REJECTED, days=6)
     client.force_login(submission.user)
     address = f"/submissions/{submission.pk}/"

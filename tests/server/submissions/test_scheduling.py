@@ -1,24 +1,27 @@
 """Scheduling: teams take turns, small files come before large ones, two of a team run; a message only wakes."""
 
 import gzip
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from pytest_django import Settings
 
 from server.challenges.models import Phase, Team
 from server.submissions import queue
 from server.submissions.models import Rerun, Status, Submission
 from server.submissions.services import leases, lifecycle, scheduling
 from server.submissions.small_files import is_small
-from tests.conftest import Make
+from tests.conftest import InlineQueue, Make
 
 NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-def queued(make: Make, phase: Phase) -> Any:
+def queued(make: Make, phase: Phase) -> Callable[..., list[Submission]]:
     """`queued(team, 3, small=True)`: create three submissions of the team, one after the other."""
 
     def build(team: Team, count: int = 1, **fields: Any) -> list[Submission]:
@@ -41,7 +44,9 @@ def served(count: int, *, large: bool = True) -> list[str]:
     return names
 
 
-def test_team_with_twenty_files_does_not_delay_another_teams_one(make, phase, queued):
+def test_team_with_twenty_files_does_not_delay_another_teams_one(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]]
+) -> None:
     many, one, late = (make.team(phase.challenge, name=name) for name in ("many", "one", "late"))
     queued(many, 20)
     queued(one)
@@ -49,7 +54,9 @@ def test_team_with_twenty_files_does_not_delay_another_teams_one(make, phase, qu
     assert served(6) == ["many", "one", "late", "many", "late", "many"]
 
 
-def test_team_that_comes_again_and_again_waits_for_those_that_were_not_served_since(make, phase, queued):
+def test_team_that_comes_again_and_again_waits_for_those_that_were_not_served_since(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]]
+) -> None:
     first, second = (make.team(phase.challenge, name=name) for name in ("first", "second"))
     queued(first, 5)
     assert served(1) == ["first"]
@@ -57,43 +64,51 @@ def test_team_that_comes_again_and_again_waits_for_those_that_were_not_served_si
     assert served(2) == ["second", "first"]
 
 
-def test_third_file_of_a_team_waits_though_workers_are_free(make, phase, queued):
+def test_third_file_of_a_team_waits_though_workers_are_free(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]]
+) -> None:
     queued(make.team(phase.challenge), 3)
     claimed = [scheduling.claim_next(Submission, large=True) for _ in range(3)]
     assert [one is not None for one in claimed] == [True, True, False]
 
 
-def test_place_that_is_left_is_taken(make, phase, queued):
+def test_place_that_is_left_is_taken(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
     queued(make.team(phase.challenge), 3)
     first, _ = scheduling.claim_next(Submission, large=True), scheduling.claim_next(Submission, large=True)
     lifecycle.reject(first, findings={})
     assert scheduling.claim_next(Submission, large=True) is not None
 
 
-def test_claim_itself_knows_the_limit(make, phase, queued):
+def test_claim_itself_knows_the_limit(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
     claimed = [leases.claim(Submission, one.pk) for one in queued(make.team(phase.challenge), 3)]
     assert [one is not None for one in claimed] == [True, True, False]
     assert Submission.objects.queued().get().attempts == 0
 
 
-def test_limit_is_each_teams_own(make, phase, queued):
+def test_limit_is_each_teams_own(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
     for _ in range(2):
         queued(make.team(phase.challenge), 3)
     assert sum(scheduling.claim_next(Submission, large=True) is not None for _ in range(6)) == 4
 
 
-def test_small_file_goes_before_large_ones_that_came_first(make, phase, queued):
+def test_small_file_goes_before_large_ones_that_came_first(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]]
+) -> None:
     queued(make.team(phase.challenge, name="large"), 3)
     queued(make.team(phase.challenge, name="small"), small=True)
     assert served(2) == ["small", "large"]
 
 
-def test_process_for_small_files_takes_no_large_one(make, phase, queued):
+def test_process_for_small_files_takes_no_large_one(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]]
+) -> None:
     queued(make.team(phase.challenge), 2)
     assert scheduling.claim_next(Submission, large=False) is None
 
 
-def test_process_for_small_files_is_for_teams_that_have_nothing_else_running(make, phase, queued):
+def test_process_for_small_files_is_for_teams_that_have_nothing_else_running(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]]
+) -> None:
     busy, idle = (make.team(phase.challenge, name=name) for name in ("busy", "idle"))
     first, second = queued(busy, 2, small=True)
     assert scheduling.claim_next(Submission, large=True) == first
@@ -103,7 +118,9 @@ def test_process_for_small_files_is_for_teams_that_have_nothing_else_running(mak
     assert scheduling.claim_next(Submission, large=False) == others
 
 
-def test_file_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_attempt_counts(make, phase, queued):
+def test_file_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_attempt_counts(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]]
+) -> None:
     (submission,) = queued(make.team(phase.challenge), small=True)
     leases.release_as_large(scheduling.claim_next(Submission, large=False))
     submission.refresh_from_db()
@@ -112,7 +129,7 @@ def test_file_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_a
     assert scheduling.claim_next(Submission, large=True) == submission
 
 
-def test_file_that_must_wait_waits(make, phase, queued):
+def test_file_that_must_wait_waits(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
     queued(make.team(phase.challenge), not_before=datetime.now(UTC) + timedelta(minutes=1))
     assert scheduling.claim_next(Submission, large=True) is None
     Submission.objects.update(not_before=datetime.now(UTC) - timedelta(seconds=1))
@@ -120,7 +137,7 @@ def test_file_that_must_wait_waits(make, phase, queued):
 
 
 @pytest.fixture
-def waiting(make: Make, phase: Phase) -> Any:
+def waiting(make: Make, phase: Phase) -> Callable[..., Rerun]:
     """`waiting(team, small=True)`: create a rerun of a scored file of the team."""
 
     def build(team: Team, purpose: str = Rerun.Purpose.INTERVALS, **fields: Any) -> Rerun:
@@ -130,7 +147,18 @@ def waiting(make: Make, phase: Phase) -> Any:
     return build
 
 
-def test_large_rerun_waits_while_its_team_is_scored(make, phase, queued, waiting):
+def test_rerun_that_must_wait_waits(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
+    rerun = waiting(make.team(phase.challenge))
+    Rerun.objects.update(not_before=datetime.now(UTC) + timedelta(minutes=1))
+    assert scheduling.claim_next(Rerun, large=True) is None
+    Rerun.objects.update(not_before=datetime.now(UTC) - timedelta(seconds=1))
+    assert scheduling.claim_next(Rerun, large=True) == rerun
+    assert Rerun.objects.get().not_before is None
+
+
+def test_large_rerun_waits_while_its_team_is_scored(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]], waiting: Callable[..., Rerun]
+) -> None:
     team = make.team(phase.challenge)
     later = waiting(team)
     queued(team)
@@ -140,7 +168,9 @@ def test_large_rerun_waits_while_its_team_is_scored(make, phase, queued, waiting
     assert scheduling.claim_next(Rerun, large=True) == later
 
 
-def test_large_reruns_leave_a_place_for_the_teams_next_file(make, phase, queued, waiting):
+def test_large_reruns_leave_a_place_for_the_teams_next_file(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]], waiting: Callable[..., Rerun]
+) -> None:
     team = make.team(phase.challenge)
     for _ in range(2):
         waiting(team)
@@ -150,7 +180,9 @@ def test_large_reruns_leave_a_place_for_the_teams_next_file(make, phase, queued,
     assert scheduling.claim_next(Submission, large=True) is not None
 
 
-def test_reruns_count_among_the_two_of_a_team(make, phase, queued, waiting):
+def test_reruns_count_among_the_two_of_a_team(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]], waiting: Callable[..., Rerun]
+) -> None:
     team = make.team(phase.challenge)
     for _ in range(3):
         waiting(team, small=True)
@@ -160,12 +192,14 @@ def test_reruns_count_among_the_two_of_a_team(make, phase, queued, waiting):
     assert leases.claim(Rerun, Rerun.objects.queued().get().pk) is None
 
 
-def test_process_for_small_files_takes_no_large_rerun(make, phase, waiting):
+def test_process_for_small_files_takes_no_large_rerun(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
     waiting(make.team(phase.challenge))
     assert scheduling.claim_next(Rerun, large=False) is None
 
 
-def test_process_for_small_files_takes_no_rerun_of_a_team_that_has_something_running(make, phase, waiting):
+def test_process_for_small_files_takes_no_rerun_of_a_team_that_has_something_running(
+    make: Make, phase: Phase, waiting: Callable[..., Rerun]
+) -> None:
     team = make.team(phase.challenge)
     waiting(team, small=True)
     second = waiting(team, small=True)
@@ -174,7 +208,9 @@ def test_process_for_small_files_takes_no_rerun_of_a_team_that_has_something_run
     assert leases.claim(Rerun, second.pk, large=False) is None
 
 
-def test_rerun_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_attempt_counts(make, phase, waiting):
+def test_rerun_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_attempt_counts(
+    make: Make, phase: Phase, waiting: Callable[..., Rerun]
+) -> None:
     later = waiting(make.team(phase.challenge), small=True)
     leases.release_as_large(scheduling.claim_next(Rerun, large=False))
     assert (Rerun.objects.get().attempts, Submission.objects.get().small) == (0, False)
@@ -182,7 +218,9 @@ def test_rerun_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_
     assert scheduling.claim_next(Rerun, large=True) == later
 
 
-def test_intervals_of_one_team_do_not_wait_for_explanations_of_others(make, phase, waiting):
+def test_intervals_of_one_team_do_not_wait_for_explanations_of_others(
+    make: Make, phase: Phase, waiting: Callable[..., Rerun]
+) -> None:
     for _ in range(3):
         waiting(make.team(phase.challenge), purpose=Rerun.Purpose.EXPLANATION)
     interval = waiting(make.team(phase.challenge))
@@ -199,14 +237,18 @@ def rerun_in_turn(count: int) -> list[str]:
     return names
 
 
-def test_team_with_many_reruns_does_not_delay_another_teams_one(make, phase, waiting):
+def test_team_with_many_reruns_does_not_delay_another_teams_one(
+    make: Make, phase: Phase, waiting: Callable[..., Rerun]
+) -> None:
     many, one, late = (make.team(phase.challenge, name=name) for name in ("many", "one", "late"))
     for team in (many, many, many, one, late, late):
         waiting(team)
     assert rerun_in_turn(6) == ["many", "one", "late", "many", "late", "many"]
 
 
-def test_small_rerun_goes_before_large_ones_that_were_asked_for_first(make, phase, waiting):
+def test_small_rerun_goes_before_large_ones_that_were_asked_for_first(
+    make: Make, phase: Phase, waiting: Callable[..., Rerun]
+) -> None:
     for name in ("large", "small"):
         waiting(make.team(phase.challenge, name=name), small=name == "small")
     assert rerun_in_turn(2) == ["small", "large"]
@@ -214,8 +256,15 @@ def test_small_rerun_goes_before_large_ones_that_were_asked_for_first(make, phas
 
 @pytest.mark.parametrize(("messages", "sent"), [(0, 1), (1, 0), (None, 0)])
 def test_whoever_leaves_a_place_wakes_another_where_no_message_is_left(
-    make, phase, queued, waiting, inline_queue, monkeypatch, messages, sent
-):
+    make: Make,
+    phase: Phase,
+    queued: Callable[..., list[Submission]],
+    waiting: Callable[..., Rerun],
+    inline_queue: InlineQueue,
+    monkeypatch: pytest.MonkeyPatch,
+    messages,
+    sent: list[bytes],
+) -> None:
     team = make.team(phase.challenge)
     (first,), later = queued(team), waiting(team)
     monkeypatch.setattr(queue, "waiting", lambda kind: messages)
@@ -238,6 +287,6 @@ def test_whoever_leaves_a_place_wakes_another_where_no_message_is_left(
         (b"", True),
     ],
 )
-def test_size_that_matters_is_the_unpacked_one(settings, content, small):
+def test_size_that_matters_is_the_unpacked_one(settings: Settings, content: bytes, small: Path) -> None:
     settings.SMALL_FILE_MAX_BYTES = 1000
     assert is_small(ContentFile(content)) == small

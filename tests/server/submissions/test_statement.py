@@ -1,13 +1,16 @@
 """The statement of a team's ledger has the same lines on the page and in the API, and they add up."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from django.test import Client
 
+from server.accounts.models import User
+from server.challenges.models import Phase, Team
 from server.submissions.models import Submission
 from server.submissions.services import leases, lifecycle, quota
+from tests.conftest import InlineQueue, Make
+from tests.server.documented import Api
 from tests.server.page import Page
 
 STATEMENT = "challenges/c/phases/main/quota/statement"
@@ -16,11 +19,9 @@ STATEMENT = "challenges/c/phases/main/quota/statement"
 pytestmark = pytest.mark.phase(challenge={"slug": "c"}, slug="main", quota_per_day=3)
 
 
-@pytest.fixture
-def member(make: Any, phase: Any, inline_queue: Any) -> Any:
-    """Create a member whose team submitted three files: one counts, one was cancelled, one rejected."""
-    member = make.user()
-    team = make.team(phase.challenge, member)
+@pytest.fixture(autouse=True)
+def three_files(make: Make, phase: Phase, team: Team, member: User, inline_queue: InlineQueue) -> None:
+    """Submit three files of the team: one counts, one is cancelled, one rejected."""
     for name in ("stands.csv", "cancelled.csv", "rejected.csv"):
         submission = make.submission(phase, team, file_name=name)
         quota.charge(submission, now=datetime.now(UTC))
@@ -30,10 +31,9 @@ def member(make: Any, phase: Any, inline_queue: Any) -> Any:
             claimed = leases.claim(Submission, submission.pk)
             assert claimed is not None
             lifecycle.reject(claimed, findings={"errors": [], "total": 1})
-    return member
 
 
-def test_it_tells_every_line_the_newest_first(member: Any, api: Any) -> None:
+def test_it_tells_every_line_the_newest_first(member: User, api: Api) -> None:
     lines = api.get(STATEMENT, user=member).json()["results"]
     assert [(line["file_name"], line["amount"], line["reason"]) for line in lines] == [
         ("rejected.csv", -1, "rejected"),
@@ -44,22 +44,21 @@ def test_it_tells_every_line_the_newest_first(member: Any, api: Any) -> None:
     ]
 
 
-def test_its_lines_add_up_to_what_is_used(member: Any, api: Any) -> None:
+def test_its_lines_add_up_to_what_is_used(member: User, api: Api) -> None:
     lines = api.get(STATEMENT, user=member).json()["results"]
     state = api.get(STATEMENT.removesuffix("/statement"), user=member).json()
     assert sum(line["amount"] for line in lines) == state["used"] == state["per_day"] - state["left"] == 1
     assert sum(line["amount"] == 1 for line in lines) == state["attempts_per_day"] - state["attempts_left"] == 3
 
 
-def test_the_page_shows_the_same(member: Any, api: Any, client: Client) -> None:
-    client.force_login(member)
+def test_the_page_shows_the_same(member: User, api: Api, client: Client) -> None:
     page = Page(client.get("/challenges/c/team"))
     for line in api.get(STATEMENT, user=member).json()["results"]:
         assert f"{line['file_name']} {line['reason']} {line['amount']:+d}" in page.words
     assert "2 of 3 left today (UTC)" in page.words
 
 
-def test_another_team_sees_none_of_it(member: Any, phase: Any, make: Any, api: Any) -> None:
+def test_another_team_sees_none_of_it(member: User, phase: Phase, make: Make, api: Api) -> None:
     other = make.user()
     make.team(phase.challenge, other)
     assert api.get(STATEMENT, user=other).json()["results"] == []

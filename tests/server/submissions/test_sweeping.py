@@ -2,24 +2,26 @@
 
 import os
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.submissions import queue
 from server.submissions.models import Status, Submission
 from server.submissions.services import lifecycle, quota, sweeping
 from server.submissions.services.sweeping import SweepResult, sweep
+from tests.conftest import InlineQueue, Make
 
 LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
 
 
 @pytest.fixture
-def leased(make: Any) -> Any:
+def leased(make: Make) -> Callable[..., Submission]:
     """`leased(attempts=1, until=…)`: create a running submission whose quota is charged."""
 
     def build(*, until: datetime, attempts: int = 1, losses: int = 0) -> Submission:
@@ -33,7 +35,7 @@ def leased(make: Any) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: Any) -> Any:
+def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> InlineQueue:
     """Replace the broker by one that lost all messages; `.sent` collects new ones."""
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     return inline_queue
@@ -43,30 +45,34 @@ def status(submission: Submission) -> str:
     return Submission.objects.get(pk=submission.pk).status
 
 
-def test_nothing_to_do_is_nothing_done(db, own_folders):
+def test_nothing_to_do_is_nothing_done(db: None, own_folders: None) -> None:
     assert sweep() == SweepResult()
 
 
-def test_overdue_lease_goes_back_to_the_queue(leased, broker, django_capture_on_commit_callbacks):
+def test_overdue_lease_goes_back_to_the_queue(
+    leased: Callable[..., Submission],
+    broker: InlineQueue,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
     submission = leased(until=LONG_AGO)
     with django_capture_on_commit_callbacks(execute=True):
         assert sweep().requeued == 1
     assert (status(submission), broker.sent) == (Status.QUEUED, [submission.pk])
 
 
-def test_lease_that_still_runs_is_left_alone(leased):
+def test_lease_that_still_runs_is_left_alone(leased: Callable[..., Submission]) -> None:
     submission = leased(until=datetime.now(UTC) + timedelta(minutes=1))
     assert sweep() == SweepResult()
     assert status(submission) == Status.RUNNING
 
 
-def test_lease_that_is_prolonged_meanwhile_is_left_alone(leased):
+def test_lease_that_is_prolonged_meanwhile_is_left_alone(leased: Callable[..., Submission]) -> None:
     submission = leased(until=LONG_AGO)
     assert lifecycle.report_progress(submission, stage="scoring", progress=0.5)
     assert not sweeping.end_submission(submission)
 
 
-def test_third_overdue_lease_is_failed(leased, settings):
+def test_third_overdue_lease_is_failed(leased: Callable[..., Submission], settings: Settings) -> None:
     submission = leased(until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
     assert sweep().failed == 1
     submission.refresh_from_db()
@@ -76,7 +82,9 @@ def test_third_overdue_lease_is_failed(leased, settings):
 @pytest.mark.parametrize(
     ("losses", "fault", "used"), [(0, "platform", 0), (1, "participant", 1), (2, "participant", 1)]
 )
-def test_second_lost_worker_of_a_file_costs_quota(leased, settings, losses, fault, used):
+def test_second_lost_worker_of_a_file_costs_quota(
+    leased: Callable[..., Submission], settings: Settings, losses, fault, used
+) -> None:
     submission = leased(until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS, losses=losses)
     sweep()
     submission.refresh_from_db()
@@ -87,7 +95,7 @@ def test_second_lost_worker_of_a_file_costs_quota(leased, settings, losses, faul
     assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == used
 
 
-def test_file_that_cost_a_worker_its_life_is_not_small_any_more(leased):
+def test_file_that_cost_a_worker_its_life_is_not_small_any_more(leased: Callable[..., Submission]) -> None:
     submission = leased(until=LONG_AGO)
     Submission.objects.update(small=True)
     sweep()
@@ -96,32 +104,34 @@ def test_file_that_cost_a_worker_its_life_is_not_small_any_more(leased):
 
 
 @pytest.mark.parametrize("losses", [0, 1])
-def test_file_that_cost_a_worker_its_life_is_tried_again_and_cancelling_it_gives_nothing_back(make, leased, losses):
+def test_file_that_cost_a_worker_its_life_is_tried_again_and_cancelling_it_gives_nothing_back(
+    make: Make, leased: Callable[..., Submission], losses
+) -> None:
     submission = leased(until=LONG_AGO, attempts=2, losses=losses)
     sweep()
     assert lifecycle.cancel(submission=submission, by=make.user()).status == Status.CANCELLED
     assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == 1
 
 
-def test_late_result_of_a_swept_worker_is_refused(leased):
+def test_late_result_of_a_swept_worker_is_refused(leased: Callable[..., Submission]) -> None:
     submission = leased(until=LONG_AGO)
     sweep()
     assert not lifecycle.reject(submission, findings={})
 
 
-def test_queued_too_long_is_sent_again(make, broker):
+def test_queued_too_long_is_sent_again(make: Make, broker: InlineQueue) -> None:
     submission = make.submission(make.phase(), enqueued_at=LONG_AGO)
     assert sweep().resent == 1
     assert broker.sent == [submission.pk]
 
 
-def test_sent_again_is_not_sent_again_at_once(make):
+def test_sent_again_is_not_sent_again_at_once(make: Make) -> None:
     make.submission(make.phase(), enqueued_at=LONG_AGO)
     sweep()
     assert sweep().resent == 0
 
 
-def test_queued_just_now_is_not_sent_again(make):
+def test_queued_just_now_is_not_sent_again(make: Make) -> None:
     make.submission(make.phase())
     assert sweep().resent == 0
 
@@ -136,7 +146,9 @@ def test_queued_just_now_is_not_sent_again(make):
         (None, 0),  # the broker is down: send later
     ],
 )
-def test_as_many_are_sent_again_as_messages_are_missing(make, monkeypatch, waiting, resent):
+def test_as_many_are_sent_again_as_messages_are_missing(
+    make: Make, monkeypatch: pytest.MonkeyPatch, waiting, resent
+) -> None:
     phase = make.phase()
     for _ in range(3):
         make.submission(phase, enqueued_at=LONG_AGO)
@@ -154,7 +166,9 @@ def aged(path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])
-def test_abandoned_part_of_an_upload_is_removed_when_it_is_old(db, own_folders, settings, age, removed):
+def test_abandoned_part_of_an_upload_is_removed_when_it_is_old(
+    db: None, own_folders: None, settings: Settings, age, removed
+) -> None:
     part = settings.FILE_UPLOAD_TEMP_DIR / "abc.upload.csv"
     part.write_bytes(b"half")
     age(part)
@@ -162,7 +176,7 @@ def test_abandoned_part_of_an_upload_is_removed_when_it_is_old(db, own_folders, 
 
 
 @pytest.mark.parametrize("name", ["abc.upload.csv", "bundle-abc", "import-abc"])
-def test_what_began_hours_ago_may_still_be_at_it(db, own_folders, settings, name):
+def test_what_began_hours_ago_may_still_be_at_it(db: None, own_folders: None, settings: Settings, name) -> None:
     part = settings.FILE_UPLOAD_TEMP_DIR / name
     part.touch() if name.endswith("csv") else part.mkdir()
     dated(part, hours=23)
@@ -171,8 +185,8 @@ def test_what_began_hours_ago_may_still_be_at_it(db, own_folders, settings, name
 
 @pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])
 def test_folder_of_an_interrupted_import_is_removed_when_nothing_in_it_is_fresh(
-    db, own_folders, settings, age, removed
-):
+    db: None, own_folders: None, settings: Settings, age, removed
+) -> None:
     folder = settings.FILE_UPLOAD_TEMP_DIR / "import-abc"
     folder.mkdir()
     (folder / "truth.podium").write_bytes(b"half")
@@ -181,19 +195,19 @@ def test_folder_of_an_interrupted_import_is_removed_when_nothing_in_it_is_fresh(
     assert sweep().removed == removed
 
 
-def test_files_are_left_for_another_time_when_told(db, own_folders, settings):
+def test_files_are_left_for_another_time_when_told(db: None, own_folders: None, settings: Settings) -> None:
     part = settings.FILE_UPLOAD_TEMP_DIR / "abc.upload.csv"
     part.write_bytes(b"half")
     aged(part)
     assert sweep(files=False).removed == 0
 
 
-def test_command_says_what_it_did(make, capsys):
+def test_command_says_what_it_did(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
     make.submission(make.phase(), enqueued_at=LONG_AGO)
     call_command("sweep")
     assert "1 sent again" in capsys.readouterr().out
 
 
-def test_missing_folder_of_arriving_files_stops_no_sweep(db, own_folders, settings):
+def test_missing_folder_of_arriving_files_stops_no_sweep(db: None, own_folders: None, settings: Settings) -> None:
     settings.FILE_UPLOAD_TEMP_DIR.rmdir()
     assert sweep() == SweepResult()

@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
+from server.accounts.models import User
 from server.submissions.models import Submission
 from server.submissions.services import intake
 from server.submissions.upload_handler import HashedFile
 from server.wsgi import application
+from tests.conftest import Make
 from tests.server.documented import Api, part
 
 PAGE, API = "/challenges/c/submit", "/api/v1/challenges/c/phases/main/submissions"
@@ -52,12 +55,10 @@ class Unread:
 Send = Callable[..., int]
 
 
-@pytest.fixture
-def member(make: Any, inline_queue: Any) -> Any:
-    phase = make.phase(make.challenge(slug="c"), slug="main")
-    member = make.user()
-    make.team(phase.challenge, member)
-    return member
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "c"}, slug="main"),
+    pytest.mark.usefixtures("team", "inline_queue"),
+]
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def form(size: int) -> tuple[Pieces, int, str]:
 
 @pytest.mark.parametrize("path", [PAGE, API])
 def test_a_large_file_is_hashed_as_it_comes_and_never_in_memory(
-    path: str, member: Any, send: Send, monkeypatch: pytest.MonkeyPatch
+    path: str, member: User, send: Send, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(intake, "file_digest")  # code that would read it a second time
     body, length, digest = form(LARGE)
@@ -136,7 +137,7 @@ def test_a_large_file_is_hashed_as_it_comes_and_never_in_memory(
 )
 @pytest.mark.parametrize("path", [PAGE, API])
 def test_what_would_be_refused_is_refused_unread(
-    path: str, fields: dict[str, Any], status: int, member: Any, send: Send
+    path: str, fields: dict[str, Any], status: int, member: User, send: Send
 ) -> None:
     phase = member.memberships.get().challenge.phases.get()
     type(phase).objects.update(**fields)
@@ -144,23 +145,23 @@ def test_what_would_be_refused_is_refused_unread(
 
 
 @pytest.mark.parametrize(("path", "status"), [(PAGE, 302), (API, 401)])
-def test_a_strangers_file_is_not_read(path: str, status: int, member: Any, send: Send) -> None:
+def test_a_strangers_file_is_not_read(path: str, status: int, member: User, send: Send) -> None:
     assert send(path, None, Unread(), LARGE) == status
 
 
 @pytest.mark.parametrize("path", [PAGE, API])
-def test_an_outsiders_file_is_not_read(path: str, member: Any, make: Any, send: Send) -> None:
+def test_an_outsiders_file_is_not_read(path: str, member: User, make: Make, send: Send) -> None:
     assert send(path, make.user(), Unread(), LARGE) == 403
 
 
 @pytest.mark.parametrize("path", [PAGE, API])
-def test_a_file_beyond_the_limit_is_not_read(path: str, member: Any, settings: Any, send: Send) -> None:
+def test_a_file_beyond_the_limit_is_not_read(path: str, member: User, settings: Settings, send: Send) -> None:
     assert send(path, member, Unread(), settings.UPLOAD_MAX_BYTES + MEBIBYTE) == 413
 
 
 @pytest.mark.parametrize("path", [PAGE, API])
 def test_a_disk_that_fills_up_on_the_way_gets_its_room_back_at_once(
-    path: str, member: Any, send: Send, settings: Any, monkeypatch: pytest.MonkeyPatch
+    path: str, member: User, send: Send, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write(file: HashedFile, data: bytes) -> int:
         raise OSError(ENOSPC, "No space left on device")
@@ -177,7 +178,7 @@ def test_a_disk_that_fills_up_on_the_way_gets_its_room_back_at_once(
 
 @pytest.mark.parametrize("path", [PAGE, API])
 def test_a_folder_for_arriving_files_that_was_moved_away_is_made_again(
-    path: str, member: Any, send: Send, settings: Any
+    path: str, member: User, send: Send, settings: Settings
 ) -> None:
     Path(settings.FILE_UPLOAD_TEMP_DIR).rmdir()
     body, length, digest = form(MEBIBYTE)

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from server.errors import Refused
 from server.submissions import upload_slots
 from server.submissions.services import admission
 from server.submissions.upload_slots import SLOTS, PendingUpload, pending
+from tests.conftest import Make
 
 HOLD = """
 import sys, django; django.setup()
@@ -23,7 +25,7 @@ sys.stdin.read()
 
 
 class TestSlots:
-    def test_processes_count_together_and_a_killed_one_leaves_none(self, settings: Any) -> None:
+    def test_processes_count_together_and_a_killed_one_leaves_none(self, settings: Settings) -> None:
         environment = {**os.environ, "PODIUM_HOME": str(settings.PODIUM_HOME)}
         environment["DJANGO_SETTINGS_MODULE"] = "server.settings"
         command = [sys.executable, "-c", HOLD, "2"]
@@ -45,7 +47,7 @@ class TestSlots:
 
 class TestUploadsAtOnce:
     @pytest.fixture
-    def entrant(self, make: Any) -> Any:
+    def entrant(self, make: Make) -> dict[str, Any]:
         phase = make.phase(quota_per_day=3, attempts_per_day=20)
         user = make.user()
         return {"user": user, "team": make.team(phase.challenge, user), "phase": phase}
@@ -65,7 +67,9 @@ class TestUploadsAtOnce:
         for upload in uploads:
             upload.release()
 
-    def test_no_more_are_under_way_than_the_quota_has_left(self, entrant, begin, make):
+    def test_no_more_are_under_way_than_the_quota_has_left(
+        self, entrant: dict[str, Any], begin: Callable[..., PendingUpload], make: Make
+    ) -> None:
         uploads = [begin(**entrant) for _ in range(3)]
         with pytest.raises(Refused, match="submissions left") as refused:
             begin(**entrant)
@@ -76,13 +80,17 @@ class TestUploadsAtOnce:
         uploads[1].release()
         begin(**entrant)
 
-    def test_another_team_is_not_concerned(self, entrant, begin, make):
+    def test_another_team_is_not_concerned(
+        self, entrant: dict[str, Any], begin: Callable[..., PendingUpload], make: Make
+    ) -> None:
         for _ in range(3):
             begin(**entrant)
         user = make.user()
         begin(user=user, team=make.team(entrant["phase"].challenge, user), phase=entrant["phase"])
 
-    def test_an_account_has_a_limit_over_all_its_challenges(self, entrant, begin, make, settings):
+    def test_an_account_has_a_limit_over_all_its_challenges(
+        self, entrant: dict[str, Any], begin: Callable[..., PendingUpload], make: Make, settings: Settings
+    ) -> None:
         settings.ACCOUNT_MAX_UPLOADS = 2
         phase = make.phase()
         elsewhere = {"user": entrant["user"], "team": make.team(phase.challenge, entrant["user"]), "phase": phase}

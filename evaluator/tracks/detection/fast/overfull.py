@@ -31,11 +31,6 @@ class Collected(NamedTuple):
         return Collected(self.images[chosen], self.labels[chosen], self.predictions[chosen])
 
 
-def overfull_images(states: Sequence[DetectionState]) -> NDArray[np.bool_]:
-    """Return whether each image is overfull, given the predictions that all threads have counted."""
-    return np.asarray(np.sum([state.image_predictions for state in states], axis=0) > MAX_PER_IMAGE_AND_CLASS)
-
-
 def collected(state: DetectionState) -> Collected:
     """Return the predictions that one thread has collected."""
     count = int(state.counts[COLLECTED])

@@ -7,19 +7,25 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
 from evaluator.files.blocks import Declined
-from evaluator.kernels.detection.state import KernelTruth
+from evaluator.kernels.detection.state import MAX_PER_IMAGE_AND_CLASS, KernelTruth
 from evaluator.metrics.bootstrap import Numbers
+from evaluator.metrics.resampling import crowded_images
 from evaluator.problems import Findings
 from evaluator.report import ReferenceNeeded, SplitReport
 from evaluator.request import ScoringRequest
 from evaluator.tracks.detection.entries import Entries, ScoredDetections
-from evaluator.tracks.detection.fast.overfull import overfull_images
 from evaluator.tracks.detection.fast.reader import DetectionReader, kernel_truth
 from evaluator.tracks.detection.summary import EntryCounts, split_report
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Outcome
 from evaluator.tracks.shared.buckets import HALVES, EntryBuckets
-from evaluator.tracks.shared.fast import FileHeader, add_notices, read_all, require_one_row_per_image
+from evaluator.tracks.shared.fast import (
+    FileHeader,
+    add_notices,
+    predictions_of_images,
+    read_all,
+    require_one_row_per_image,
+)
 
 
 def score(
@@ -52,15 +58,15 @@ def outcome_of(
     if parameters.require_all_images and not np.any([reader.state.named for reader in readers], axis=0).all():
         raise Declined(ReferenceNeeded.MISSING_IMAGES)
     progress("scoring", 0.0)
-    entries = scored_entries(readers, len(truth.labels)) if request.report.needs_images else None
-    classes = 2 * len(truth.labels) + 1  # This includes the codes of entries that are not scored.
+    entries = entries_with_images(readers) if request.report.needs_images else None
+    classes = 2 * len(truth.labels) + 2  # This includes the codes of entries that are not scored.
     buckets = EntryBuckets.of([part for reader in readers for part in reader.entries()], classes)
     buckets.sort(request.resources.threads)
     add_notices(truth, readers, findings)
     splits = {name: report(truth, buckets, name, weight) for name in truth.splits}
     if entries is None:
         return Outcome(splits)
-    scored = ScoredDetections(truth, entries, weight)
+    scored = ScoredDetections(truth, entries, weight, crowded_images(predictions_of_images(readers)))
     return Outcome(splits, scored.statistics, scored.curves)
 
 
@@ -75,7 +81,7 @@ def read_file(
     """
     arrays = kernel_truth(truth)
     readers = read_once(request, arrays, parameters, np.zeros(len(truth.usage), bool))
-    overfull = overfull_images([reader.state for reader in readers])
+    overfull = predictions_of_images(readers) > MAX_PER_IMAGE_AND_CLASS
     if overfull.any():
         del readers  # This frees their memory before the second reading.
         readers = read_once(request, arrays, parameters, overfull)
@@ -102,14 +108,12 @@ def read_once(
     return read_all(request, DETECTION, readers)
 
 
-def scored_entries(readers: Sequence[DetectionReader], labels: int) -> Entries:
-    """Return the entries of all threads that are scored, with their images."""
+def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
+    """Return the entries of all threads with their images."""
     segments = [part for reader in readers for part in reader.entries()]
     confidences, codes = (np.concatenate(parts) for parts in zip(*segments, strict=True))
     images = np.concatenate([part for reader in readers for part in reader.entry_images()])
-    entries = Entries(images, codes >> np.uint32(2), confidences, (codes & np.uint32(1) == 0).astype(float))
-    are_scored = entries.classes < labels
-    return entries if are_scored.all() else entries[are_scored]
+    return Entries(images, codes >> np.uint32(2), confidences, (codes & np.uint32(1) == 0).astype(float))
 
 
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
@@ -132,7 +136,7 @@ def report(truth: DetectionTruth, buckets: EntryBuckets, split: str, group_weigh
     false = buckets.false.reshape(-1, 2)[:classes, halves].sum(axis=1)
 
     def areas(positives: Numbers) -> Numbers:
-        return np.fromiter(buckets.average_precisions(positives, halves), np.float64, classes)
+        return buckets.average_precisions(positives, halves)
 
     counts = EntryCounts(scored, (scored - false).astype(float), false)
     return split_report(truth, split, group_weight, areas, counts)

@@ -11,17 +11,17 @@ from evaluator.files.blocks import Declined
 from evaluator.files.notices import notice_unknown_relations
 from evaluator.kernels.relationships import state as relationships
 from evaluator.kernels.relationships.matching import merge
-from evaluator.metrics.bootstrap import Numbers
+from evaluator.metrics.resampling import crowded_images
 from evaluator.problems import Findings
 from evaluator.report import ReferenceNeeded
 from evaluator.request import ScoringRequest
 from evaluator.tracks.interface import Outcome
-from evaluator.tracks.relationships.entries import Integers, PairEntries, ScoredPairs, SplitAreas, with_unscored
+from evaluator.tracks.relationships.entries import Integers, PairEntries, ScoredPairs, SplitAreas
 from evaluator.tracks.relationships.fast.reader import RelationshipReader, kernel_truth
 from evaluator.tracks.relationships.summary import RECALL_AT, Areas
 from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth
 from evaluator.tracks.shared.buckets import HALVES, EntryBuckets
-from evaluator.tracks.shared.fast import add_notices, read_all, require_one_row_per_image
+from evaluator.tracks.shared.fast import add_notices, predictions_of_images, read_all, require_one_row_per_image
 from evaluator.truth import PRIVATE
 
 
@@ -60,7 +60,8 @@ def scored_pairs(
     counts = add_notices(truth, readers, findings)
     notice_unknown_relations(findings, counts[relationships.UNKNOWN_RELATIONS])
     request.resources.progress("scoring", 0.0)
-    return ScoredPairs(truth, entries, buckets.found, buckets.areas, parameters.weights)
+    crowded = crowded_images(predictions_of_images(readers))
+    return ScoredPairs(truth, entries, buckets.found, buckets.areas, parameters.weights, crowded)
 
 
 def all_entries(readers: Sequence[RelationshipReader]) -> PairEntries:
@@ -96,7 +97,7 @@ class RelationshipBuckets:
     ----------
     by_relation, pooled : two EntryBuckets each
         Of relationships and of phrases: for each curve a bucket of public images and one of private images. After the
-        curves of the report come one for unknown relations and one for pairs that are not scored.
+        curves of the report come one for unknown relations, and those of pairs that are not scored.
     found : list of int64 arrays
         As :attr:`ScoredPairs.found`.
     """
@@ -118,8 +119,8 @@ class RelationshipBuckets:
         pooled = entries.pooled(relations)
         by_image = buckets(np.where(pooled > 0, images, entries.images), entries.misses[0], images + 1)
         return cls(
-            [buckets(entries.relations, missing, relations + 2) for missing in entries.misses],
-            [buckets(pooled, missing, 3) for missing in entries.misses],
+            [buckets(entries.relations, missing, 2 * relations + 2) for missing in entries.misses],
+            [buckets(pooled, missing, 2) for missing in entries.misses],
             [found[found < images] for found in images_of_hits(by_image)],
         )
 
@@ -127,10 +128,7 @@ class RelationshipBuckets:
         """Return the functions that compute the areas under the curves of a split."""
 
         def areas(buckets: EntryBuckets) -> Areas:
-            def of_positives(positives: Numbers) -> Numbers:
-                return np.fromiter(buckets.average_precisions(with_unscored(positives), HALVES[split]), float)[:-2]
-
-            return of_positives
+            return lambda positives: buckets.average_precisions(positives, HALVES[split])
 
         return [areas(buckets) for buckets in self.by_relation], [areas(buckets) for buckets in self.pooled]
 

@@ -57,8 +57,8 @@ class Command(AuditedCommand):
             )
 
 
-def missing_text(lost: list[int]) -> str:
+def missing_text(lost: list[tuple[int, str]]) -> str:
     return (
-        f"Every entry is sound, but entries {lost[0]} to {lost[-1]} are missing. A backup was restored, or the end "
-        "of the log was deleted. If you restored a backup, record that with: manage.py verify_audit --restored"
+        f"Every entry is sound, but entries {lost[0][0]} to {lost[-1][0]} are missing. A backup was restored, or the "
+        "end of the log was deleted. If you restored a backup, record that with: manage.py verify_audit --restored"
     )

@@ -50,6 +50,7 @@ class Command(AuditedCommand):
         found = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug=phase).first()
         if found is None:
             raise CommandError(f"There is no phase {phase} in a challenge {slug}.")
+        refuse_ignored(truth=truth, preview=preview, **options)
         try:
             if options["discard"]:
                 rescoring.discard(phase=found, by=None)
@@ -73,8 +74,6 @@ class Command(AuditedCommand):
 
     def truth_of(self, phase: Phase, named: str, *, reveal: bool) -> Truth:
         """Return the version with a number (`1`, or `v1` unless it is a path), or add the truth at a path."""
-        if not named:  # an empty path would mean the current folder
-            raise CommandError("--truth is empty. Name a version or a path.")
         if re.fullmatch("[0-9]{1,9}", named) or (re.fullmatch("v[0-9]{1,9}", named) and not Path(named).exists()):
             return rescoring.version_of(phase, int(named.removeprefix("v")))
         added = truths.add(phase=phase, path=Path(named), by=None, warn=self.warn, reveal=reveal)
@@ -115,6 +114,16 @@ class Command(AuditedCommand):
         self.stdout.write(f"the leaderboards of {phase} show ground truth {truth}: {now.signature}")
         if waiting := rescoring.open_rescoring(now):
             self.stdout.write(f"a rescoring to ground truth {described(waiting.truth)} is not applied yet")
+
+
+def refuse_ignored(
+    *, truth: str | None, preview: bool, discard: bool, reveal: bool, without_unscorable: bool, **options: Any
+) -> None:
+    """Refuse options that would have no effect."""
+    if discard and (truth is not None or reveal or without_unscorable):
+        raise CommandError("--discard takes no other option: it discards the rescoring that was begun.")
+    if preview and without_unscorable:
+        raise CommandError("--preview changes nothing, so it takes no --without-unscorable.")
 
 
 def described(truth: Truth) -> str:

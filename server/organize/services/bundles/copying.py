@@ -54,9 +54,8 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes) -> None:
         limits = f"{settings.DECOMPRESSED_MAX_BYTES} bytes, {MAX_ENTRIES} files and folders"
         mistakes.add("too_large", f"contains more than allowed ({limits})", file=source.name or str(source))
     for error in unreadable:
-        name = (
-            Path(error.filename).name if isinstance(error.filename, str) else source.name
-        )  # an int is a file descriptor, not a name
+        # A filename that is an int is a file descriptor.
+        name = Path(error.filename).name if isinstance(error.filename, str) else source.name
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=name or str(source))
 
 

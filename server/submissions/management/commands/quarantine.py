@@ -19,6 +19,10 @@ class Command(AuditedCommand):
         parser.add_argument("--all", action="store_true", help="restore all files")
 
     def handle(self, *, names: list[str], restore: bool, **options: Any) -> None:
+        if (names or options["all"]) and not restore:
+            raise CommandError("Names and --all are for --restore. Without them everything in quarantine is listed.")
+        if names and options["all"]:
+            raise CommandError("Name the files to restore, or use --all, not both.")
         found = {one.title: one for one in quarantine.quarantined()}
         if restore:
             self.restore([*found] if options["all"] else names, found)

@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from server.accounts.audited_command import AuditedCommand
+from server.challenges.models import Phase
 from server.errors import Refused
 from server.submissions.models import Fault, Status, Submission
 from server.submissions.services import recovery
@@ -30,15 +31,34 @@ class Command(AuditedCommand):
     def handle(self, *, intervals: bool, **options: Any) -> None:
         candidates = recovery.without_interval() if intervals else Submission.objects.filter(status=Status.FAILED)
         found = list(selected(candidates, options).select_related("phase__challenge").order_by("received_at"))
+        refuse_unmatched(options["ids"], found)
         requeue = recovery.requeue_interval if intervals else recovery.requeue
-        done = 0
+        refused = []
         for submission in found:
             try:
                 requeue(submission=submission, by=self.person)
-                done += 1
             except Refused as refusal:
-                self.stderr.write(f"{submission.pk}: {refusal.detail}")
-        self.stdout.write(f"{done} of {len(found)} queued again")
+                refused.append(f"{submission.pk}: {refusal.detail}")
+        self.stdout.write(f"{len(found) - len(refused)} of {len(found)} queued again")
+        if refused and options["ids"]:
+            raise CommandError("\n".join(refused))
+        for line in refused:  # those that were not named are only mentioned
+            self.stderr.write(line)
+
+
+def refuse_unmatched(ids: list[UUID], found: list[Submission]) -> None:
+    """Refuse ids of submissions that do not exist or do not match the other filters, before anything is queued."""
+    if unmatched := {*ids} - {one.pk for one in found}:
+        listed = ", ".join(sorted(map(str, unmatched)))
+        raise CommandError(f"Nothing was queued. Not among the submissions to queue again: {listed}.")
+
+
+def phase_of(named: str) -> Phase:
+    challenge, _, slug = named.partition("/")
+    found = Phase.objects.filter(challenge__slug=challenge, slug=slug).first()
+    if found is None:
+        raise CommandError(f"There is no phase {named}. Name it as CHALLENGE/PHASE.")
+    return found
 
 
 def selected(candidates: QuerySet[Submission], options: dict[str, Any]) -> QuerySet[Submission]:
@@ -46,9 +66,8 @@ def selected(candidates: QuerySet[Submission], options: dict[str, Any]) -> Query
     filters: dict[str, Any] = {}
     if options["ids"]:
         filters["pk__in"] = options["ids"]
-    if options["phase"]:
-        challenge, _, phase = options["phase"].partition("/")
-        filters |= {"phase__challenge__slug": challenge, "phase__slug": phase}
+    if options["phase"] is not None:
+        filters["phase"] = phase_of(options["phase"])
     if options["fault"]:
         filters["fault"] = options["fault"]
     if not filters and not options["all"]:

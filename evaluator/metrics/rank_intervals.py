@@ -1,0 +1,230 @@
+"""Confidence sets of ranks, from simultaneous tests of the differences between the rows of a leaderboard."""
+
+from dataclasses import dataclass
+from math import ceil, inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.metrics.bootstrap import SMALLEST, Numbers
+
+RankInterval = tuple[int, int]
+Indices = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+TOP = 100  # rows whose intervals are simultaneous
+ERROR_RATE = 0.05  # probability that any two rows are told apart wrongly
+FAR = 8.0  # standard errors; rows that differ by more are told apart whatever the replicates say
+ROUNDING = 1e-12  # replicates of a difference with a smaller standard deviation are equal
+CANCELLED = 1e-6  # a variance that is smaller than this share of its terms is computed from the differences
+BLOCK = 64  # rows; a block of rows is compared with another at a time
+ENTRIES_AT_ONCE = 1 << 13
+LEAST_REPLICATES = ceil(1 / ERROR_RATE) - 1  # fewer have no 95% quantile
+
+
+def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> list[RankInterval | None]:
+    """Return for each of the first rows of a leaderboard the ranks that it could have, right for all of them at once.
+
+    Parameters
+    ----------
+    scores : float64 array of shape (rows,)
+        Higher is better; in descending order. Without baselines, which have no rank.
+    replicates : float64 array of shape (rows, N)
+        The score of each row in each bootstrap replicate. All rows have the same draws. NaN where it is undefined; a
+        row of NaN has no replicates.
+    top : int
+        How many rows get an interval.
+
+    Returns
+    -------
+    list of (lowest, highest), of length min(top, rows); from 1 to the number of rows. None where a row has no
+    replicates.
+
+    Raises
+    ------
+    ValueError
+        If the scores are not in descending order.
+
+    Notes
+    -----
+    This is the stepwise max-t procedure of Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks with Applications
+    to Mobility across Neighbourhoods and Academic Achievement across Countries", Review of Economic Studies 91 (2024).
+    Two rows are told apart if their scores differ by more than ``critical`` standard errors of the difference. The
+    critical value is the 95% quantile, over the replicates, of the largest absolute deviation of any compared pair in
+    standard errors. Pairs that are told apart are removed, and the critical value is computed again, until nothing more
+    is told apart. The lowest rank of a row is 1 + the number of rows that are told apart from it and better, its
+    highest rank is the number of rows − the number of those that are worse.
+
+    Which rows are the first ones depends on the same data. So the critical value covers every row that could be among
+    them: one that is told apart from fewer than ``top`` better rows. Each is compared with all other rows.
+
+    Rows with equal scores are never told apart. Where a standard error is 0, any difference of the scores counts.
+    A row without replicates is told apart from no row, so each of the others could be before or after it. A replicate
+    counts if most rows define it; a row that leaves one of these undefined has no replicates either. With fewer than
+    19 replicates no row has an interval.
+
+    Examples
+    --------
+    Two rows with the same score on average, and one that is worse in every replicate.
+
+    >>> noise = np.random.default_rng(1).normal(0, 0.01, (3, 1000))
+    >>> top_rank_intervals(np.array([0.9, 0.89, 0.5]), np.array([[0.9], [0.89], [0.5]]) + noise)
+    [(1, 2), (1, 2), (3, 3)]
+    """
+    board = _Board.of(scores, replicates)
+    counts = _stepped_down(board, board.could_be_among(top), top)
+    return board.intervals(counts)[:top]
+
+
+def individual_rank_interval(scores: Numbers, replicates: Numbers, row: int) -> RankInterval | None:
+    """Return the ranks that one row could have. Its interval is right with 95% by itself, not together with others.
+
+    Parameters, result and errors are those of :func:`top_rank_intervals`. The critical value covers only the pairs of
+    this row, so the interval is usually narrower.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(1).normal(0, 0.01, (3, 1000))
+    >>> individual_rank_interval(np.array([0.9, 0.89, 0.5]), np.array([[0.9], [0.89], [0.5]]) + noise, 1)
+    (1, 2)
+    """
+    board = _Board.of(scores, replicates)
+    return board.intervals(_stepped_down(board, board.rows == row, len(scores)))[row]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Numbers of rows that are told apart from each known row, shapes (known,); only chosen rows have all of them."""
+
+    better: Indices
+    worse: Indices
+
+
+@dataclass(frozen=True, slots=True)
+class _Board:
+    """The known rows of a board: those with replicates, defined in each replicate that most rows define.
+
+    Attributes
+    ----------
+    size : int
+        Number of all rows.
+    rows : int array of shape (known,)
+        Their indices.
+    scores : float64 array of shape (known,), in descending order
+    deviations : float64 array of shape (known, N)
+        Replicates minus the mean of the row. The mean of each replicate over the rows is subtracted as well: it cancels
+        out in every difference, and bounds of the differences are closer without it.
+    errors : float64 array of shape (known,)
+        Standard deviations of these.
+    """
+
+    size: int
+    rows: Indices
+    scores: Numbers
+    deviations: Numbers
+    errors: Numbers
+
+    @classmethod
+    def of(cls, scores: Numbers, replicates: Numbers) -> "_Board":
+        if np.any(np.diff(scores) > 0):
+            raise ValueError("the scores must be in descending order")
+        defined = ~np.isnan(replicates)
+        present = defined.any(axis=1)
+        usable = 2 * defined.sum(axis=0) > present.sum()  # so that no single row takes a replicate from all others
+        enough = usable.sum() >= LEAST_REPLICATES
+        rows = np.flatnonzero(present & defined[:, usable].all(axis=1) & enough)
+        deviations = replicates[np.ix_(rows, usable)]
+        if len(rows):
+            deviations -= deviations.mean(axis=1, keepdims=True)
+            deviations -= deviations.mean(axis=0)
+        return cls(len(scores), rows, scores[rows], deviations, _standard_errors(deviations))
+
+    def could_be_among(self, top: int) -> Flags:
+        """Return the rows that are not surely worse than ``top`` rows, by the errors of the rows alone."""
+        if len(self.rows) <= top:
+            return np.ones(len(self.rows), bool)
+        least = np.partition(self.scores - FAR * self.errors, -top)[-top]
+        chosen: Flags = self.scores + FAR * self.errors >= least
+        return chosen
+
+    def errors_between(self, upper: slice, lower: slice) -> Numbers:
+        """Return the standard errors of the differences between two blocks of rows, shape (upper, lower)."""
+        ours, theirs = self.deviations[upper], self.deviations[lower]
+        terms = np.add.outer(self.errors[upper] ** 2, self.errors[lower] ** 2)
+        variances = terms - ours @ theirs.T * (2 / (ours.shape[1] - 1))
+        errors: Numbers = np.sqrt(np.maximum(variances, 0.0))
+        for row in np.flatnonzero((variances < CANCELLED * terms).any(axis=1)):
+            close = variances[row] < CANCELLED * terms[row]
+            errors[row, close] = _standard_errors(theirs[close] - ours[row])
+        return errors
+
+    def intervals(self, counts: _Counts) -> list[RankInterval | None]:
+        """Return the interval of each row of the board."""
+        found: list[RankInterval | None] = [None] * self.size
+        for row, better, worse in zip(self.rows.tolist(), counts.better.tolist(), counts.worse.tolist(), strict=True):
+            found[row] = 1 + better, self.size - worse
+        return found
+
+
+def _stepped_down(board: _Board, chosen: Flags, top: int) -> _Counts:
+    """Tell pairs with a chosen row apart, step by step; a chosen row with ``top`` better rows is no longer chosen."""
+    critical = FAR
+    while True:
+        counts, next_critical = _step(board, chosen, critical)
+        if next_critical >= critical:
+            return counts
+        critical, chosen = next_critical, chosen & (counts.better < top)
+
+
+def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float]:
+    """Count the pairs that are told apart at a critical value, and return the critical value of the other pairs."""
+    counts = _Counts(*np.zeros((2, len(board.rows)), np.intp))
+    largest = np.full(board.deviations.shape[1], SMALLEST)
+    blocks = [slice(first, first + BLOCK) for first in range(0, len(board.rows), BLOCK)]
+    for number, upper in enumerate(blocks):
+        for lower in blocks[number:]:
+            pairs = np.logical_or.outer(chosen[upper], chosen[lower])
+            if lower is upper:
+                pairs = np.triu(pairs, 1)
+            if not pairs.any():
+                continue
+            gaps = np.subtract.outer(board.scores[upper], board.scores[lower])
+            errors = board.errors_between(upper, lower)
+            apart = pairs & (gaps > critical * errors)
+            counts.worse[upper] += apart.sum(axis=1)
+            counts.better[lower] += apart.sum(axis=0)
+            errors[~pairs | apart | (errors == 0)] = inf
+            _raise(largest, board.deviations[upper], board.deviations[lower], errors)
+    return counts, _critical_value(largest)
+
+
+def _raise(largest: Numbers, ours: Numbers, theirs: Numbers, errors: Numbers) -> None:
+    """Raise the largest deviation in each replicate, shape (N,), to those of the pairs of two blocks of rows.
+
+    Few pairs exceed what is known already. So a row is compared in those replicates only in which it is far enough from
+    the highest or the lowest row of the other block.
+    """
+    reach = np.maximum(theirs.max(axis=0) - ours, ours - theirs.min(axis=0))
+    rows, draws = np.nonzero(reach > largest * errors.min(axis=1)[:, None])
+    for first in range(0, len(rows), ENTRIES_AT_ONCE):
+        row, draw = rows[first : first + ENTRIES_AT_ONCE], draws[first : first + ENTRIES_AT_ONCE]
+        found = np.abs(theirs[:, draw] - ours[row, draw]) / errors[row].T
+        np.maximum.at(largest, draw, found.max(axis=0))
+
+
+def _standard_errors(deviations: Numbers) -> Numbers:
+    """Return the standard deviations of rows whose means are 0, shape (rows,); exactly 0 below :data:`ROUNDING`."""
+    squares = np.einsum("ij,ij->i", deviations, deviations)
+    errors: Numbers = np.sqrt(squares / max(deviations.shape[1] - 1, 1))
+    errors[errors <= ROUNDING] = 0.0
+    return errors
+
+
+def _critical_value(largest: Numbers) -> float:
+    """Return the value that a share of ``ERROR_RATE`` of N + 1 replicates exceeds, counting the observation as one.
+
+    >>> _critical_value(np.arange(1.0, 1000.0))
+    950.0
+    """
+    number = ceil((1 - ERROR_RATE) * (len(largest) + 1))
+    return float(np.partition(largest, number - 1)[number - 1]) if number <= len(largest) else inf

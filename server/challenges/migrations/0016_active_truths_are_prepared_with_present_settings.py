@@ -1,0 +1,20 @@
+"""An import prepares the active truth with the parameters that it writes. Of other versions nothing is known."""
+
+from django.db import migrations
+
+EXPANDING = ("openimages-detection", "openimages-segmentation")  # the only tracks with such a parameter so far
+
+
+def note(apps, schema_editor):
+    Truth = apps.get_model("challenges", "Truth")
+    for truth in Truth.objects.filter(active=True).select_related("phase"):
+        track, given = truth.phase.track, truth.phase.parameters.get("expand_hierarchy", True)
+        expand = str(given).lower() in ("true", "1", "yes")  # what the parameter accepts
+        parameters = {"expand_hierarchy": expand} if track in EXPANDING else {}
+        Truth.objects.filter(pk=truth.pk).update(prepared_with={"track": track, "parameters": parameters})
+
+
+class Migration(migrations.Migration):
+    dependencies = [("challenges", "0015_truth_prepared_with")]
+
+    operations = [migrations.RunPython(note, migrations.RunPython.noop)]

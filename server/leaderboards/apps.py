@@ -1,5 +1,0 @@
-from django.apps import AppConfig
-
-
-class LeaderboardsConfig(AppConfig):
-    name = "server.leaderboards"

@@ -1,5 +1,0 @@
-from django.apps import AppConfig
-
-
-class OrganizeConfig(AppConfig):
-    name = "server.organize"

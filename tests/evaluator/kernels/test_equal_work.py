@@ -1,0 +1,157 @@
+"""How many entries are summed up does not depend on one fact of the truth: their number would show in the CPU time."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluator import bootstrap, scoring
+from evaluator.catalog import TRACKS
+from evaluator.kernels import CROWD
+from evaluator.kernels import bootstrap as kernels
+from evaluator.metrics import average_precision
+from evaluator.metrics.bootstrap import Numbers, Weights
+from evaluator.metrics.resampling import HIT, MISS, CurveSteps
+from evaluator.report import ReferenceNeeded
+from evaluator.request import Bootstrap, ReportOptions, ScoringRequest
+from evaluator.tracks.shared import buckets
+from tests.evaluator.kernels import cases, private_facts
+
+ROWS = 1_000  # of each image and class, or of each image and two classes
+Work = Counter[str]
+BOXES = ("0,0.5,0,0.5", "0.5,1,0,1", "0,1,0,1", "0.25,0.5,0,0.25")
+HEADERS = {
+    "openimages-detection": "ImageID,LabelName,Score,XMin,XMax,YMin,YMax",
+    "openimages-relationships": ",".join(
+        [*cases.PAIR[:5], *(f"{edge}{n}" for n in (1, 2) for edge in ("XMin", "XMax", "YMin", "YMax"))]
+    ),
+}
+
+
+def crowds(track: str) -> Iterator[str]:
+    """Many rows of each class, or of each two classes, of all images; their confidences are drawn."""
+    chance = random.Random(track)
+    for _, image, label in product(range(ROWS), private_facts.IMAGES, private_facts.LABELS):
+        score, box = f"0.{chance.randrange(1, 10)}", chance.choice(BOXES)
+        if track == "openimages-detection":
+            yield f"{image},{label},{score},{box}"
+        else:
+            for other, relation in product(private_facts.LABELS, ["on"]):
+                yield f"{image},{label},{other},{relation},{score},{box},{chance.choice(BOXES)}"
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Work:
+    """What was summed up: entries of curves, rows and steps of replicates."""
+    found: Work = Counter()
+
+    class Engine:
+        sums = staticmethod(kernels.sums)
+
+        @staticmethod
+        def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, partial: float) -> Numbers:
+            found.update(calls=1, rows=len(steps.rows), steps=len(steps.ends))
+            return kernels.average_precisions(weights, steps, positives, partial)
+
+    def counted(function: Callable[..., Any], arrays: int) -> Callable[..., Any]:
+        def call(*values: Any) -> Any:
+            found.update(entries=sum(map(len, values[:arrays])))
+            return function(*values)
+
+        return call
+
+    monkeypatch.setattr(bootstrap, "engine", Engine)
+    monkeypatch.setattr(buckets, "average_precision", counted(buckets.average_precision, 2))
+    precision_recall = counted(average_precision.precision_recall, 1)
+    monkeypatch.setattr(average_precision, "precision_recall", precision_recall)
+    return found
+
+
+@pytest.mark.parametrize("by", ["fast path", "reference"])
+@pytest.mark.parametrize(
+    ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
+)
+def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_at_most(
+    track: str, listed_by: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scoring.load_kernels()
+    if by == "reference":
+        monkeypatch.setattr(scoring, "score_by_fast_path", lambda *_: ReferenceNeeded.SMALL_FILE)
+    submission = tmp_path / "submission.csv"
+    submission.write_text("\n".join([HEADERS[track], *crowds(track)]) + "\n")
+    done: dict[str, Work] = {}
+    for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
+        if truth.name == "an image public":  # Without a private image a report has one split fewer, as everybody sees.
+            continue
+        work.clear()
+        options = ReportOptions(bootstrap=Bootstrap(1))
+        report = scoring.score(ScoringRequest(track, truth, submission, report=options))
+        assert report.way.startswith(by)
+        done[truth.name] = Counter(work)
+    expected = done.pop("as it is")
+    dropped = CROWD if by == "fast path" else len(BOXES)
+    most = Counter(calls=0, rows=dropped * expected["calls"], entries=2 * dropped * TRACK_CURVES[track])
+    most["steps"] = 40 * expected["calls"]
+    assert {
+        (fact, kind): (found[kind], expected[kind])
+        for fact, found in done.items()
+        for kind in most
+        if abs(found[kind] - expected[kind]) > most[kind]
+    } == {}
+
+
+TRACK_CURVES = {"openimages-detection": 1, "openimages-relationships": 4}
+"""How often an entry of a split is summed up: as one of its class; as one of its relation and of all, once a kind."""
+
+
+def steps_of(curves: list[int], crowded: list[bool], kinds: list[int], rows: list[int]) -> CurveSteps:
+    confidences = np.linspace(0.1, 0.9, len(curves))
+    arrays = np.array(curves), confidences, np.array(kinds, np.uint8), np.array(rows, np.int32)
+    return CurveSteps.of(*arrays, 2, crowded=np.array(crowded))
+
+
+def test_the_complement_of_a_curve_has_what_the_curve_would_have_if_a_crowd_did_not_count() -> None:
+    """The two lowest entries are of a crowded image: in the first case they count, in the second they do not."""
+    crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
+    counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
+    does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
+    assert counts.rows.tolist() == [0, 0, 1, 1]
+    assert does_not.rows.tolist() == [1, 0, 0, 1]
+    assert len(counts.ends) == len(does_not.ends)
+
+
+def test_a_crowd_of_an_image_outside_the_split_is_summed_up_in_a_complement() -> None:
+    crowded, kinds = [True, True, False, False], [MISS, MISS, HIT, MISS]
+    inside, outside = (steps_of([0, 0, 0, 1], crowded, kinds, [row, row, 1, 1]) for row in (0, -1))
+    assert (len(inside.rows), len(inside.ends)) == (len(outside.rows), len(outside.ends))
+
+
+@pytest.mark.parametrize("envelope", [True, False])
+def test_a_crowd_changes_no_area_in_the_last_bit(envelope: bool) -> None:
+    rng = np.random.default_rng(5)
+    entries, images, count = 4_000, 20, 6
+    curves, images_of = rng.integers(0, 2 * count, entries), rng.integers(0, images, entries).astype(np.int32)
+    kinds, confidences = rng.integers(0, 3, entries).astype(np.uint8), rng.integers(0, 50, entries) / 50
+    weights = rng.integers(0, 4, (images, 64)).astype(np.uint8)
+    positives = rng.integers(0, 900, (count, 64)).astype(float)
+    crowded = np.isin(images_of, [3, 4])
+    areas = [
+        kernels.average_precisions(
+            weights,
+            CurveSteps.of(curves, confidences, kinds, images_of, count, envelope=envelope, crowded=mask),
+            positives,
+            0.3,
+        )
+        for mask in (None, crowded, ~crowded)
+    ]
+    assert np.array_equal(areas[0], areas[1], equal_nan=True)
+    assert np.array_equal(areas[0], areas[2], equal_nan=True)
+
+
+def test_both_tracks_with_a_fast_path_are_compared() -> None:
+    assert set(HEADERS) == {name for name, track in TRACKS.items() if track.modules.fast_path}

@@ -1,0 +1,104 @@
+"""Contests between teams whose true ranks are known: many test sets are drawn, and each is bootstrapped.
+
+A score is hits / objects. A test set has 500 images of 1 to 5 objects. Three of ten teams are equally good, and teams
+differ in how much their results vary between images, and in how much of that they have in common.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.draws import Draws
+from evaluator.metrics.bootstrap import Numbers, paired_interval
+from evaluator.metrics.rank_intervals import RankInterval, top_rank_intervals
+
+SEED = 20261121
+IMAGES = 500
+TEN = np.array([0.72, 0.70, 0.70, 0.70, 0.69, 0.66, 0.65, 0.62, 0.55, 0.50])
+VARIATION = np.array([0.25, 0.02, 0.14, 0.27, 0.10, 0.30, 0.05, 0.20, 0.15, 0.25])
+IN_COMMON = np.array([0.5, 0.9, 0.1, 0.5, 1.0, 0.0, 0.3, 0.7, 0.5, 0.9])
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A board with its replicates, in the order of the scores, and the true score of each row."""
+
+    truths: Numbers
+    scores: Numbers
+    replicates: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was right about one board.
+
+    covered: each interval of a rank contains all ranks that its row truly shares. together: the rank of each row lies
+    in the intervals of all rows that are equally good. split: a tie group was ended by a row that is equally good as
+    its first row. intervals: of the first rows.
+    """
+
+    covered: bool
+    together: bool
+    split: bool
+    intervals: list[RankInterval]
+
+
+def ten_teams(number: int, *, replicates: int) -> Board:
+    """Return the board of one contest of ten teams, with the draws that the service would make for its truth."""
+    draws = Draws(f"{number:064x}", 0, SEED, IMAGES, replicates)
+    weights = np.concatenate([draws.block(block) for block in range(draws.blocks)], axis=1)[:, :replicates]
+    return contest(np.random.default_rng([SEED, number]), TEN, VARIATION, IN_COMMON, weights.T.astype(float))
+
+
+def many_teams(number: int, *, teams: int, replicates: int) -> Board:
+    """Return a board of many teams, a tenth of which are equal to another one; its draws are multinomial."""
+    rng = np.random.default_rng([SEED, teams, number])
+    truths = rng.beta(6, 4, teams)
+    truths[: teams // 10] = truths[teams // 10 : 2 * (teams // 10)]
+    weights = rng.multinomial(IMAGES, np.full(IMAGES, 1 / IMAGES), replicates).astype(float)
+    variation = np.minimum(rng.uniform(0.02, 0.3, teams), np.minimum(truths, 1 - truths))
+    return contest(rng, truths, variation, rng.uniform(0, 1, teams), weights)
+
+
+def contest(
+    rng: np.random.Generator, truths: Numbers, variation: Numbers, in_common: Numbers, weights: Numbers
+) -> Board:
+    """Draw a test set and the results of all teams on it; the weights have the shape (replicates, images)."""
+    objects = rng.integers(1, 6, IMAGES)
+    common, own = rng.uniform(-1, 1, (IMAGES, 1)), rng.uniform(-1, 1, (IMAGES, len(truths)))
+    chances = truths + variation * (in_common * common + (1 - in_common) * own)
+    hits = rng.binomial(objects[:, None], chances).astype(float)
+    scores = hits.sum(axis=0) / objects.sum()
+    replicates = (weights @ hits) / (weights @ objects)[:, None]
+    order = np.argsort(-scores, kind="stable")
+    return Board(truths[order], scores[order], np.ascontiguousarray(replicates.T[order]))
+
+
+def findings(board: Board, top: int = 100) -> Findings:
+    intervals = [interval for interval in top_rank_intervals(board.scores, board.replicates, top) if interval]
+    better = (board.truths > board.truths[:, None]).sum(axis=1).tolist()
+    worse = (board.truths < board.truths[:, None]).sum(axis=1).tolist()
+    covered = [
+        low <= 1 + before and len(board.scores) - after <= high
+        for (low, high), before, after in zip(intervals, better, worse, strict=False)
+    ]
+    together = [
+        low <= 1 + int((board.scores > board.scores[equal]).sum()) <= high
+        for row, (low, high) in enumerate(intervals)
+        for equal in np.flatnonzero(board.truths == board.truths[row])
+    ]
+    return Findings(all(covered), all(together), has_false_split(board, top), intervals)
+
+
+def has_false_split(board: Board, top: int) -> bool:
+    """Tell whether a tie group of the leaderboard ends at a row that is equally good as the first row of the group."""
+    first = 0
+    for row in range(1, min(top, len(board.scores))):
+        low, high = paired_interval(board.replicates[first] - board.replicates[row]) or (0.0, 0.0)
+        if not low <= 0 <= high:
+            if board.truths[first] == board.truths[row]:
+                return True
+            first = row
+    return False

@@ -1,0 +1,26 @@
+"""`make bench` can start all of its processes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+PROGRAMS = sorted(path.stem for path in BENCHMARKS.glob("*.py") if 'if __name__ == "__main__":' in path.read_text())
+
+
+def test_the_benchmark_is_one_of_the_programs() -> None:
+    assert "bench" in PROGRAMS
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "peer"])  # The peer runs where it is installed.
+def test_a_program_of_the_benchmark_can_be_imported_in_a_new_process(name: str) -> None:
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    command = [sys.executable, "-c", f"import tests.benchmarks.{name}"]
+
+    done = subprocess.run(command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr

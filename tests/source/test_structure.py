@@ -1,0 +1,87 @@
+"""Each rule is stated once, and files and folders keep their sizes."""
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+from tests.source.tree import ROOT, functions, lines_of, tracked, tree_of
+
+SHORT_LINES = 15
+SHORT_FILES_LIMIT = 10
+ENTRIES_LIMIT = 12
+BAGS = {"arrays", "texts", "flags"}
+LEASES = "server/submissions/services/leases.py"
+
+
+def server_files() -> list[Path]:
+    return [path for path in tracked("server/*.py", "worker/*.py") if "migrations" not in path.parts]
+
+
+def test_at_most_ten_files_are_very_short() -> None:
+    """Package markers, migrations and templates do not count: a template may be one element of several pages."""
+    counted = [path for path in tracked("*.py", "*.js", "*.css") if "migrations" not in path.parts]
+    short = [path for path in counted if path.name != "__init__.py" and lines_of(path) < SHORT_LINES]
+    assert len(short) <= SHORT_FILES_LIMIT, short
+
+
+def test_folders_of_tracks_and_kernels_have_at_most_twelve_entries() -> None:
+    entries: dict[Path, set[str]] = {}
+    for path in tracked("evaluator/tracks", "evaluator/kernels"):
+        for child in (path, *path.parents):
+            if len(child.parts) > 2:
+                entries.setdefault(child.parent, set()).add(child.name)
+    assert len(entries) > 10
+    assert {str(folder): len(names) for folder, names in entries.items() if len(names) > ENTRIES_LIMIT} == {}
+
+
+def is_truth_class(node: ast.ClassDef) -> bool:
+    """Tell classes of truths, and the descriptors by which these read their members."""
+    return node.name.endswith("Truth") or node.name.startswith("Stored")
+
+
+def accesses_by_key(node: ast.AST, *, inside: bool = False) -> list[str]:
+    """Return the accesses to truths by a key, such as `truth.arrays["boxes"]`, outside the classes of truths."""
+    found = []
+    for child in ast.iter_child_nodes(node):
+        within = inside or (isinstance(child, ast.ClassDef) and is_truth_class(child))
+        if not within and isinstance(child, ast.Subscript | ast.Attribute):
+            owner = child.value
+            is_get = isinstance(child, ast.Attribute) and child.attr == "get"
+            if (is_get or isinstance(child, ast.Subscript)) and isinstance(owner, ast.Attribute):
+                is_key = is_get or not isinstance(child.slice, ast.BinOp | ast.Slice)
+                found += [ast.unparse(child)] if owner.attr in BAGS and is_key else []
+        found += accesses_by_key(child, inside=within)
+    return found
+
+
+def test_accesses_by_key_are_found() -> None:
+    source = 'truth.arrays["a"]\nclass ATruth:\n    def a(self): return self.arrays["a"]\ntruth.flags.get("b")\nx["a"]'
+    assert accesses_by_key(ast.parse(source)) == ["truth.arrays['a']", "truth.flags.get"]
+
+
+def test_a_truth_is_read_by_its_members_outside_its_class() -> None:
+    found = {str(path): accesses_by_key(tree_of(path)) for path in tracked("evaluator/*.py", "worker/*.py")}
+    assert {path: keys for path, keys in found.items() if keys} == {}
+
+
+def test_what_a_ladder_shows_is_one_condition() -> None:
+    """`is_visible` in `server/submissions/models/evaluation.py`; every query uses it."""
+    condition = re.compile(r"published\s*=\s*(models\.)?F\(")
+    found = Counter(str(path) for path in server_files() for _ in condition.findall((ROOT / path).read_text()))
+    assert found == {"server/submissions/models/evaluation.py": 1}
+
+
+def test_leases_are_written_by_one_module() -> None:
+    """`leases.py` changes the two columns; others may only select by them."""
+    written = re.compile(r"(\"lease_(?:token|until)\"\s*:|update\([^)]*lease_(?:token|until)\s*=)")
+    assert {str(path) for path in server_files() if written.search((ROOT / path).read_text())} == {LEASES}
+
+
+def test_each_lease_function_is_defined_once() -> None:
+    """What both queues do is in `leases.py`, not in `lifecycle.py` for submissions and again in `reruns.py`."""
+    names: dict[str, set[str]] = {}
+    for path, function in functions("server/submissions/services"):
+        names.setdefault(path.name, set()).add(function.name)
+    assert {"claim", "prolong", "finish", "release"} <= names["leases.py"]
+    assert names["leases.py"] & (names["lifecycle.py"] | names["reruns.py"]) == set()
