@@ -17,7 +17,10 @@ def database_now() -> datetime:
 
 
 def is_over(deadline: datetime | None, now: datetime) -> bool:
-    """Tell whether a deadline is over. It includes its own millisecond, because SQLite's clock has milliseconds."""
+    """Return whether a deadline has passed.
+
+    Its own millisecond still counts, because SQLite's clock has milliseconds.
+    """
     return deadline is not None and whole_millisecond(now) > whole_millisecond(deadline)
 
 

@@ -1,4 +1,4 @@
-"""Refusals of requests: one exception for pages, API and commands, with a stable code."""
+"""The exception for refused requests, with a stable code, for pages, API and commands alike."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -48,7 +48,7 @@ RETRY_STATUSES = (429, 503)
 class Refused(Exception):
     """A request is refused by a rule, and nothing was written.
 
-    `detail` tells what happened and what to do. `extra` holds further members of the problem document.
+    `detail` says what happened and what to do. `extra` holds further members of the problem document.
     """
 
     def __init__(self, code: str, detail: str, **extra: Any) -> None:
@@ -74,8 +74,8 @@ def seconds_to_wait(extra: Mapping[str, Any]) -> int:
 
 FULL = (ENOSPC, EDQUOT)
 DISK_FULL = "53100"  # PostgreSQL's code
-# PostgreSQL's codes, or their beginnings: lost connections, no connection left, serialization failures and deadlocks,
-# a lock that timed out, a server that stops or starts, and a standby server that accepts no writes.
+# PostgreSQL's codes, or their first characters, for: lost connections, no free connection, serialization failures and
+# deadlocks, a lock that timed out, a server that stops or starts, and a standby server that accepts no writes.
 UNAVAILABLE = ("08", "53300", "40", "55P03", "57", "25006")
 SQLITE_UNAVAILABLE = (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_READONLY, SQLITE_PROTOCOL)
 RETRY_SECONDS = 10
@@ -110,7 +110,7 @@ def database_unavailable(error: BaseException | None) -> Refused | None:
 
 
 def refusal_behind(error: BaseException | None) -> Refused | None:
-    """Return the refusal that an exception means to the client: a rule, a full disk, no database. Otherwise None."""
+    """Return the refusal to send for an exception: a broken rule, a full disk or no database; None for others."""
     return error if isinstance(error, Refused) else full_disk(error) or database_unavailable(error)
 
 

@@ -9,11 +9,11 @@ MAX_DAYS = 36_500
 MAX_SECONDS = 30 * 24 * 3600
 
 # Limits of a submission
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # of forms without a file, and of requests that take no file
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # for forms and requests without a file
 UPLOAD_MAX_BYTES = env.number("UPLOAD_MAX_BYTES", default=2 * 2**30, high=MAX_BYTES)
-# Uploads of more than 1 MiB at the same time
+# Number of uploads of more than 1 MiB at the same time
 ACCOUNT_MAX_UPLOADS = env.number("ACCOUNT_MAX_UPLOADS", default=8, high=127)
-# Connections of a web process, and at most 3 of 5
+# Connections of one address to a web process; at most three fifths of all connections in any case
 ADDRESS_MAX_CONNECTIONS = env.number("ADDRESS_MAX_CONNECTIONS", default=1200, high=1_000_000)
 DECOMPRESSED_MAX_BYTES = env.number("DECOMPRESSED_MAX_BYTES", default=8 * 2**30, high=MAX_BYTES)
 DECOMPRESSED_MAX_RATIO = env.number("DECOMPRESSED_MAX_RATIO", default=200, high=1_000_000)
@@ -27,7 +27,7 @@ SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, h
 
 # How long files are kept, and how much storage they may use
 TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)  # for each team and challenge
-# For files of rejected, failed and cancelled submissions; the rows stay
+# Days until the files of rejected, failed and cancelled submissions are removed; the rows stay
 UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MAX_DAYS)
 QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)  # for files without a row
 
@@ -37,13 +37,13 @@ HEARTBEAT_SECONDS = env.number("HEARTBEAT_SECONDS", default=max(1, LEASE_SECONDS
 SWEEP_SECONDS = env.number("SWEEP_SECONDS", default=5, high=MAX_SECONDS)
 RESEND_SECONDS = env.number("RESEND_SECONDS", default=30, high=MAX_SECONDS)
 EVALUATION_ATTEMPTS = env.number("EVALUATION_ATTEMPTS", default=3, high=100)
-# CPU time; beyond it the file is at fault
+# Maximum CPU time; a submission that needs more fails and is charged
 EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MAX_SECONDS)
-# Elapsed time; a scoring that takes so long hangs, which is the platform's fault
+# Maximum elapsed time; a scoring that takes longer has hung, which is the platform's fault
 EVALUATION_WALL_SECONDS = env.number(
     "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MAX_SECONDS
 )
-# A file counts as small up to this unpacked size, until a scoring of it has taken this CPU time
+# A file counts as small up to this unpacked size, unless scoring it has taken more than this CPU time
 SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
 SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)
 INTERVAL_REPLICATES = env.number("INTERVAL_REPLICATES", default=1000, low=0, high=100_000)  # 0: no intervals

@@ -48,9 +48,9 @@ class ContentSecurityPolicyMiddleware:
 
 
 class BodySizeMiddleware:
-    """Refuses a body that is larger than its address accepts.
+    """Refuses request bodies that are larger than the URL accepts.
 
-    It runs before the CSRF check, because that reads the form and so writes uploaded files to disk.
+    It runs before the CSRF check, because that check reads the form, which writes uploaded files to disk.
     """
 
     def __init__(self, get_response: Handler) -> None:

@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "server.middleware.RequestIdMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "server.middleware.BodySizeMiddleware",  # before whatever reads a body
+    "server.middleware.BodySizeMiddleware",  # before any middleware that reads the body
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -109,7 +109,7 @@ DATABASES = {
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # With IMMEDIATE and WAL, writers wait for each other instead of failing. A power cut may lose the last commits.
-    # SQLite does not queue writers. Of 64,000 writes by 32 concurrent writers the slowest waited 18 s, and more than
+    # SQLite does not queue writers. Of 64,000 writes by 32 concurrent writers, the slowest waited 18 s, and more than
     # 30 s while other programs used most of the machine.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
@@ -255,7 +255,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": EVALUATION_WALL_SECONDS + 600,
     "unacked_restore_interval": 1,
     "unacked_restore_throttle": 1,
-    "sep": ":",  # between a queue's name and a priority; `submissions.queue` counts the messages there
+    "sep": ":",  # between the name of a queue and a priority; `submissions.queue` counts messages by these names
     "socket_timeout": 10,
     "socket_connect_timeout": 5,
     # Sending tries twice without a pause, so an upload does not wait for a broker that is down.

@@ -19,7 +19,7 @@ def one_line(text: str, most: int) -> str:
 
 
 def without_hidden(text: str) -> str:
-    r"""Return a text without the characters that cannot be seen or do not belong on one line.
+    r"""Return a text without invisible characters and line breaks.
 
     >>> without_hidden("a\u202eb\ufe0f\n")
     'ab'

@@ -13,7 +13,7 @@ urlpatterns = [
     path("", include("server.pages.urls")),
     path("accounts/", include("server.accounts.urls")),
     path("api/v1/", include("server.api.urls")),
-    # These replace the admin's own pages, which would neither count wrong passwords nor log new ones.
+    # These replace the admin's own pages, which neither count wrong passwords nor log changed ones.
     path("admin/login/", secure_admin_login(RedirectView.as_view(pattern_name="admin:index"))),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),

@@ -9,7 +9,10 @@ from django.utils.http import parse_header_parameters
 
 
 class Utf8Request(WSGIRequest):
-    """Ignores the character set in a header, because Django fails if it is not for text, such as zlib."""
+    """A request that ignores the character set in its header.
+
+    Django fails if it is not a text encoding, for example zlib.
+    """
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
         self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))

@@ -1,4 +1,4 @@
-"""The worker: `celery -A worker worker`. It scores what the server queues. The server never imports it."""
+"""The worker, `celery -A worker worker`. It scores submissions that the server queues. The server never imports it."""
 
 import os
 
@@ -18,7 +18,7 @@ def die_with_worker(**signal: object) -> None:
 
 
 app.autodiscover_tasks(["worker"])
-scoring.load_kernels()  # before the pool forks, so that every child starts with the scorer loaded
+scoring.load_kernels()  # before the pool forks, so that every pool process starts with loaded kernels
 app.steps["worker"].update({Liveness, StopDeadline})
 celeryd_init.connect(limits.log_setting_warnings)
 worker_process_init.connect(die_with_worker)

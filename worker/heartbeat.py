@@ -1,4 +1,4 @@
-"""Prolongs the lease while a file is scored, and writes how far the scoring is."""
+"""Prolongs the lease while a file is scored, and records the progress of the scoring."""
 
 import logging
 from collections.abc import Callable
@@ -21,7 +21,8 @@ class LeaseLost(Exception):
 class Heartbeat(Thread):
     """Calls `prolong` every HEARTBEAT_SECONDS, and soon after progress, but at most once a second.
 
-    While the database does not answer it tries again. If the lease expires meanwhile, the next call notices.
+    While the database cannot be reached, it tries again. If the lease expires meanwhile, the next successful call
+    returns that it is lost.
     """
 
     def __init__(self, name: str, prolong: Prolong) -> None:
@@ -38,10 +39,11 @@ class Heartbeat(Thread):
         self.over.set()
         self.has_progress.set()
         self.join()
-        close_old_connections()  # the scorer's connection was idle for long, and the database may have been restarted
+        # A connection that was idle for a long time may be broken, for example if the database was restarted.
+        close_old_connections()
 
     def progress(self, stage: str, fraction: float) -> None:
-        """Take note of how far the scoring is. The scorer calls this; it raises LeaseLost to end a useless scoring."""
+        """Record the progress of the scoring. The scorer calls this. Raises LeaseLost to end a useless scoring."""
         if self.lost.is_set():
             raise LeaseLost
         self.latest = (stage, fraction)

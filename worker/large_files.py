@@ -1,4 +1,4 @@
-"""Limits how many of a worker's processes score a large file at once, so that one is left for small files."""
+"""Limits how many of a worker's processes score a large file at once, so that one process is left for small files."""
 
 import fcntl
 from contextlib import suppress
@@ -9,12 +9,12 @@ from typing import Self
 from django.conf import settings
 
 # Each byte is a slot, locked by one process. Celery imports this module before it forks the pool, so all processes of
-# one worker share the file. The kernel releases the lock of a process that ends in whatever way.
+# one worker share the file. The kernel releases the lock of a process that ends for any reason.
 LOCKS = TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the process lives
 
 
 class LargeFileSlot:
-    """Holds a slot for a large file, if one is free, until `release` or the end of the block."""
+    """Holds a slot for a large file, if one is free, until `release` is called or the block ends."""
 
     def __enter__(self) -> Self:
         self.number = next(filter(lock, range(settings.WORKER_LARGE_FILES_AT_ONCE)), None)

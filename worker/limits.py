@@ -1,4 +1,4 @@
-"""Limits of one scoring, CPU time and memory, and the sentences that its author reads when it exceeds them."""
+"""Limits the CPU time and memory of one scoring, and has the messages for the participant when a limit is exceeded."""
 
 import logging
 import os
@@ -16,7 +16,7 @@ from server.runtime.setting_warnings import setting_warnings
 
 log = logging.getLogger(__name__)
 
-REPEAT_SECONDS = 1.0  # OutOfTime is raised again and again, because some libraries swallow an exception
+REPEAT_SECONDS = 1.0  # OutOfTime is raised again after this time, because some libraries catch all exceptions
 
 
 class OutOfTime(Exception):
@@ -25,7 +25,7 @@ class OutOfTime(Exception):
 
 @contextmanager
 def limited(*, small: bool = False) -> Iterator[None]:
-    """Limit the scoring in this block: OutOfTime beyond its CPU seconds, MemoryError beyond its memory.
+    """Limit the scoring in this block. Raises OutOfTime after its CPU seconds, and MemoryError beyond its memory.
 
     A small file has less time, so that the process that is reserved for small files is soon free again.
     """
@@ -36,7 +36,7 @@ def limited(*, small: bool = False) -> Iterator[None]:
 
 @contextmanager
 def limited_time(seconds: float) -> Iterator[None]:
-    """Limit the CPU seconds of this process. Elapsed time does not count, so no file fails on a busy machine."""
+    """Limit the CPU seconds of this process. Elapsed time does not count, so a busy machine makes no file fail."""
     before = signal.signal(signal.SIGPROF, raise_out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds, REPEAT_SECONDS)
     try:
@@ -54,7 +54,7 @@ def raise_out_of_time(number: int, frame: object) -> NoReturn:
 def limited_memory() -> Iterator[None]:
     """Raise MemoryError for an allocation beyond the limit, before the kernel kills the process.
 
-    Memory that the process had before does not count, including its parent's. RLIMIT_DATA counts private writable
+    Memory that the process had before, including its parent's, does not count. RLIMIT_DATA counts private writable
     memory. RLIMIT_AS would also count truths that are mapped for reading, and address space that thread pools reserve
     and never use.
     """
@@ -67,19 +67,19 @@ def limited_memory() -> Iterator[None]:
 
 
 def private_bytes() -> int:
-    """Return the private writable memory of this process; 0 where Linux's /proc is missing."""
+    """Return the private writable memory of this process in bytes; 0 on systems without Linux's /proc."""
     status = Path("/proc/self/statm")
     return int(status.read_text().split()[5]) * os.sysconf("SC_PAGESIZE") if status.exists() else 0
 
 
 def log_setting_warnings(**signal: object) -> None:
-    """Log settings that work but are probably mistakes. Celery calls it when it starts."""
+    """Log settings that work but are probably mistakes. Celery calls this when it starts."""
     for warning in setting_warnings():
         log.warning(warning)
 
 
 def exceeded_text(error: Exception) -> str:
-    """Return a sentence that names the limit which a scoring exceeded."""
+    """Return a sentence about the limit that a scoring exceeded."""
     if isinstance(error, MemoryError):
         return f"Scoring this file needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
     return f"Scoring this file took longer than {settings.EVALUATION_SECONDS / 60:g} minutes of computing time."

@@ -24,4 +24,4 @@ def renew() -> None:
         with health.redis() as client:
             client.set(health.WORKER_KEY, "alive", ex=health.WORKER_SECONDS)
     except (RedisError, ValueError) as error:
-        log.warning("the broker does not answer: %s", error)
+        log.warning("the broker does not respond: %s", error)

@@ -49,7 +49,7 @@ def score_once(submission: Submission, truth: Truth, options: ReportOptions, pro
         with limits.limited(small=submission.small):
             return scoring.score(request)
     except (OSError, InvalidTruth):
-        storage_check.refuse_unreadable(*files)  # the error may come from a file that vanished meanwhile
+        storage_check.refuse_unreadable(*files)  # the error may have been caused by a file that disappeared meanwhile
         raise
 
 
@@ -64,7 +64,7 @@ def rerun_options(rerun: Rerun) -> ReportOptions:
 
 
 def headline_replicates(report: Report) -> dict[str, bytes]:
-    """Return the headline's replicates by split, packed as little-endian float64; empty if none were drawn."""
+    """Return the replicates of the headline metric by split, as little-endian float64; empty if none were drawn."""
     splits = report.splits.items()
     vectors = {name: split.replicates.get(split.headline) for name, split in splits}
     return {name: vector.astype("<f8").tobytes() for name, vector in vectors.items() if vector is not None}

@@ -1,4 +1,4 @@
-"""Ends a worker in time after SIGTERM: tasks that do not finish by then put their job back into the queue."""
+"""Ends a worker soon after SIGTERM: tasks that do not finish in STOP_SECONDS put their job back into the queue."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from django.conf import settings
 
 
 class StopDeadline(bootsteps.StartStopStep):
-    """Interrupts running tasks STOP_SECONDS after the worker was told to stop. Celery would wait without limit.
+    """Interrupts running tasks STOP_SECONDS after the worker received SIGTERM. Celery would wait without limit.
 
     A pool process turns SIGTERM into SystemExit inside the task, which then puts its job back.
     """

@@ -95,7 +95,7 @@ def _command_parser() -> Parser:
     width = max(map(len, COMMANDS))
     parser = Parser(
         prog="podium",
-        description="Score submissions to computer-vision challenges with exact metrics.",
+        description="Score submissions to computer-vision challenges with the exact metrics of the field.",
         epilog="commands:\n" + "\n".join(f"  {name:<{width}}  {meaning}" for name, meaning in COMMANDS.items()),
     )
     parser.add_argument("--version", action="version", version=f"podium {__version__}")

@@ -30,7 +30,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        """Answer with pages only, because these forms have no JSON variant."""
+        """Return False: the forms are answered with pages, because they have no JSON variant."""
         return False
 
     def is_safe_url(self, url: str) -> bool:
@@ -54,7 +54,10 @@ class AccountAdapter(DefaultAccountAdapter):
         return name
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Count wrong passwords by name and address. By name alone, a stranger could lock out its owner."""
+        """Return the key under which wrong passwords are counted: by name and address.
+
+        If they were counted by name only, a stranger could lock out the owner of an account.
+        """
         return f"{client_network(request)} {same_name(credentials.get('username', ''))}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -68,7 +71,7 @@ class AccountAdapter(DefaultAccountAdapter):
         raise Refused("forbidden", "This account was deactivated. Contact the operator of this service.")
 
     def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse | None:
-        """Let in accounts without an address, such as superusers created by a command: they have none to confirm."""
+        """Log in accounts without an address, such as superusers created by a command: they cannot confirm any."""
         if user and not user.email:
             return None
         sent: HttpResponse = super().respond_email_verification_sent(request, user)
@@ -92,7 +95,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Send the confirmation mail. Only the mail tells if another account has confirmed the address already."""
+        """Send the confirmation mail. Only the mail says whether another account has already confirmed the address."""
         address = emailconfirmation.email_address
         if address.can_set_verified():
             super().send_confirmation_mail(request, emailconfirmation, signup)
@@ -105,7 +108,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a mail with links to PODIUM_URL. The host of the request is never used in links.
 
-        An error of the mail server must not show in the answer, because it would reveal which accounts exist.
+        The response must not depend on errors of the mail server, because they would reveal which accounts exist.
         """
         url = settings.PODIUM_URL.rstrip("/")
         try:

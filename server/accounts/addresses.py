@@ -4,13 +4,13 @@ from ipaddress import IPv4Address, ip_address, ip_network
 
 from django.conf import settings
 
-# What one IPv6 client may choose its addresses from. A host has a /64, but a site is given a /56 or a /48 (RFC 6177),
-# and anybody gets a /48 from a tunnel broker. By a longer prefix that client would count as 256 or 65,536.
+# The network that counts as one IPv6 client. A host has a /64, but a site gets a /56 or a /48 (RFC 6177), and anybody
+# can get a /48 from a tunnel broker. With a longer prefix, such a client would count as 256 or 65,536 clients.
 SITE_BITS = 48
 
 
 def client_address(peer: str, forwarded_for: str) -> str:
-    """Return the address that the outermost of our own proxies (PROXIES) saw.
+    """Return the client's address as the outermost of our own proxies (PROXIES) received it.
 
     Each proxy appends to X-Forwarded-For, so everything before the entries of our proxies may be forged.
     """
@@ -19,7 +19,7 @@ def client_address(peer: str, forwarded_for: str) -> str:
 
 
 def network_of(address: str) -> str:
-    """Return what counts as one client: an IPv4 address, or the /48 network of an IPv6 address.
+    """Return the network that counts as one client: an IPv4 address, or the /48 network of an IPv6 address.
 
     >>> network_of("2001:db8:0:ffff::1") == network_of("2001:db8::5")
     True

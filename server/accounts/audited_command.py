@@ -40,10 +40,10 @@ def path_argument(argument: str) -> Path:
 
 
 class AuditedCommand(BaseCommand):
-    """Records its actions as those of the person that `--as` names, otherwise of the user of the machine.
+    """A command whose actions are recorded in the name of the person given by `--as`, or of the machine's user.
 
-    Arguments without a type are checked by `text_argument`, paths by `path_argument`. `person` is the account that
-    `--as` names; None for the operator, who may do everything.
+    Arguments without a type are checked by `text_argument`, and paths by `path_argument`. `person` is the account given
+    by `--as`; None means the operator, who may do everything.
     """
 
     person: User | None = None

@@ -20,22 +20,28 @@ TOKEN_DAYS = (7, 30, 90, 365)
 
 
 class LogInForm(LoginForm):
-    """Username and password. A name is found in any letter case and width, because names are unique in all of them."""
+    """Username and password.
+
+    Letter case and character width of the name are ignored, as in the check for unique names.
+    """
 
     def clean_login(self) -> str:
         return unicodedata.normalize("NFKC", super().clean_login()).strip()
 
 
 class SignUpForm(AllauthSignUpForm):
-    """Username, email address and password. The answer never depends on whether the address has an account."""
+    """Username, email address and password. The response never reveals whether the address has an account."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["username"].help_text = "Letters, digits and @ . + - _; your team and organizers see it."
+        self.fields["username"].help_text = "Letters, digits and @ . + - _; visible to your team and to organizers."
         self.fields["email"].help_text = "We send a link to this address when you need a new password."
 
     def validate_unique_email(self, value: str) -> str:
-        """Accept any address. If another account has confirmed it, this one can never confirm it; see the adapter."""
+        """Accept any address.
+
+        If another account has confirmed it, this account can never confirm it; see the adapter.
+        """
         return value
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:

@@ -13,7 +13,7 @@ class User(AbstractUser):
     """A user account. It is a custom model from the first migration on, so fields can be added later."""
 
     # Not unique: an unconfirmed address proves nothing, and refusing one would reveal who has an account. A confirmed
-    # address belongs to one account; django-allauth's `EmailAddress` tells which are confirmed.
+    # address belongs to one account; django-allauth's `EmailAddress` records which addresses are confirmed.
     email = models.EmailField()
 
     class Meta(AbstractUser.Meta):
@@ -40,7 +40,7 @@ class ApiToken(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80)
     scope = models.CharField(max_length=10, choices=Scope, default=Scope.SUBMIT)
-    start = models.CharField(max_length=12, help_text="first characters, to tell tokens apart")
+    start = models.CharField(max_length=12, help_text="first characters of the secret, to distinguish tokens")
     sha256 = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

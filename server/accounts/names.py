@@ -10,11 +10,11 @@ from confusable_homoglyphs.confusables import confusables_data
 
 from evaluator.hidden import HIDDEN, is_plain
 
-OVERLAY = 1  # the combining class of strokes through a letter
-# The dot of an i or a j, which these letters have already, with or without marks below, and U+FE0F after a symbol.
+OVERLAY = 1  # combining class (Unicode) of strokes through a letter
+# A second dot on i or j, with or without marks below, and U+FE0F after a symbol.
 UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
-ALSO_ALIKE = {"w": "vv"}  # the list has it for the ligature only
-PALOCHKA = "\u04cf"  # the list says that it looks like an i; in most fonts it looks like an l
+ALSO_ALIKE = {"w": "vv"}  # Unicode's list has only the ligature
+PALOCHKA = "\u04cf"  # like an i in Unicode's list; in most fonts it looks like an l
 
 
 class BadName(ValueError):
@@ -41,10 +41,10 @@ def clean_name(text: str, most: int) -> str:
 
 
 def has_unclear_marks(name: str) -> bool:
-    """Tell whether a name has a stroke through a letter, or one mark twice on a letter (TR39, section 5.4).
+    """Return whether a name has a stroke through a letter, or the same mark twice on a letter (TR39, section 5.4).
 
-    The stroke may coincide with one of the letter, and the second mark with the first. Letters that Unicode has with
-    their marks, such as \u00f8, are not concerned.
+    Such strokes and second marks may be invisible, because they can coincide with a part of the letter or with the
+    first mark. Letters that Unicode encodes together with their mark, such as \u00f8, are allowed.
 
     >>> has_unclear_marks("O\u0338wls"), has_unclear_marks("u\u0308\u0308"), has_unclear_marks("\u00d8wls")
     (True, True, False)
@@ -82,10 +82,10 @@ def all_looks(names: Iterable[str]) -> set[str]:
 
 
 def looks(name: str) -> frozenset[str]:
-    """Return forms of a name such that names which look alike in any letter case share at least one of them.
+    """Return forms of a name. Names that look alike, in any letter case, have at least one form in common.
 
-    There are two forms, with case folded after or before the letters are replaced: an upper-case I looks like a
-    lower-case l, and a lower-case i does not.
+    There are two forms: letter case is ignored either after or before look-alike letters are replaced. Both are needed,
+    because an upper-case I looks like a lower-case l, and a lower-case i does not.
 
     >>> looks("Alice") & looks("\u0391lice") != frozenset()
     True
@@ -103,7 +103,7 @@ def looks(name: str) -> frozenset[str]:
 def skeleton(text: str) -> str:
     """Return a text with every letter replaced by the prototype of all letters that look like it (TR39, section 4).
 
-    Hidden characters are left out, because names from before they were refused may contain them.
+    Hidden characters are left out. Names that were created before they were refused may contain them.
     """
     replaced = unicodedata.normalize("NFD", HIDDEN.sub("", text)).translate(prototypes())
     return UNSEEN.sub(r"\1", unicodedata.normalize("NFD", replaced))
@@ -113,8 +113,9 @@ def skeleton(text: str) -> str:
 def prototypes() -> dict[int, str]:
     """Return the prototype of each letter that can be confused with others.
 
-    The library lists pairs, in both directions. Letters that pairs connect look alike. Their prototype is a group of
-    letters that looks like one ("rn") if there is one, otherwise an ASCII letter, otherwise the first one.
+    The library lists pairs of similar letters in both directions. All letters that pairs connect form a group. Its
+    prototype is a sequence of letters that looks like one letter, such as "rn", if the group has one. Otherwise it is
+    an ASCII letter or, without one, the first letter.
     """
     pairs = {unmarked(one): {unmarked(pair["c"]) for pair in more} for one, more in confusables_data.items()}
     for one, other in ALSO_ALIKE.items():
@@ -137,5 +138,5 @@ def prototypes() -> dict[int, str]:
 
 
 def unmarked(text: str) -> str:
-    """Return a text of the list without the marks that surround right-to-left characters."""
+    """Return a text of Unicode's list without the marks that surround right-to-left characters."""
     return text.replace("\u200e", "")

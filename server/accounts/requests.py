@@ -21,7 +21,7 @@ def client_network(request: HttpRequest) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Tell whether `next=` may redirect there: only to an absolute path of this site.
+    """Return whether `next=` may redirect to an address: only to an absolute path of this site.
 
     >>> [is_local(address) for address in ("/challenges/", "foo", "//evil", "https:evil", "/\\\\evil")]
     [True, False, False, False, False]

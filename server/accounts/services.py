@@ -19,7 +19,7 @@ NAME_CHARACTERS = 80
 
 @transaction.atomic
 def create_account(*, username: str, email: str, password: str | None = None) -> User:
-    """Create an account whose address counts as confirmed. Without a password nobody can log in to it."""
+    """Create an account with a confirmed address. Without a password, nobody can log in to it."""
     user = User.objects.create_user(username=username, email=email, password=password)
     confirm_own_address(user)
     record_account(user)
@@ -50,7 +50,7 @@ def confirm_address(address: EmailAddress, *, by: Any) -> bool:
 
 
 def has_confirmed_address_at(user: User, domains: Collection[str]) -> bool:
-    """Tell whether the user has confirmed an address at one of these mail domains."""
+    """Return whether the user has confirmed an address at one of these mail domains."""
     confirmed = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
     return any(email.rpartition("@")[2] in domains for email in confirmed)
 
@@ -89,7 +89,10 @@ def revoke_token(*, token: ApiToken, by: Any) -> None:
 
 
 def record_password(*, user: User, by: Any) -> None:
-    """Log in the caller's transaction that a password was changed, and whether it can be used to log in."""
+    """Record in the audit log that a password was changed, and whether it can be used to log in.
+
+    The caller must be in a transaction.
+    """
     detail = {"user": user.get_username(), "usable": user.has_usable_password()}
     audit.record(actor=by, action="user.password_changed", subject=f"user {user.pk}", detail=detail)
 

@@ -20,7 +20,7 @@ NEW_TOKEN, NEW_TOKEN_SECONDS = "new_token", 60  # the cookie that carries a new 
 
 
 def rate_limited(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Refuse a request that exceeds a limit of django-allauth. The Retry-After header tells how long to wait."""
+    """Refuse a request that exceeds a limit of django-allauth. The Retry-After header has the time to wait."""
     raise Refused("rate_limited", "Too many attempts from your network or for this account. Try again in a minute.")
 
 
@@ -28,7 +28,7 @@ def rate_limited(request: HttpRequest, exception: Exception | None = None) -> Ht
 @require_safe
 @login_required
 def account(request: PersonRequest) -> HttpResponse:
-    """Show the account. The secret of a new token is shown only once, because the answer deletes its cookie."""
+    """Show the account. The secret of a new token is shown only once, because the response deletes its cookie."""
     secret = request.get_signed_cookie(NEW_TOKEN, "", salt=salt_of(request), max_age=NEW_TOKEN_SECONDS)
     response = show_account(request, TokenForm(), secret=secret or "")
     response.delete_cookie(NEW_TOKEN, path=reverse("account"))
@@ -36,7 +36,7 @@ def account(request: PersonRequest) -> HttpResponse:
 
 
 def salt_of(request: PersonRequest) -> str:
-    """Return a salt that only fits this user, so nobody who logs in later can read the secret."""
+    """Return a salt for this user only, so that somebody who logs in later in this browser cannot read the secret."""
     return f"{NEW_TOKEN} {request.user.pk}"
 
 
@@ -59,9 +59,9 @@ def show_account(
 @require_POST
 @login_required
 def token_create(request: PersonRequest) -> HttpResponse:
-    """Create a token and redirect to the page that shows its secret, so reloading that page creates no second one.
+    """Create a token, and redirect to the page that shows its secret. Reloading that page creates no second token.
 
-    The secret travels in a cookie and is not stored on the server.
+    The secret is sent in a cookie and is not stored on the server.
     """
     form = TokenForm(request.POST)
     if not form.is_valid():

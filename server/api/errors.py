@@ -81,11 +81,11 @@ def problem_document(code: str, detail: str, **extra: Any) -> JsonResponse:
 
 
 def detail_of(exception: Exception) -> str:
-    """Return what happened; for invalid input, the first error with its field."""
+    """Return a sentence about the error; for invalid input, the first error and its field."""
     if isinstance(exception, Http404):
         return NOT_FOUND
     if isinstance(exception, RequestDataTooBig):
-        return f"A request body without a file may have at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes."
+        return f"A request body without a file can have at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes."
     if not isinstance(exception, exceptions.APIException):
         return "The request cannot be read. See /api/v1/docs for its format."
     if isinstance(exception, exceptions.Throttled):

@@ -1,4 +1,4 @@
-"""Finds the objects that an address names; 404 also for objects that the user may not see."""
+"""Finds the objects in the address of a request. Objects that the user may not see are 404 too."""
 
 from uuid import UUID
 
@@ -27,14 +27,14 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 
 
 def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
-    """Return a phase; refused unless the user organizes its challenge."""
+    """Return a phase. Raises Refused unless the user organizes its challenge."""
     found = phase_at(request, slug, phase)
     require_organizer(request, found.challenge)
     return found
 
 
 def organized_challenge_at(request: Request, slug: str) -> Challenge:
-    """Return a challenge; refused unless the user organizes it."""
+    """Return a challenge. Raises Refused unless the user organizes it."""
     found = challenge_at(request, slug)
     require_organizer(request, found)
     return found
@@ -63,7 +63,7 @@ def team_of(request: Request, phase: Phase) -> Team | None:
 
 
 def own_team(request: Request, phase: Phase) -> Team:
-    """Return the user's team in the challenge of a phase; refused without one."""
+    """Return the user's team in the challenge of a phase. Raises Refused if there is none."""
     team = team_of(request, phase)
     if team is None:
         advice = f"Join it first: POST /api/v1/challenges/{phase.challenge.slug}/join."

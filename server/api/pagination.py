@@ -14,7 +14,10 @@ class Pages(PageNumberPagination):
     invalid_page_message = "There is no such page. Start at page 1 and follow `next`."
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of a page. It declares nulls as in OpenAPI 3.1; the framework does so as in 3.0."""
+        """Return the schema of a page.
+
+        Nulls are declared as in OpenAPI 3.1, because the framework declares them as in 3.0.
+        """
         address = {"type": ["string", "null"], "format": "uri"}
         return {
             "type": "object",
@@ -24,7 +27,7 @@ class Pages(PageNumberPagination):
 
 
 def list_response(rows: QuerySet[Any], request: Request, serialize: Callable[[Any], Any]) -> Response:
-    """Return the page of a list that the request asks for."""
+    """Return the requested page of a list."""
     pages = Pages()
     page = pages.paginate_queryset(rows, request) or []
     return pages.get_paginated_response(serialize(page))

@@ -7,7 +7,7 @@ from rest_framework.parsers import JSONParser
 
 
 class Utf8JsonParser(JSONParser):
-    """Reads JSON as UTF-8 whatever the headers name, and refuses JSON that is nested too deeply for Python.
+    """Reads JSON as UTF-8 regardless of the headers, and refuses JSON that is nested too deeply for Python.
 
     Django checks the size of the body earlier, against `DATA_UPLOAD_MAX_MEMORY_SIZE`.
     """

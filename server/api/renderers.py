@@ -21,9 +21,9 @@ class Csv(BaseRenderer):
 
 
 class FormatNegotiation(DefaultContentNegotiation):
-    """Refuses an unknown format as invalid; the framework would answer 404.
+    """Refuses an unknown format with 400, where the framework would respond with 404.
 
-    OPTIONS is answered in the first format only, because the others can only render the content of their route.
+    The response to OPTIONS is always in the first format, because the others can only render the data of their route.
     """
 
     def select_renderer(

@@ -17,7 +17,10 @@ PAGE = OpenApiParameter("page", OpenApiTypes.INT, description="page number, star
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
-    """A problem document (RFC 9457). Programs match on `code`; `detail` says what to do. Some codes add members."""
+    """A problem document (RFC 9457).
+
+    Programs match on `code`; `detail` says what to do. Some codes have more members.
+    """
 
     type = serializers.CharField()
     title = serializers.CharField()
@@ -47,7 +50,7 @@ def refusals(*codes: str) -> dict[Any, OpenApiResponse]:
 
 
 def add_input_rules(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add to the schema that empty query parameters count as missing, and that request bodies have no other fields."""
+    """Add to the schema that empty query parameters count as missing, and that unknown fields in bodies are refused."""
     for operations in result["paths"].values():
         for operation in operations.values():
             for parameter in operation.get("parameters", ()):

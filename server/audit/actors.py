@@ -21,13 +21,13 @@ def shell_actor() -> Actor:
 
 
 def user_actor(user: Any) -> Actor:
-    """Return a user as an entry records them. None stands for the service itself."""
+    """Return the actor of an audit entry for a user; None means the service itself."""
     return (str(user.pk), user.get_username()) if user is not None and user.pk else ("", "")
 
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
-    """Record every action in this block as this actor's, including actions on behalf of another person."""
+    """Record this actor for every action in the block, including actions on behalf of another person."""
     token = _acting.set(actor)
     try:
         yield

@@ -16,7 +16,7 @@ VALUE_CHARACTERS = 200
 
 
 class SafeLookupMixin:
-    """Answers hand-made URLs and forms with an error message, where Django would fail with an exception."""
+    """Responds to manipulated URLs and forms with an error message, where Django would raise an exception."""
 
     model: type[Model]
 

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 LOGGED = re.compile(r"\S+ \S+ INFO server\.audit\.services entry (\d+) ([0-9a-f]{64})")
 NOTE = re.compile(r"(\d{20}) ([0-9a-f]{64}) (\d{20})\n")
-NO_HASH = "0" * 64  # of a log without entries
+NO_HASH = "0" * 64  # the hash for a log without entries
 NOTE_BYTES = 20 + 1 + 64 + 1 + 20 + 1
 
 
@@ -53,7 +53,7 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Everything that is noted outside the database, and one sentence for each damaged file."""
+    """All records outside the database, and one sentence for each damaged file."""
 
     end: End | None
     lost: list[End]
@@ -61,7 +61,7 @@ class Notes:
 
 
 def notes() -> Notes:
-    """Read both files independently, so damage of one does not hide the other."""
+    """Read both files independently, so that a damaged file does not hide the other."""
     faults = []
     end_: End | None = None
     try:
@@ -111,10 +111,10 @@ def note(number: int, hashed: str, *, is_back: bool = False) -> None:
 
 
 def keep_lost_end(number: int, hashed: str) -> None:
-    """Keep the noted end in a second file if the database ends at an earlier entry, as after a restored backup.
+    """Copy the noted end to a second file if the database ends at an earlier entry, as after restoring a backup.
 
-    Call it while the head is locked. A note is written after the commit of its entry, so it is ahead of the database
-    only if entries were lost.
+    Call this while the head is locked. A note is written after its entry was committed, so the note can only be ahead
+    of the database if entries were lost.
     """
     try:
         known = end()

@@ -12,7 +12,7 @@ from server.texts import one_line
 
 
 def is_key(model: type[Model], text: str) -> bool:
-    """Tell whether a text is a valid key of this model that the database can compare."""
+    """Return whether a text is a valid key of this model that the database can compare."""
     try:
         model._meta.pk.clean(text, None)
     except ValidationError:

@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Entry(models.Model):
-    """One action. Its hash covers its content and the previous hash, so a changed or missing row is detected.
+    """One recorded action. Its hash covers its content and the previous hash, so changed and missing rows are detected.
 
     The actor's id and name are kept as text, because the log outlives accounts and depends on no other app.
     """

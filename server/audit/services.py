@@ -17,7 +17,7 @@ from server.clock import database_now
 
 log = logging.getLogger(__name__)
 
-# Somebody who can write to the database could also shorten the audit log and its head. The log files of all processes
+# Somebody who can write to the database could delete the end of the audit log and change its head. But the log files
 # are outside the database and can be copied to another machine.
 LOG_LINE = "entry %d %s"
 
@@ -33,7 +33,7 @@ def digest(
     subject: str,
     detail: Any,
 ) -> str:
-    """Return the hash of one entry and the previous hash, over JSON with sorted keys.
+    """Return the hash of an entry together with the previous hash, computed from JSON with sorted keys.
 
     With a key it is an HMAC, which nobody can compute from the database alone. Entries that were written before the
     key existed have a plain hash.
@@ -47,12 +47,12 @@ def digest(
 def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | None = None) -> Entry:
     """Append one entry, in the caller's transaction. `actor` is a user, or None for the service itself.
 
-    In a management command the recorded actor is the person who runs it, on whoever's behalf.
+    In a management command, the recorded actor is the person who runs it, even on behalf of somebody else.
 
     All transactions take locks in the same order: challenge, phase, team, submission, and the head of the log last.
     Otherwise two of them could wait for each other forever. A transaction that needs another lock takes it before it
-    writes an entry. Rows that other tables refer to are locked with `no_key=True`. Otherwise a row that merely refers
-    to them would wait too, and only at its commit, when PostgreSQL checks references and the head is locked.
+    writes an entry. Rows that other tables refer to are locked with `no_key=True`. Otherwise transactions that insert a
+    reference to them would wait too, at their commit, when PostgreSQL checks references and the head is locked.
     """
     Head.objects.get_or_create(pk=1)
     head = Head.objects.select_for_update().get(pk=1)
@@ -68,7 +68,7 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
     head_hash = digest(key=settings.AUDIT_KEY, previous=head.hash, actor=who, **fields)
     entry = Entry.objects.create(previous=head.hash, hash=head_hash, actor_id=who[0], actor_name=who[1], **fields)
     Head.objects.filter(pk=1).update(number=entry.number, hash=entry.hash)
-    # These are robust because the action is committed: a file that cannot be written must not make its answer an error.
+    # `robust`, because the action is committed: a file that cannot be written must not turn the response into an error.
     # They are lambdas because Django logs the name of a function that failed, and a partial has none.
     transaction.on_commit(lambda: log.info(LOG_LINE, entry.number, entry.hash), robust=True)
     transaction.on_commit(lambda: external_records.note(entry.number, entry.hash), robust=True)

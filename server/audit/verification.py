@@ -23,7 +23,8 @@ def faults() -> Iterator[str]:
     """Yield one sentence for every break of the chain.
 
     Entries that were written before the key existed have plain hashes. After the first keyed entry, or after the
-    number that is noted outside the database, plain hashes are faults. So nobody can rewrite the table to look old.
+    number that is noted outside the database, plain hashes are faults. So nobody can rewrite the table with plain
+    hashes.
     """
     notes = external_records.notes()
     yield from notes.faults
@@ -56,7 +57,7 @@ def faults_of_head(number: int, hashed: str) -> Iterator[str]:
 
 
 def faults_of_database() -> list[str]:
-    """Return what SQLite reports about a damaged file, for example one beside the `-wal` file of another database."""
+    """Return SQLite's messages about a damaged file, for example one with the `-wal` file of another database."""
     if connection.vendor != "sqlite":
         return []
     try:
@@ -115,7 +116,7 @@ class Comparison:
 
     @property
     def lost(self) -> list[tuple[int, str]]:
-        """Number and hash of known entries that are missing, while those that now have their numbers are sound."""
+        """Number and hash of each missing known entry, if the entry that now has its number is sound."""
         return sorted(one for one in self.contradicted if one[0] not in self.unkeyed)
 
 

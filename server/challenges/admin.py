@@ -1,7 +1,7 @@
 """Challenges in the admin. Staff edit dates, quotas and organizers; what scores depend on is read-only.
 
-Challenges and ground truths are only created by imports, which check them. No page shows, names or links the file of a
-truth.
+Challenges and ground truths are only created by imports, which check them. No page shows or links the file of a
+ground truth.
 """
 
 from typing import Any
@@ -111,5 +111,5 @@ class JoinRequestAdmin(ReadOnlyMixin, admin.ModelAdmin):
 
 
 def staff(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # the admin admits nobody else
+    assert isinstance(request.user, User)  # only users can open the admin
     return request.user

@@ -1,6 +1,6 @@
 """Joining by approval: a person is not a member until an organizer approves their request.
 
-A request creates neither a team nor a membership, so all code that asks for these finds none.
+A request creates neither a team nor a membership, so no other code has to check for requests.
 """
 
 from collections.abc import Iterable, Iterator

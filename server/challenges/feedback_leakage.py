@@ -1,4 +1,4 @@
-"""How much the feedback of a phase reveals about its hidden ground truth, in bits, for organizers to read."""
+"""Computes for organizers how many bits the feedback of a phase reveals about its hidden ground truth."""
 
 from math import log2
 
@@ -8,14 +8,14 @@ EXACT_BITS = 62  # there are 2^62 float64 values between 0 and 1
 # The end of an interval is a whole number of steps of 10^-k from the score. The half-width has two digits, so there are
 # at most 200 steps.
 END_STEPS, STEP_SIZES = 201, 16
-TEAMS = 10_000  # number of ranks that are told apart
+TEAMS = 10_000  # number of different ranks
 TIES = 3  # tied with a neighbour, not tied, unknown
 MAX_COMPARED = 200  # number of a team's newest submissions that may be compared in pairs
-CURVE_POINTS, CURVE_BITS = 50, 20  # points of a curve, and bits of each of a point's three numbers
+CURVE_POINTS, CURVE_BITS = 50, 20  # points of a curve, and bits in each of the three numbers of a point
 
 PER_CLASS = (
     "Results per class reveal how many objects of each class the public images contain. They also let one file test "
-    "one guess for each class, for example whether a box is right."
+    "one guess for each class, for example whether a box is correct."
 )
 
 
@@ -68,7 +68,7 @@ def bits_a_day(phase: Phase) -> float:
 
 
 def ladder_margin(phase: Phase) -> str:
-    """Return in words by how much a score must be better to be shown.
+    """Return as text by how much a score must be better to be shown.
 
     >>> ladder_margin(Phase(ladder_standard_errors=1)), ladder_margin(Phase())
     ('1 standard error', '2 standard errors')
@@ -77,7 +77,7 @@ def ladder_margin(phase: Phase) -> str:
 
 
 def feedback_text(phase: Phase) -> str:
-    """Return what teams are told about the scores that they see."""
+    """Return the text for teams about the scores that they see."""
     if phase.is_ladder:
         return (
             f"A new score is shown only if it beats your team's best by more than {ladder_margin(phase)} of the "
@@ -91,7 +91,7 @@ def feedback_text(phase: Phase) -> str:
 
 
 def leakage_text(phase: Phase) -> str:
-    """Return what organizers are told about how much is revealed, and how to reveal less."""
+    """Return the text for organizers about how much is revealed and how to reveal less."""
     numbers = len(phase.declared_track.metrics)
     sentences = [
         f"A team learns at most {bits_a_day(phase):,.0f} bits a day: {phase.quota_per_day} submissions of "

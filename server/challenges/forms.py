@@ -1,4 +1,4 @@
-"""Forms of the admin. They check what imports check, and ask for a confirmation before scores are revealed."""
+"""Forms of the admin. They make the same checks as imports, and require a confirmation before scores are revealed."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -28,12 +28,12 @@ def changed(row: Model, values: Mapping[str, Any]) -> Any:
 
 
 class ConfirmedForm(forms.ModelForm):
-    """A form that asks for the short name if a change would end a phase or reveal scores."""
+    """A form that requires the short name as a confirmation if a change would end a phase or reveal scores."""
 
     confirm = forms.CharField(
         required=False,
         label="Confirm",
-        help_text="Type the short name here only if the change is to end a phase or to show more of its scores.",
+        help_text="Type the short name here only if you want to end a phase or to show more of its scores.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

@@ -30,7 +30,10 @@ def truth_key(truth: "Truth", name: str) -> str:
 
 class ChallengeQuerySet(models.QuerySet["Challenge"]):
     def listed_for(self, user: Any) -> "ChallengeQuerySet":
-        """Return what a person sees in lists: public challenges, their own, and those they organize. Staff see all."""
+        """Return the challenges that a person sees in lists: public ones, their own, and those they organize.
+
+        Staff see all.
+        """
         if not user.is_authenticated:
             return self.filter(visibility=Challenge.Visibility.PUBLIC)
         if user.is_staff:
@@ -39,7 +42,7 @@ class ChallengeQuerySet(models.QuerySet["Challenge"]):
         return self.filter(Q(visibility=Challenge.Visibility.PUBLIC) | own).distinct()
 
     def readable_by(self, user: Any) -> "ChallengeQuerySet":
-        """Return what a person may open by its URL: listed and unlisted challenges."""
+        """Return the challenges that a person may open by URL: those in their lists, and unlisted ones."""
         unlisted = self.filter(visibility=Challenge.Visibility.UNLISTED)
         return self.filter(Q(pk__in=self.listed_for(user).values("pk")) | Q(pk__in=unlisted.values("pk")))
 
@@ -49,12 +52,12 @@ class Challenge(models.Model):
 
     class Visibility(models.TextChoices):
         PUBLIC = "public", "public"
-        UNLISTED = "unlisted", "unlisted: whoever knows the address"
+        UNLISTED = "unlisted", "unlisted: anybody who knows the address"
         PRIVATE = "private", "private: members only"
 
     class Registration(models.TextChoices):
         OPEN = "open", "open"
-        APPROVAL = "approval", "approval: an organizer approves whoever joins"
+        APPROVAL = "approval", "approval: an organizer approves each member"
 
     slug = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=120)
@@ -116,8 +119,8 @@ class Phase(models.Model):
     split_seed = models.BigIntegerField(default=0)
     # The content of salt.txt in all versions of the ground truth. It is secret, like the truth.
     salt = models.CharField(max_length=34, blank=True, default="", db_default="", editable=False)
-    opens_at = models.DateTimeField(null=True, blank=True, help_text="empty: with the challenge")
-    closes_at = models.DateTimeField(null=True, blank=True, help_text="empty: with the challenge")
+    opens_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
+    closes_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
     quota_per_day = models.PositiveIntegerField(default=5)
     quota_total = models.PositiveIntegerField(null=True, blank=True)
     attempts_per_day = models.PositiveIntegerField(default=20)
@@ -128,15 +131,18 @@ class Phase(models.Model):
     ladder_standard_errors = models.FloatField(
         default=LADDER_STANDARD_ERRORS,
         blank=True,
-        help_text=f"by how many a score must beat the team's best to be shown; empty: {LADDER_STANDARD_ERRORS:g}",
+        help_text="by how many standard errors a score must beat the team's best to be shown; "
+        f"empty: {LADDER_STANDARD_ERRORS:g}",
     )
-    signature = models.CharField(max_length=400, blank=True, help_text="the one kind of score its boards show")
+    signature = models.CharField(
+        max_length=400, blank=True, help_text="signature of the scores that its leaderboards show"
+    )
     sample_submission = models.FileField(upload_to="samples/", blank=True)
     candidates = models.FileField(
-        upload_to="samples/", blank=True, help_text="what a submission chooses from, where the track has such a list"
+        upload_to="samples/", blank=True, help_text="the list of candidates that submissions rank, if the track has one"
     )
     revealed_at = models.DateTimeField(
-        null=True, blank=True, help_text="when others could first read its private scores; it cannot reopen since"
+        null=True, blank=True, help_text="when others could first read its private scores; it cannot reopen after that"
     )
 
     class Meta:
@@ -194,11 +200,11 @@ class Phase(models.Model):
 
     @property
     def is_ladder(self) -> bool:
-        """Whether its feedback is the ladder: only scores that clearly improve on the team's best are shown."""
+        """Whether the phase gives ladder feedback: only scores that clearly improve on the team's best are shown."""
         return bool(self.feedback == self.Feedback.LADDER)
 
     def has_ladder(self, now: datetime) -> bool:
-        """Tell whether the ladder hides scores now. When the phase is over, all scores are shown."""
+        """Return whether the ladder hides scores now. When the phase is over, all scores are shown."""
         return self.is_ladder and not self.has_closed(now)
 
     @property
@@ -213,10 +219,12 @@ class Truth(models.Model):
     version = models.PositiveIntegerField()
     sha256 = models.CharField(max_length=64)
     prepared = models.FileField(storage=truth_storage, upload_to=truth_key)
-    source = models.FileField(storage=truth_storage, upload_to=truth_key, help_text="the truth folder as given, zipped")
+    source = models.FileField(
+        storage=truth_storage, upload_to=truth_key, help_text="the original truth folder, as a zip file"
+    )
     active = models.BooleanField(default=False)
     used = models.BooleanField(
-        default=False, db_default=False, help_text="whether boards ever showed scores against it"
+        default=False, db_default=False, help_text="whether leaderboards have ever shown scores against it"
     )
     images = models.PositiveIntegerField(default=0)
     # See `shaping.py`; null if unknown.
@@ -246,7 +254,9 @@ class Team(models.Model):
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=80)
     is_baseline = models.BooleanField(default=False)
-    served_at = models.DateTimeField(null=True, blank=True, help_text="when scoring of a file of theirs last began")
+    served_at = models.DateTimeField(
+        null=True, blank=True, help_text="when scoring of one of the team's files last began"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -26,7 +26,7 @@ def membership_of(user: Any, challenge: Challenge) -> Membership | None:
 
 
 def refuse_organizer(user: User, challenge: Challenge) -> None:
-    """Refuse organizers and staff, because they can read the private leaderboard."""
+    """Raise Refused for organizers and staff, because they can read the private leaderboard."""
     if challenge.is_organized_by(user):
         raise Refused(
             "forbidden",
@@ -43,9 +43,9 @@ def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
 
 @transaction.atomic
 def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership:
-    """Join as the captain of a new team. Somebody who is in a team already stays there.
+    """Join as the captain of a new team. Somebody who is in a team already stays in it.
 
-    Raises Refused where organizers approve members; `approval.enter` handles both kinds of challenges.
+    Raises Refused if organizers approve members; `approval.enter` handles both kinds of challenges.
     """
     locked = lock_challenge(challenge, user)
     if member := membership_of(user, locked):
@@ -60,7 +60,7 @@ def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str
 
 @transaction.atomic
 def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
-    """Join a team; the caller checks that the team agrees. Somebody who is in a team already stays there."""
+    """Join a team; the caller checks that the team agrees. Somebody who is in a team already stays in it."""
     locked = lock_challenge(team.challenge, user)
     if member := membership_of(user, locked):
         return member
@@ -71,7 +71,7 @@ def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
 
 
 def lock_challenge(challenge: Challenge, user: User) -> Challenge:
-    """Lock a challenge that a user may read. People who join wait here for each other, so no name is taken twice."""
+    """Lock a challenge that a user may read, so that people who join at the same time cannot take the same name."""
     readable = Challenge.objects.readable_by(user).filter(pk=challenge.pk)
     locked = Challenge.objects.select_for_update(no_key=True).filter(pk__in=readable.values("pk")).first()
     if locked is None:
@@ -80,7 +80,7 @@ def lock_challenge(challenge: Challenge, user: User) -> Challenge:
 
 
 def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:
-    """Refuse a user who may not join now; otherwise return the time of joining, by the database's clock."""
+    """Return the time of joining, by the database's clock. Raises Refused if the user may not join now."""
     refuse_organizer(user, challenge)
     if not accept_rules:
         raise Refused("rules_not_accepted", "To join, read and accept the rules of this challenge.")
@@ -91,12 +91,12 @@ def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> 
 
 
 def taken_names(challenge: Challenge) -> set[str]:
-    """Return the looks of all team names, which a new name must not share; see `names.looks`."""
+    """Return the forms of all team names, none of which a new name may have; see `names.looks`."""
     return all_looks(challenge.teams.values_list("name", flat=True))
 
 
 def refuse_by_domain(challenge: Challenge, user: User) -> None:
-    """Refuse users without a confirmed address at an allowed mail domain, if the challenge restricts domains."""
+    """Raise Refused if the challenge restricts mail domains and the user has no confirmed address at one of them."""
     domains = challenge.allowed_domains.lower().split()
     if domains and not has_confirmed_address_at(user, domains):
         allowed = ", ".join(domains)

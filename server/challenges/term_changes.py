@@ -1,4 +1,4 @@
-"""Changes of a challenge that need a confirmation, because they end a phase or reveal scores, or that are refused.
+"""Finds changes of a challenge that are refused, or that need a confirmation because they end a phase or reveal scores.
 
 Imports and the admin follow the same rules.
 """
@@ -18,7 +18,7 @@ NOTICE_HOURS = 24  # an earlier end with less notice surprises participants and 
 class Terms:
     """The terms of a phase: when it accepts submissions, who may read its scores, and how many digits of them.
 
-    `in_use`: somebody has joined the challenge, or submitted to the phase.
+    `in_use` is true if somebody has joined the challenge or submitted to the phase.
     """
 
     opening: datetime
@@ -72,7 +72,7 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
 
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Describe what would happen to a phase."""
+    """Describe the changes to one phase that need a confirmation."""
     if old.is_over(now):
         return
     closing = f"it would close at {date_text(new.closing)} instead of {date_text(old.closing)}"
@@ -95,7 +95,7 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 
 
 def loosened(old: Terms, new: Terms) -> Iterator[str]:
-    """Name what the new feedback shows and the old one hid."""
+    """Describe the parts of the scores that the new feedback shows and the old one hid."""
     if old.ladder_margin is not None and new.ladder_margin is None:
         yield "every score instead of clear improvements only"
     elif old.ladder_margin is not None and new.ladder_margin is not None and new.ladder_margin < old.ladder_margin:

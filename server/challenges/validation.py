@@ -78,7 +78,7 @@ def check_order(
     `start` and `end` are the dates of its challenge.
     """
     if not (opens_at or closes_at):
-        return None  # it has the dates of its challenge, which are checked elsewhere
+        return None  # the phase has the dates of its challenge, which are checked elsewhere
     opening = max(filter(None, (opens_at, start)), default=None)
     closing = min(filter(None, (closes_at, end)), default=None)
     if not (opening and closing) or opening < closing:

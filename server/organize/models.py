@@ -10,12 +10,12 @@ from server.challenges.models import Phase, Truth
 
 
 class Rescoring(models.Model):
-    """A second scoring of a phase's submissions. Its leaderboards do not change until it is applied."""
+    """A second scoring of a phase's submissions. The leaderboards do not change until it is applied."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="rescorings")
     truth = models.ForeignKey(Truth, on_delete=models.CASCADE, related_name="rescorings")
-    signature = models.CharField(max_length=400, help_text="of the scores that the boards will show")
+    signature = models.CharField(max_length=400, help_text="signature of the scores that the leaderboards will show")
     started_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     started_at = models.DateTimeField()
     applied_at = models.DateTimeField(null=True, blank=True)

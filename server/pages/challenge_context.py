@@ -28,7 +28,7 @@ class JoinState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChallengeContext:
-    """What every page of a challenge needs; templates know it as `current`."""
+    """The data that every page of a challenge needs. In templates it is called `current`."""
 
     challenge: Challenge
     phases: list[Phase]
@@ -64,7 +64,7 @@ class ChallengeContext:
 
     @property
     def track_and_visibility(self) -> str:
-        """The title of the phase's track and, unless the challenge is public, who can see it."""
+        """The title of the phase's track and, unless the challenge is public, who can see the challenge."""
         track = track_title(self.phase.track) if self.phase else ""
         is_public = self.challenge.visibility == Challenge.Visibility.PUBLIC
         return track if is_public else f"{track} · {self.challenge.get_visibility_display()}"
@@ -90,7 +90,7 @@ class ChallengeContext:
         return self.phase
 
     def required_team(self) -> Team:
-        """Return the viewer's team; refuses viewers who are not members."""
+        """Return the viewer's team. Raises Refused for viewers who are not members."""
         if self.team is None:
             raise not_a_member(self.user, self.challenge, advice="Read its rules and join first.")
         return self.team

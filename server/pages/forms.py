@@ -8,7 +8,7 @@ from server.clock import in_utc
 
 
 class JoinForm(forms.Form):
-    """The team's name and the consent to the rules; the service refuses whoever does not consent."""
+    """The team's name and the consent to the rules. Without the consent, the service refuses the request."""
 
     team_name = forms.CharField(
         max_length=80,

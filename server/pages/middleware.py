@@ -15,7 +15,7 @@ Handler = Callable[[HttpRequest], HttpResponse]
 
 
 class RefusalMiddleware:
-    """Turns a refusal that a view did not show beside its form into a page of its own."""
+    """Shows an error page for a refusal that the view has not shown beside its form."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

@@ -24,9 +24,9 @@ def render_page(request: HttpRequest | None, template: str, context: dict[str, A
 def render_refusal(
     request: HttpRequest | None, refusal: Refused, *, slug: str = "", request_id: str = ""
 ) -> HttpResponse:
-    """Render a refusal as a page of its own, with a link to the challenge of this slug.
+    """Render an error page for a refusal, with a link to the challenge of this slug.
 
-    Without the request, the page does not ask who is logged in, because the database may be unavailable.
+    The template does not get the request, because showing who is logged in would need the database.
     """
     context = {
         "refusal": refusal,

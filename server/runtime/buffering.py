@@ -31,13 +31,15 @@ from server.submissions.upload_slots import pending
 
 NO_DESCRIPTOR_LEFT = (EMFILE, ENFILE)
 ACCEPTED_AT_ONCE = 64
-SPACE_IN_UPLOADS = 4  # disk space of all clients of a process, in each direction, in files of the largest size
+SPACE_IN_UPLOADS = (
+    4  # disk space for all clients of a process, for each direction, as a number of uploads of maximum size
+)
 TIMEOUT_SECONDS = 20.0
 # After the last response the client may still be sending. Its bytes are dropped for a while, because it might not read
 # the response if the connection were closed at once.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# Who holds what would take longer than this at its present pace gives way where a room is short.
+# If disk space is short, a connection is closed whose stored bytes would take longer than this at its current speed.
 HOARDING_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -46,16 +48,19 @@ TOO_MANY = "Your address has too many requests in progress. Wait for their respo
 
 
 def buffered_bytes(request: Any) -> int:
-    """Return up to which size a body is received before the application is called.
+    """Return the maximum size of a body that is received before the application is called.
 
-    It is smaller for anonymous clients, because their large requests are mostly refused.
+    It is smaller for anonymous clients, because most of their large requests are refused.
     """
     is_known = any(name in ("AUTHORIZATION", "COOKIE") for name, _ in request.headers)
     return settings.DATA_UPLOAD_MAX_MEMORY_SIZE if is_known else MEMORY_BYTES
 
 
 class BufferingWorker(ThreadWorker):
-    """Replaces how gthread receives, sends and closes. Accepting, the thread pool and stopping are gthread's."""
+    """A gthread worker that receives, sends and closes differently.
+
+    Accepting, thread pool and stopping are unchanged.
+    """
 
     def init_process(self) -> None:
         self.incoming, self.outgoing = (DiskSpace(SPACE_IN_UPLOADS * settings.UPLOAD_MAX_BYTES) for _ in range(2))
@@ -68,7 +73,7 @@ class BufferingWorker(ThreadWorker):
         super().init_process()
 
     def accept(self, listener: socket) -> None:
-        """Accept several connections at once, because a client behind a flood of connections waits for all of them."""
+        """Accept several connections at once, because a new client has to wait for all connections before it."""
         for _ in range(min(ACCEPTED_AT_ONCE, self.worker_connections - self.nr_conns)):
             try:
                 client_socket, client = listener.accept()
@@ -99,7 +104,7 @@ class BufferingWorker(ThreadWorker):
         seconds: float,
         write: bool = False,
     ) -> None:
-        """Call the action whenever the client has sent something, or accepts something."""
+        """Call the action whenever the client has sent data or can receive data."""
         connection.until = time.monotonic() + seconds
         self.waiting[connection] = action
         has_request = action == self.send or connection.inbox.request_bytes is not None
@@ -131,7 +136,7 @@ class BufferingWorker(ThreadWorker):
             self.enqueue_req(connection)
 
     def handle(self, connection: Connection) -> NextStep:
-        """Handle, in a thread, what has arrived of a request."""
+        """Handle the part of a request that has arrived. Runs in a thread."""
         request = None
         try:
             inbox = connection.inbox
@@ -154,7 +159,7 @@ class BufferingWorker(ThreadWorker):
     def answer(self, connection: Connection, request: Any) -> NextStep:
         inbox, expects_continue = connection.inbox, request._expected_100_continue
         request._expected_100_continue = (
-            False  # gunicorn would answer "100 Continue" before the application has seen the head
+            False  # otherwise gunicorn would send it before the application has read the head
         )
         is_pending = bool(inbox.request_bytes) and not inbox.is_actionable
         try:
@@ -253,7 +258,10 @@ class BufferingWorker(ThreadWorker):
         self.drop_hoarder()
 
     def drop_surplus(self) -> None:
-        """Drop surplus connections. Not in `accept`, because this round may have events of dropped connections."""
+        """Drop surplus connections.
+
+        `accept` cannot do this, because later events of its round may be for a dropped connection.
+        """
         for newcomer in self.newcomers:
             if newcomer in self.waiting and (surplus := self.shares.surplus(newcomer, newcomer.address)):
                 self.drop(surplus)
@@ -262,7 +270,7 @@ class BufferingWorker(ThreadWorker):
         self.newcomers, self.lacks_descriptors = [], False
 
     def drop_hoarder(self) -> None:
-        """Drop who holds most of a room for its pace, if somebody found too little room in it."""
+        """If a client got no disk space, drop the connection whose stored bytes take longest at its current speed."""
         if not (self.incoming.was_short or self.outgoing.was_short):
             return
         self.incoming.was_short = self.outgoing.was_short = False

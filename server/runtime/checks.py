@@ -9,10 +9,10 @@ from django.core.checks import CheckMessage, Tags, Warning, register
 
 @register(Tags.security, deploy=True)
 def closed_broker(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Warn of a Redis without a password: whoever reaches it can read and send messages."""
+    """Warn about a Redis without a password: anybody who can connect to it can read and send messages."""
     url = urlsplit(settings.REDIS_URL)
     if url.scheme in ("", "unix") or url.password:
         return []
-    message = "REDIS_URL names a Redis without a password, so anybody who reaches it can use it."
+    message = "The Redis in REDIS_URL has no password, so anybody who can connect to it can use it."
     hint = "Give it a password (redis://:PASSWORD@HOST:PORT/NUMBER), or use a unix socket."
     return [Warning(message, hint=hint, id="podium.W001")]

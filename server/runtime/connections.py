@@ -1,4 +1,4 @@
-"""A client connection of the web process: its request, its response, and whose share it uses."""
+"""A client connection of the web process: its request, its response, and the address whose share it uses."""
 
 import time
 from enum import Enum
@@ -16,7 +16,7 @@ RECEIVE_BYTES = 2**16
 # A client that stays slower than this is disconnected, because it blocks a connection that others need.
 BYTES_PER_SECOND = 256
 STALL_SECONDS = 60.0
-# Who is faster than this, averaged over about ten looks, keeps its place longest when there are too many.
+# A connection that is faster than this, averaged over about ten measurements, is among the last to be closed.
 STEADY_BYTES_PER_SECOND = 768
 LOOKS = 10
 
@@ -49,14 +49,13 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        self.address = self.sender = (
-            address  # the address that the connection counts for; the address that sent the request
-        )
+        # `address` is the one that the connection counts for, `sender` the one in the head of the request.
+        self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP
         self.until = 0.0  # when the connection times out
         self.lingers_until = 0.0
-        self.moved_bytes, self.bytes_per_second = 0, 0.0  # since the last look; averaged
+        self.moved_bytes, self.bytes_per_second = 0, 0.0  # since the last measurement; averaged
 
     def extend_timeout(self, count: int) -> None:
         """Extend the timeout for bytes that were received or sent."""
@@ -64,14 +63,14 @@ class Connection:
         self.moved_bytes += count
 
     def is_steady(self, seconds: float) -> bool:
-        """Average the pace since the last look with those before, and tell whether it is steady."""
+        """Add the speed of the last `seconds` to the average, and return whether that is high enough to be steady."""
         self.bytes_per_second += (self.moved_bytes / seconds - self.bytes_per_second) / LOOKS
         self.moved_bytes = 0
         return self.bytes_per_second >= STEADY_BYTES_PER_SECOND
 
     @property
     def hoarded_seconds(self) -> float:
-        """How long what is kept of this connection would have taken at its present pace."""
+        """Time that receiving or sending the stored bytes of this connection would take at its current speed."""
         return (self.inbox.taken + self.sock.taken) / (self.bytes_per_second + 1)
 
     def begin_next(self) -> None:

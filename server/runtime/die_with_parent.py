@@ -1,4 +1,4 @@
-"""Runs a program that ends when its parent ends, in whatever way: `python die_with_parent.py PARENT PROGRAM …`.
+"""Runs a program that ends when its parent ends for any reason: `python die_with_parent.py PARENT PROGRAM …`.
 
 It imports the standard library only, because it runs before every start of a process of the service.
 """

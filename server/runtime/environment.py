@@ -38,7 +38,7 @@ def without_password(url: str) -> str:
 
 
 def is_host(text: str) -> bool:
-    """Tell whether this is a host name, an IPv4 address, or an IPv6 address in brackets."""
+    """Return whether this is a host name, an IPv4 address, or an IPv6 address in brackets."""
     if HOST_NAME.fullmatch(text):
         return True
     has_brackets = text.startswith("[") and text.endswith("]")
@@ -58,7 +58,7 @@ def refuse(var: str, value: object, allowed: str) -> NoReturn:
 
 def refuse_unless_mail_backend(var: str, path: str) -> None:
     """Raise ImproperlyConfigured unless this is the path of a class that sends mails."""
-    with suppress(ImportError, ValueError, TypeError):  # the last two occur for a path such as .x
+    with suppress(ImportError, ValueError, TypeError):  # a path such as .x raises one of the last two
         if hasattr(import_string(path), "send_messages"):
             return
     refuse(var, path, "the path of a mail backend, such as django.core.mail.backends.smtp.EmailBackend")

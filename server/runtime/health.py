@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from redis import Redis, RedisError
 
-# Every worker's event loop renews this key in Redis, and it expires automatically. A file would not work, because
-# workers may run on other machines; a row would cost the database a write every few seconds.
+# The event loop of every worker renews this key in Redis, and the key expires automatically. A file would not work,
+# because workers may run on other machines, and a database row would be written every few seconds.
 WORKER_KEY = "podium:worker"
 WORKER_SECONDS = 15
 TIMEOUT_SECONDS = 2
@@ -26,7 +26,7 @@ def database() -> str:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except (DatabaseError, InterfaceError):
-        return "does not answer"
+        return "does not respond"
     return OK
 
 
@@ -35,7 +35,7 @@ def broker() -> str:
         with redis() as client:
             client.ping()
     except (RedisError, ValueError):
-        return "does not answer"
+        return "does not respond"
     return OK
 
 
@@ -56,7 +56,7 @@ def worker() -> str:
         with redis() as client:
             alive = client.exists(WORKER_KEY)
     except (RedisError, ValueError):
-        return "unknown while the broker does not answer"
+        return "unknown while the broker does not respond"
     return OK if alive else f"no heartbeat for {WORKER_SECONDS} s"
 
 

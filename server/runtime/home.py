@@ -1,4 +1,4 @@
-"""The state folder of the service, PODIUM_HOME: its lock, and a note of where the running service is."""
+"""The state folder of the service, PODIUM_HOME: its lock, and a file with the addresses of the running service."""
 
 import fcntl
 import json
@@ -12,7 +12,7 @@ from server.runtime.environment import unusable_folder
 
 
 class NotStarted(Exception):
-    """The service cannot be started. The message tells why and what to do."""
+    """The service cannot be started. The message says why and what to do."""
 
 
 def lock_home() -> IO[str]:

@@ -1,4 +1,4 @@
-"""A process of the service: a child in a process group of its own, started again when it dies."""
+"""A process of the service: a child process in a separate process group, which is restarted when it dies."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ TAIL_BYTES = 2000
 
 @dataclass
 class ServiceProcess:
-    """What to run, where its output goes, and how long it may take to stop."""
+    """The command of a process, its log file, and the time that it may take to stop."""
 
     name: str
     command: Sequence[str]
@@ -33,7 +33,7 @@ class ServiceProcess:
     restart_at: float = 0.0
 
     def start(self) -> None:
-        """Start it in its own process group, so Ctrl-C in the terminal reaches only the supervisor."""
+        """Start the process in a separate group, so that Ctrl-C in the terminal reaches only the supervisor."""
         command = [sys.executable, "-I", str(DIE_WITH_PARENT), str(os.getpid()), *self.command]
         self.log.parent.mkdir(mode=0o700, exist_ok=True)  # an operator may have moved the folder meanwhile
         with self.log.open("ab") as log:
@@ -49,7 +49,7 @@ class ServiceProcess:
         self.started_at = monotonic()
 
     def keep_running(self) -> str:
-        """Start it again if it has died, after a longer delay each time. Return a message if it has just died."""
+        """Restart the process if it has died, after a longer delay each time. Return a message if it has just died."""
         if self.child is not None and self.child.poll() is not None:
             return self._schedule_restart(self.child.returncode)
         if self.child is None and monotonic() >= self.restart_at:
@@ -66,7 +66,7 @@ class ServiceProcess:
         return f"ended ({how}) and will be started again in {delay:g} s. Its log is {self.log}"
 
     def stop(self) -> None:
-        """Ask it to stop, wait, then kill it together with its own children."""
+        """Ask the process to stop, wait, then kill it and its children."""
         if self.child is None:
             return
         if self.child.poll() is None:

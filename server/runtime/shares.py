@@ -5,8 +5,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Generic, TypeVar
 
-FEW = 8  # a browser opens six connections, and there may be an upload beside it
-UNKNOWN = ""  # the address behind a proxy before the head of its request has arrived; it has no share
+FEW = 8  # a browser opens six connections, and a program may upload at the same time
+UNKNOWN = ""  # the address of a client behind a proxy, until the head of its request has arrived; it has no share
 
 C = TypeVar("C")
 
@@ -17,8 +17,9 @@ class Share(Generic[C]):
 
     count: int = 0
     idle: "dict[C, None]" = field(default_factory=dict)  # without a complete head, or answered already
-    slow: "dict[C, None]" = field(default_factory=dict)  # receiving a body or sending a response, slowly or just begun
-    steady: "dict[C, None]" = field(default_factory=dict)  # the same at a steady pace
+    # Receiving a body or sending a response: slowly or only for a short time, and at a steady speed.
+    slow: "dict[C, None]" = field(default_factory=dict)
+    steady: "dict[C, None]" = field(default_factory=dict)
 
     @property
     def unsteady(self) -> int:
@@ -40,7 +41,7 @@ class Shares(Generic[C]):
         self.most, self.most_of_one = most, most_of_one
         self.count = 0
         self.of: dict[str, Share[C]] = {}
-        self.unsteady: dict[C, None] = {}  # of all addresses, ordered like the dicts of each
+        self.unsteady: dict[C, None] = {}  # of all addresses, in the order of waiting time
         self.steady: dict[C, None] = {}
 
     def enter(self, address: str) -> None:
@@ -64,7 +65,7 @@ class Shares(Generic[C]):
             held.pop(connection, None)
 
     def update_pace(self, connection: C, address: str, *, is_steady: bool) -> None:
-        """Record whether a connection is steady. Where that changes, it counts as the newest of its kind."""
+        """Record whether a connection is steady. If that has changed, it counts as the newest of its kind."""
         share = self.of[address]
         if is_steady and connection in share.slow:
             del share.slow[connection], self.unsteady[connection]
@@ -74,7 +75,7 @@ class Shares(Generic[C]):
             share.slow[connection] = self.unsteady[connection] = None
 
     def is_over(self, address: str) -> bool:
-        """Tell whether this address has more than its share of connections."""
+        """Return whether this address has more than its share of connections."""
         return address != UNKNOWN and self.of[address].count > self.most_of_one
 
     def surplus(self, newcomer: C, address: str) -> C | None:
@@ -86,9 +87,9 @@ class Shares(Generic[C]):
     def worst(self, newcomer: C | None = None) -> C | None:
         """Return the connection to close first, never the newcomer; None if no other waits for its client.
 
-        It is one of the address with most unsteady connections, otherwise of the address with most of any pace: first
-        the oldest idle one, then the oldest slow one. If every address has few connections, it is the oldest of all; a
-        steady one only if most are steady.
+        If some address has more than :data:`FEW` unsteady connections, it belongs to the address with most of these,
+        otherwise to the one with most connections of all kinds: first the oldest idle one, then the oldest slow one. If
+        every address has few connections, it is the oldest of all; a steady one only if most of them are steady.
         """
         known = [share for address, share in self.of.items() if address != UNKNOWN]
         for held in (attrgetter("unsteady"), attrgetter("waiting")):

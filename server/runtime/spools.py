@@ -20,7 +20,7 @@ MEMORY_BYTES = 2**16  # the head of a request must fit
 SEND_BYTES = 2**18
 END_OF_HEAD = b"\r\n\r\n"
 SHARE_EXHAUSTED = (
-    "Uploads from your address or your account use all the space that they may use. Wait until one of them is "
+    "Uploads from your address or your account use all of their share of the disk space. Wait until one of them is "
     "complete, then submit this file again."
 )
 UNWRITABLE = "The server cannot store uploads at the moment. Your quota was not charged. Try again later."
@@ -28,34 +28,34 @@ RETRY_SECONDS = 30
 
 
 class BodyMissing(BaseException):
-    """The application reads more of the body than has arrived.
+    """Raised when the application reads more of the body than has arrived.
 
     This is not an Exception, so that no handler turns it into a response.
     """
 
 
 class SpoolFailed(Exception):
-    """The body could not be stored; the cause tells why.
+    """The body could not be stored; `__cause__` has the reason.
 
     This is not an OSError, which Django takes for a client that has disconnected.
     """
 
 
 class ShareExhausted(OSError):
-    """There is space left, but not for this owner."""
+    """The owner (an address or an account) has used its share of the disk space."""
 
 
 class DiskSpace:
-    """The bytes that the files of several spools may use in total. Several threads use it.
+    """The disk space that the files of several spools share. It is thread-safe.
 
-    An owner (an address or an account) never uses more than is left for all others: one that takes all it can gets
-    half, the next one a quarter, and some space is always left. Bytes in memory do not count, so small requests and
-    responses are always possible.
+    An owner (an address or an account) never uses more than the space that is left for all others. The first owner can
+    get half of the space, the next one a quarter, and so on; some space is always left. Bytes in memory do not count,
+    so small requests and responses are always possible.
     """
 
     def __init__(self, size: int) -> None:
         self.left = size
-        self.was_short = False  # since it was last looked at, for somebody who holds less than others
+        self.was_short = False  # whether an owner that uses less than others has got no space since the last check
         self.held: Counter[str] = Counter()
         self.lock = Lock()
 
@@ -76,7 +76,7 @@ class DiskSpace:
             self._move(-count, owners)
 
     def transfer(self, count: int, owners: tuple[str, ...], new_owners: tuple[str, ...]) -> None:
-        """Count used bytes for other owners."""
+        """Count bytes for other owners from now on."""
         with self.lock:
             self._move(-count, owners)
             self._move(count, new_owners)
@@ -122,7 +122,7 @@ class Spool:
         return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
 
     def assign(self, *owners: str) -> None:
-        """Count the bytes of this spool, also future ones, for these owners."""
+        """Count the present and future bytes of this spool for these owners."""
         new_owners = tuple(filter(None, owners))
         self.space.transfer(self.taken, self.owners, new_owners)
         self.owners = new_owners
@@ -159,7 +159,7 @@ class Inbox(Spool):
 
     @property
     def is_actionable(self) -> bool:
-        """Whether a thread can do something with the bytes so far."""
+        """Whether enough has arrived for a thread to continue."""
         if self.error is not None:
             return True
         return self.is_complete if self.request_bytes else self.has_head or self.size >= MEMORY_BYTES
@@ -168,7 +168,7 @@ class Inbox(Spool):
         self.position, self.head_is_parsed = 0, False
 
     def recv(self, count: int) -> bytes:
-        """Return the next bytes. A body is only given out when it is complete, so no partial file is written."""
+        """Return the next bytes. A body is returned only when it is complete, so that no partial file is written."""
         if self.head_is_parsed and self.request_bytes and not self.is_complete:
             if isinstance(self.error, ShareExhausted):
                 raise Refused("rate_limited", SHARE_EXHAUSTED, retry_after=RETRY_SECONDS)
@@ -185,7 +185,7 @@ class Inbox(Spool):
 
 
 class Outbox(Spool):
-    """Accepts everything that gunicorn writes, like a socket. What the client does not accept at once is stored."""
+    """Accepts everything that gunicorn writes, like a socket. Bytes that the client cannot receive yet are stored."""
 
     def __init__(self, space: DiskSpace, client: socket, owners: tuple[str, ...] = ()) -> None:
         super().__init__(space, owners)
@@ -203,7 +203,7 @@ class Outbox(Spool):
             self.add(rest)
 
     def send(self, data: bytes) -> int:
-        """Send what the client accepts now, and return the number of bytes."""
+        """Send as many bytes as the client can receive now, and return their number."""
         try:
             return self.client.send(data)
         except BlockingIOError:
@@ -219,7 +219,7 @@ class Outbox(Spool):
         return 0.0
 
     def shutdown(self, how: int) -> None:
-        """Refuse: gunicorn closes the connection of an incomplete response here, but the worker closes it later."""
+        """Raise OSError. Gunicorn calls this after an incomplete response, but the worker closes connections itself."""
         raise OSError("closed by its worker")
 
     def close(self) -> None:

@@ -24,7 +24,7 @@ def check_database() -> None:
 
 
 def unusable_database(error: DatabaseError) -> str:
-    """Return a sentence that tells which database cannot be used, why, and what to do."""
+    """Return a sentence that says which database cannot be used, why, and what to do."""
     url = os.environ.get("DATABASE_URL")
     shown = f"DATABASE_URL={without_password(url)}" if url else f"PODIUM_HOME={settings.PODIUM_HOME}"
     reason = " ".join(str(error).split())
@@ -38,23 +38,23 @@ def unusable_database(error: DatabaseError) -> str:
 
 
 def lacks_tables(error: DatabaseError) -> bool:
-    """Tell whether the database answers, but has other tables than this version needs."""
+    """Return whether the database can be reached but lacks tables or columns that this version needs."""
     state = getattr(error.__cause__, "sqlstate", None)
     return state in UNDEFINED or str(error).startswith(("no such table", "no such column"))
 
 
 def check_broker(url: str) -> None:
-    """Wait a few seconds for Redis to answer. Raises NotStarted with the reason if it does not."""
+    """Wait a few seconds for Redis to respond. Raises NotStarted with the reason if it does not."""
     until = time.monotonic() + BROKER_SECONDS
     while reason := broker_error(url):
         if time.monotonic() > until:
             shown = f"REDIS_URL={without_password(url)}"
-            raise NotStarted(f"{shown}: the broker does not answer ({reason}): start it, or correct the setting.")
+            raise NotStarted(f"{shown}: the broker does not respond ({reason}): start it, or correct the setting.")
         time.sleep(RETRY_SECONDS)
 
 
 def broker_error(url: str) -> str:
-    """Return why Redis does not answer; empty if it does."""
+    """Return why Redis does not respond; empty if it does."""
     try:
         with Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2) as redis:
             redis.ping()

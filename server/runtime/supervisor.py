@@ -139,7 +139,7 @@ class Service:
         return process
 
     def wait_until_ready(self, *, seconds: float = 60.0) -> None:
-        """Return when the service is ready. Raises NotStarted if that takes too long or a process keeps crashing."""
+        """Wait until the service is ready. Raises NotStarted if that takes too long or a process keeps crashing."""
         until = time.monotonic() + seconds
         while set((ready := web_address.readiness()).values()) != {"ok"}:
             self.keep_running()
@@ -160,7 +160,7 @@ class Service:
                 self.report(process.name, message)
 
     def watch(self) -> None:
-        """Keep every process running until this one is told to stop."""
+        """Keep every process running until this process receives a signal to stop."""
         while True:
             self.keep_running()
             time.sleep(POLL_SECONDS)

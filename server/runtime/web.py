@@ -14,7 +14,10 @@ OTHER_FILES = 200
 
 
 def max_connections() -> int:
-    """Raise the limit of open files as far as allowed, and return how many connections a process can hold then."""
+    """Raise the limit of open files as far as allowed.
+
+    Return the number of connections that a process can then have.
+    """
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     wanted = CONNECTIONS_MAX * FILES_PER_CONNECTION + OTHER_FILES
     allowed = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)

@@ -26,7 +26,7 @@ def listen_error(port: int) -> OSError | None:
 
 
 def check_port() -> None:
-    """Raise NotStarted if the web process cannot listen at its port, with what to set instead."""
+    """Raise NotStarted, with the setting to change, if the web process cannot listen at its port."""
     port, bind = settings.PODIUM_PORT, settings.PODIUM_BIND
     if (error := listen_error(port)) is None:
         return
@@ -40,7 +40,7 @@ def check_port() -> None:
 
 
 def readiness() -> dict[str, str]:
-    """Ask the running web process which parts of the service are ready, itself included."""
+    """Request from the running web process which parts of the service are ready, including itself."""
     host = "127.0.0.1" if settings.PODIUM_BIND in ALL_INTERFACES else settings.PODIUM_BIND
     headers = {"Host": urlsplit(settings.PODIUM_URL).netloc, "X-Forwarded-Proto": "https" if settings.HTTPS else "http"}
     with closing(http.client.HTTPConnection(host, settings.PODIUM_PORT, timeout=10)) as connection:
@@ -48,4 +48,4 @@ def readiness() -> dict[str, str]:
             connection.request("GET", "/readyz", headers=headers)
             return {"web": "ok", **json.loads(connection.getresponse().read())}
         except (OSError, http.client.HTTPException, ValueError):
-            return {"web": "does not answer"}
+            return {"web": "does not respond"}

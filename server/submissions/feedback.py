@@ -1,4 +1,4 @@
-"""What a person may see of scores: which splits, how many digits, and whether results per class."""
+"""Decides which scores a person may see: on which splits, with how many digits, and with results per class or not."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,10 +15,10 @@ SPLITS = ("public", "private", "all")
 
 @dataclass(frozen=True, slots=True)
 class ScoreAccess:
-    """What one person may see of the scores of a phase at one time.
+    """The scores of a phase that one person may see at one time.
 
-    `decimals` is None where numbers are not rounded. With `ladder`, a submission shows the public scores of the
-    evaluation that the ladder published for it. `exact_ends`: whether intervals show their stored ends.
+    `decimals` is None if numbers are not rounded. With `ladder`, a submission shows the public scores of the evaluation
+    that the ladder published for it. `exact_ends` is whether intervals are shown with their stored ends.
     """
 
     splits: frozenset[str]
@@ -37,7 +37,7 @@ class ScoreAccess:
     def interval(self, low: float | None, high: float | None) -> Interval | None:
         """Return the ends as this person sees them. Every interval that leaves the server is rounded here.
 
-        Exact ends would reveal which images a file gets right to anyone who can guess the bootstrap draws.
+        Anyone who can guess the bootstrap draws could find out from exact ends for which images a file is correct.
         """
         if low is None or high is None:
             return None
@@ -52,7 +52,7 @@ def note_revealed(phase: Phase, *, now: datetime) -> None:
 
 
 def score_access(phase: Phase, *, viewer: Any, now: datetime) -> ScoreAccess:
-    """Return what a viewer may see. Organizers see everything; others see the other splits when the phase is over.
+    """Return the access of a viewer. Organizers see all splits; others see only the public one until the phase is over.
 
     The split `all` stays hidden as long as `private`, because together with the public score it would reveal the
     private one.
@@ -67,7 +67,7 @@ def score_access(phase: Phase, *, viewer: Any, now: datetime) -> ScoreAccess:
 
 
 def with_scores(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Load what this module reads in a constant number of queries. Reports are large and are not loaded."""
+    """Load the rows that this module reads, in a constant number of queries. Reports are large and are not loaded."""
     evaluations = Evaluation.objects.select_related("published").defer("report", "published__report")
     evaluations = evaluations.prefetch_related("scores", "published__scores")
     return submissions.select_related("phase__challenge", "team").prefetch_related(Prefetch("evaluations", evaluations))
@@ -84,8 +84,8 @@ def current_evaluation(submission: Submission) -> Evaluation | None:
 def shown_evaluation(submission: Submission, access: ScoreAccess) -> Evaluation | None:
     """Return the evaluation whose scores are shown for a submission.
 
-    Under ladder feedback this is the one that the ladder published, perhaps of another submission of the team; None
-    until it has decided.
+    Under ladder feedback this is the evaluation that the ladder published, which may belong to another submission of
+    the team; None until the ladder has decided.
     """
     evaluation = current_evaluation(submission)
     return evaluation.published if evaluation and access.ladder else evaluation
@@ -107,7 +107,7 @@ def scores_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str
 
 
 def intervals_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str, Interval]]:
-    """Return visible intervals by split and metric, where there are any."""
+    """Return the visible intervals by split and metric."""
     shown: dict[str, dict[str, Interval]] = {}
     for score in visible_scores(submission, access):
         ends = access.interval(score.low, score.high)

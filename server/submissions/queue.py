@@ -16,9 +16,9 @@ log = logging.getLogger(__name__)
 
 
 class Queue(NamedTuple):
-    """How a worker is woken for one kind of job.
+    """The queue that wakes workers for one kind of job.
 
-    Celery on Redis counts priorities downwards: 0 is the highest, and a worker takes a 9 only if no 0 is waiting.
+    With Redis, Celery's highest priority is 0: a worker takes a message of priority 9 only if none of priority 0 waits.
     """
 
     task: str
@@ -36,21 +36,21 @@ def enqueue(kind: type[Submission] | type[Rerun], key: UUID | int) -> None:
     try:
         current_app.send_task(task, args=[argument], priority=priority, retry=False)
     except OperationalError as error:
-        log.warning("no message sent for %s %s, the sweeper will send one: %s", task, key, error)
+        log.warning("no message was sent for %s %s; the sweeper will send one: %s", task, key, error)
 
 
 def enqueue_on_commit(kind: type[Submission] | type[Rerun], key: UUID | int) -> None:
-    """Send a message once the row is committed. An error then is only logged, because the commit stands."""
+    """Send a message once the row is committed. An error is only logged then, because the commit cannot be undone."""
     transaction.on_commit(lambda: enqueue(kind, key), robust=True)
 
 
 def waiting(kind: type[Submission] | type[Rerun]) -> int | None:
-    """Return the number of messages that no worker has taken yet; None if the broker does not answer."""
+    """Return the number of messages that no worker has taken yet; None if the broker does not respond."""
     queue, priority = current_app.conf.task_default_queue, QUEUES[kind].priority
     separator = settings.CELERY_BROKER_TRANSPORT_OPTIONS["sep"]
     try:
         with Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as redis:
             return int(redis.llen(f"{queue}{separator}{priority}" if priority else queue))
     except (RedisError, ValueError) as error:
-        log.warning("the broker does not answer: %s", error)
+        log.warning("the broker does not respond: %s", error)
         return None

@@ -1,4 +1,4 @@
-"""The report of a score: results per class, curves and explanations, as far as a person may see them."""
+"""The report of a score: the results per class, curves and explanations that a person may see."""
 
 import json
 import zlib
@@ -32,7 +32,7 @@ class ExplanationState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SplitDetail:
-    """Results of one split, rounded for the reader. `left_out` counts the rows that a table omits, by table."""
+    """Results of one split, rounded for the reader. `left_out` is the number of omitted rows of each table."""
 
     classes: list[ReportRow] = field(default_factory=list)
     tables: dict[str, list[ReportRow]] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class SplitDetail:
 
 
 def details(evaluation: Evaluation, access: ScoreAccess, splits: Iterable[str]) -> dict[str, SplitDetail]:
-    """Return what may be seen of these splits; empty if the phase shows no results per class."""
+    """Return the visible results of these splits; empty if the phase shows no results per class."""
     shown = [split for split in splits if split in access.splits] if access.classes else []
     explained = {one.split: unpacked(one) for one in evaluation.explanations.filter(split__in=shown)} if shown else {}
     scored = evaluation.report.get("splits", {}) if shown else {}
@@ -81,7 +81,7 @@ def rounded(rows: Iterable[ReportRow], access: ScoreAccess) -> list[ReportRow]:
 
 
 def explanation_state(submission: Submission, evaluation: Evaluation) -> ExplanationState:
-    """Tell whether a score has an explanation, or will get one."""
+    """Return whether a score has an explanation, will get one, or neither."""
     track = submission.phase.declared_track
     if not (track.explained_tables or track.curves):
         return ExplanationState.NONE
@@ -89,16 +89,16 @@ def explanation_state(submission: Submission, evaluation: Evaluation) -> Explana
         return ExplanationState.READY
     reruns = [(one.purpose, one.failure) for one in submission.reruns.filter(truth=evaluation.truth_id)]
     if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in reruns):
-        return ExplanationState.PENDING  # also while intervals are pending, because the explanation follows them
+        return ExplanationState.PENDING  # also while intervals are pending: the explanation is computed after them
     given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in reruns)
     return ExplanationState.GIVEN_UP if given_up else ExplanationState.NONE
 
 
 def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any] | None:
-    """Return what `viewer` may read of the current report; None if the submission has no score.
+    """Return the part of the current report that `viewer` may read; None if the submission has no score.
 
     Results per class, curves and errors reveal far more about the hidden truth than scores. They are left out unless
-    the organizers show them; `withheld` says so.
+    the organizers show them; `withheld` is then true.
     """
     evaluation = current_evaluation(submission)
     if evaluation is None:

@@ -1,4 +1,4 @@
-"""Tells small files from large ones. Small files are scored earlier."""
+"""Distinguishes small files from large ones. Small files are scored earlier."""
 
 import zlib
 
@@ -9,9 +9,9 @@ GZIP, GZIP_WINDOW = b"\x1f\x8b", 31
 
 
 def is_small(file: "File[bytes]") -> bool:
-    """Tell whether a file has at most SMALL_FILE_MAX_BYTES after unpacking. No more than that is unpacked here.
+    """Return whether a file has at most SMALL_FILE_MAX_BYTES after unpacking. No more than that is unpacked here.
 
-    An unusual gzip file (damaged, several members, bytes after its end) counts as large; it only waits longer.
+    An unusual gzip file (damaged, several members, bytes after its end) counts as large, so it only waits longer.
     """
     limit = settings.SMALL_FILE_MAX_BYTES
     if file.size > limit:

@@ -1,4 +1,4 @@
-"""Storage of uploads. A name that exists belongs to a complete file that is on disk."""
+"""Storage of uploads. If a name exists, its file is complete and on disk."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from server.submissions.upload_handler import upload_folder
 
 
 class DurableStorage(FileSystemStorage):
-    """Writes a temporary file, flushes it to disk, then renames it. A power cut leaves all of a file or nothing.
+    """Writes a temporary file, flushes it to disk, then renames it. After a power cut, a file is complete or missing.
 
     An upload is a temporary file already, so it is only flushed and renamed. Other content is copied in chunks.
     """
@@ -30,7 +30,7 @@ class DurableStorage(FileSystemStorage):
 
     def _move(self, name: str, content: TemporaryUploadedFile) -> str:
         content.flush()
-        os.utime(content.fileno())  # its age as a stored file counts from now, not from the start of a slow upload
+        os.utime(content.fileno())  # the age of the stored file counts from now, not from the start of a slow upload
         os.fsync(content.fileno())
         saved: str = super()._save(name, content)  # type: ignore[misc]
         folder = os.open(Path(self.path(saved)).parent, os.O_RDONLY | os.O_DIRECTORY)

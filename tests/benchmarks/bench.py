@@ -1,4 +1,4 @@
-"""`make bench`: what scoring costs, as ratios within one run; prints a table and writes it to BENCHMARKS.md."""
+"""`make bench` measures the cost of scoring as ratios within one run, prints a table and writes it to BENCHMARKS.md."""
 
 import gzip
 import json
@@ -25,15 +25,17 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-ROUNDS = 5  # each measures everything that a ratio is made of, one after the other
-RECORDED_WC = 0.05  # CPU seconds of `wc -l` on the 5M file where the official codes were timed
+ROUNDS = 5  # each round measures both parts of a ratio, one after the other
+RECORDED_WC = 0.05  # CPU seconds of `wc -l` on the 5M file, on the machine where the official code was timed
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
 FAST_PATH, REFERENCE = "fast path", "reference implementation"  # how `Report.way` begins
-Row = tuple[str, str, str, str, str]  # measure, reach, aim, measured, seconds behind it
+Row = tuple[
+    str, str, str, str, str
+]  # name, required value, target, measured value, the seconds that it was computed from
 
 
 def cpu_of(*command: str, times: int) -> float:
-    """Return the least CPU time of a command, in seconds."""
+    """Return the lowest CPU time of several runs of a command, in seconds."""
     taken = []
     for _ in range(times):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
@@ -67,7 +69,7 @@ def scored(
 
 
 def made() -> tuple[Path, Path, Path]:
-    """Return folders of 5M and 20M boxes over the same truth, and that truth prepared."""
+    """Return folders with submissions of 5M and 20M boxes against one truth, and that truth, prepared."""
     small, large, truth = FOLDER / "5M", FOLDER / "20M", FOLDER / "truth.podium"
     for folder, per_image in ((small, 50), (large, 200)):
         if not (folder / "made").exists():
@@ -79,12 +81,12 @@ def made() -> tuple[Path, Path, Path]:
 
 
 def wc_of(file: Path) -> float:
-    """Return the CPU time of `wc -l`: the measure of how fast the machine is just now."""
+    """Return the CPU time of `wc -l`, which measures the current speed of the machine."""
     return cpu_of("wc", "-l", str(file), times=3)
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
-    """Return the median of the ratios of what was measured one after the other."""
+    """Return the median ratio of pairs that were measured one after the other."""
     return median(one / other for one, other in zip(ones, others, strict=True))
 
 
@@ -162,7 +164,7 @@ def warm_worker(made: Path) -> Row:
 
 
 def bootstrap(small: Path, truth: Path) -> Row:
-    """What 1,000 replicates cost beyond the scoring itself; their draws are made once for each truth."""
+    """Measure the cost of 1,000 replicates in addition to the scoring. Their weights are drawn once for each truth."""
     wc, kept, anew, peak = [], [], [], 0
     for _ in range(ROUNDS):
         wc.append(wc_of(small))
@@ -177,7 +179,7 @@ def bootstrap(small: Path, truth: Path) -> Row:
 
 
 def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, Any]], Path, Path, Path]]:
-    """Return what scores a file, two truths that differ in one object, and the file."""
+    """Return a function that scores a file, two truths that differ in one object, and the file, by name."""
     found = {}
     for name, case in CASES.items():
         truths = [path.with_suffix(".podium") for path in case.truths(folder / name)]
@@ -190,7 +192,7 @@ def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, A
 
 
 def private_facts() -> Iterator[Row]:
-    """Score hostile files against truths that differ in one fact; tell the pair that tells most."""
+    """Score hostile files against pairs of truths that differ in one fact; report the pair with the largest ratio."""
     folder = FOLDER / "facts"
     folder.mkdir(exist_ok=True)
     cpu, rss = {}, {}

@@ -1,4 +1,4 @@
-"""Files of the size of a real challenge: 99,999 images, 500 classes in a hierarchy, 50 detections an image."""
+"""Writes files of the size of a real challenge: 99,999 images, 500 classes in a hierarchy, 50 detections per image."""
 
 import json
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ CLASSES = 500
 IMAGES_PER_BLOCK = 3_000
 TOPICS, DENIED, OBJECTS = 3, 6, 7
 LABELS = [f"/m/0{number:04x}{'abc'[: number % 4]}" for number in range(CLASSES)]
-# Every class but the first 60 stands below one of these, a third of those below a second one.
+# Each class after the first 60 is a subclass of one of these, and a third of them of a second one.
 PARENTS = [-1 if number < 60 else number % 60 if number < 300 else 60 + number % 240 for number in range(CLASSES)]
 
 Ints = NDArray[np.int64]
 
 
 def lineage() -> NDArray[np.bool_]:
-    """Which classes a class names: itself and all above it, shape (CLASSES, CLASSES)."""
+    """Return for each class itself and all its ancestors, as a bool array of shape (CLASSES, CLASSES)."""
     table = np.eye(CLASSES, dtype=bool)
     for number in range(CLASSES):
         above = PARENTS[number]
@@ -39,7 +39,7 @@ def tree() -> dict[str, object]:
 
 
 def boxes(rng: np.random.Generator, count: int) -> Ints:
-    """Millionths, shape (count, 4): XMin, XMax, YMin, YMax."""
+    """Return random boxes in millionths, shape (count, 4): XMin, XMax, YMin, YMax."""
     size = (rng.beta(1.2, 3.0, (count, 2)) * 900_000).astype(np.int64) + 20_000
     low = (rng.random((count, 2)) * (1_000_000 - size)).astype(np.int64)
     return np.stack([low[:, 0], low[:, 0] + size[:, 0], low[:, 1], low[:, 1] + size[:, 1]], axis=1)
@@ -83,7 +83,7 @@ def blocks(images: int, per_image: int, seed: int) -> Iterator[tuple[dict[str, b
 
 
 def predictions(rng, per_image, ids, classes, objects, family):  # type: ignore[no-untyped-def]
-    """What a detector says: most objects, some twice, their ancestors too, and boxes around nothing."""
+    """Return simulated detections: most objects, some of them twice, copies for ancestors, and false positives."""
     (topics, denied), (image, label, box) = classes, objects
     seen = np.flatnonzero(rng.random(len(image)) < 0.75)
     seen = np.concatenate([seen, seen[rng.random(len(seen)) < 0.3]])

@@ -1,7 +1,7 @@
-"""Score one file in a process of its own, warm, and print what it took.
+"""Score one file several times in a separate process, and print the time and memory that it took.
 
-`measure.py TRACK TRUTH FILE THREADS TIMES REPLICATES PARAMETERS [DRAWS]`; PARAMETERS are JSON, DRAWS is a folder where
-drawn weights are kept.
+`measure.py TRACK TRUTH FILE THREADS TIMES REPLICATES PARAMETERS [DRAWS]`; PARAMETERS are JSON, DRAWS is the folder
+for drawn weights.
 """
 
 import json
@@ -35,12 +35,12 @@ def main(
 
 
 def drawing(replicates: int, draws: str) -> Bootstrap | None:
-    """Return how the replicates are drawn, None where there are none."""
+    """Return the options for drawing replicates; None without replicates."""
     return Bootstrap(replicates, draws=Path(draws) if draws else None) if replicates else None
 
 
 def peak() -> int:
-    """Our own peak; getrusage would count what the parent had before we were started."""
+    """Return the peak memory of this process. getrusage would include memory that the parent had before."""
     status = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 

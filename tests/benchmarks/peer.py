@@ -1,4 +1,4 @@
-"""hotcoco on a long file, by its own interpreter: `peer.py BOXES HIERARCHY PREDICTIONS`; prints CPU seconds."""
+"""Runs hotcoco on a file in the long shape and prints CPU seconds: `peer.py BOXES HIERARCHY PREDICTIONS`."""
 
 import sys
 from time import process_time

@@ -1,4 +1,4 @@
-"""Pairs of detection truths that differ in one fact, and files that would tell them apart by time or memory."""
+"""Pairs of detection truths that differ in one fact, and files whose time or memory could reveal the difference."""
 
 import json
 from pathlib import Path
@@ -36,19 +36,19 @@ PLAIN: Truth = {
 
 
 def edges(count: int, seed: int) -> list[list[bytes]]:
-    """XMin, XMax, YMin, YMax of boxes, as text."""
+    """Return XMin, XMax, YMin, YMax of boxes as text."""
     low, size = np.random.default_rng(seed).integers(1, 500_000, (2, count, 2))
     return [decimals(edge).tolist() for edge in (low[:, 0], (low + size)[:, 0], low[:, 1], (low + size)[:, 1])]
 
 
 def crowded() -> Truth:
-    """Hundreds of objects of one class in the image."""
+    """Return hundreds of objects of one class in the image."""
     boxes = zip(*edges(OBJECTS, seed=1), strict=True)
     return PLAIN | {"boxes.csv": [f"crowd,{REST},{b','.join(box).decode()},0" for box in boxes]}
 
 
 def pairs() -> dict[str, tuple[Truth, Truth, str]]:
-    """Return two truths, and the file that is sent against both, by what they differ in."""
+    """Return two truths and the file that is scored against both, by the name of the fact that differs."""
     dense = crowded()
     return {
         "a label": (PLAIN, PLAIN | {"image_labels.csv": [f"crowd,{REST},0"]}, "one class"),
@@ -60,7 +60,7 @@ def pairs() -> dict[str, tuple[Truth, Truth, str]]:
 
 
 def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """Prepare the truths, write the files; return two truths and a file by what the truths differ in."""
+    """Prepare the truths and write the files; return two truths and a file, by the name of the fact that differs."""
     files, found = {}, {}
     for name in ("one class", "one class, equally sure", "all classes"):
         files[name] = folder / f"{name}.csv"

@@ -1,4 +1,4 @@
-"""Goes along with a worker: a task that does nothing, and how long the real ones took, told over the broker.
+"""Measures tasks in a worker: adds a task that does nothing, and sends the duration of real tasks over the broker.
 
 `DJANGO_SETTINGS_MODULE=tests.benchmarks.probe_settings` has the worker import it.
 """
@@ -18,7 +18,7 @@ begun = 0.0
 
 @shared_task(name=NOTHING)
 def nothing() -> None:
-    """Only its way to the worker and back counts."""
+    """Do nothing. Only the time to the worker and back is measured."""
 
 
 @task_prerun.connect
@@ -29,7 +29,7 @@ def begin(**signal: Any) -> None:
 
 @task_postrun.connect
 def end(task: Task, **signal: Any) -> None:
-    """Answer on a list named like the task; for a scoring these are the seconds from before its claim to its record."""
+    """Send the seconds that a task took to a list with its name. A scoring takes from the claim to the record."""
     if task.name in (NOTHING, EVALUATE, RERUN):
         seconds = perf_counter() - begun
         with redis() as broker:

@@ -1,4 +1,4 @@
-"""A small file on its way through the real service, against a task that does nothing on the same worker.
+"""Measures the scoring of a small file in the real service, compared with a task that does nothing on the same worker.
 
 `python -m tests.benchmarks.service MADE` prints both medians in seconds; MADE is a folder of `challenge.write`.
 """
@@ -16,7 +16,7 @@ import django
 from celery import Celery
 from redis import Redis
 
-django.setup()  # The names of the tasks are beside the models that they are for.
+django.setup()  # The modules with the names of the tasks import models.
 
 from server.submissions.queue import EVALUATE, RERUN  # noqa: E402
 from tests.benchmarks.probe import NOTHING  # noqa: E402
@@ -26,7 +26,7 @@ from tests.flows.taking_part import CHALLENGE, open_challenge  # noqa: E402
 TIMES = 30
 BYTES = 100_000
 PATIENCE_SECONDS = 300
-UNLIKE_EACH_OTHER = 10  # lines between the beginnings of two files
+UNLIKE_EACH_OTHER = 10  # number of lines between the first lines of two files, so that they differ
 
 
 def main(made: str) -> None:
@@ -45,7 +45,7 @@ def main(made: str) -> None:
 
 
 def measured(service: Running, predictions: Path) -> dict[str, float]:
-    """Alternate between the two, so that both meet the same machine; the first of each is left out as cold."""
+    """Measure both alternately, so that both run on an equally busy machine. The first run of each does not count."""
     url = json.loads((service.home / "runtime.json").read_text())["redis_url"]
     celery = Celery(broker=url.replace("unix://", "redis+socket://", 1))
     celery.conf.task_ignore_result = True
@@ -58,13 +58,13 @@ def measured(service: Running, predictions: Path) -> dict[str, float]:
             nothing.append(perf_counter() - sent)
             service.upload(file)
             scoring.append(answer(broker, EVALUATE))
-            for _ in ("interval", "explanation"):  # both, before the next file comes
+            for _ in ("interval", "explanation"):  # wait for both before the next file
                 answer(broker, RERUN)
     return {"scoring": median(scoring[1:]), "nothing": median(nothing[1:])}
 
 
 def cut(predictions: Path, count: int) -> list[bytes]:
-    """Return files of 100 kB, each of other images than most others."""
+    """Return files of 100 kB, most of which have different images."""
     with predictions.open("rb") as file:
         head, *rows = islice(file, 1 + BYTES // 100 + UNLIKE_EACH_OTHER * count)
     return [slice_of(head, rows[UNLIKE_EACH_OTHER * number :]) for number in range(count)]
@@ -80,7 +80,7 @@ def slice_of(head: bytes, rows: list[bytes]) -> bytes:
 
 
 def answer(broker: "Redis", task: str) -> float:
-    """Wait until the worker has done it, and return the seconds it took."""
+    """Wait until the worker has done the task, and return the seconds that it took."""
     found = broker.blpop([f"answers:{task}"], timeout=PATIENCE_SECONDS)
     if not found:
         raise RuntimeError(f"{task} was not done within {PATIENCE_SECONDS} s")

@@ -1,4 +1,4 @@
-"""The screenshot of the README: the leaderboard of the demo. PODIUM_SCREENSHOT=1 takes it again."""
+"""The screenshot of the README, which shows the leaderboard of the demo. PODIUM_SCREENSHOT=1 renews it."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster of a drill's own, so that it can be restarted: initdb and postgres, run by an ordinary user."""
+"""A separate PostgreSQL cluster for a drill, which can be restarted: initdb and postgres, run by an ordinary user."""
 
 import os
 import shutil
@@ -16,11 +16,11 @@ import pytest
 
 from tests.flows.running import free_port, wait_for
 
-INSTALLED = "/usr/lib/postgresql"  # Debian keeps each version's programs there, off the PATH
+INSTALLED = "/usr/lib/postgresql"  # Debian installs the programs of each version there, not on the PATH
 
 
 def programs() -> Path | None:
-    """The folder with initdb and postgres, of the newest version."""
+    """Return the folder with initdb and postgres of the newest version."""
     on_path = shutil.which("initdb")
     found = sorted(Path(INSTALLED).glob("*/bin/initdb"), key=lambda path: int(path.parent.parent.name))
     return Path(on_path).parent if on_path else found[-1].parent if found else None
@@ -52,7 +52,7 @@ class Cluster:
         return False
 
     def stop(self, how: signal.Signals) -> None:
-        """SIGINT: it ends what is going on; SIGQUIT: as after a crash."""
+        """Stop the server: SIGINT ends all sessions first, SIGQUIT is like a crash."""
         self.process.send_signal(how)
         try:
             self.process.wait(30)
@@ -60,7 +60,7 @@ class Cluster:
             self.process.kill()
 
     def restart(self, how: signal.Signals, *, away: float) -> tuple[float, float]:
-        """Be away for so many seconds; return when the outage began and ended."""
+        """Stop the server, start it again after this many seconds, and return when the outage began and ended."""
         began = time.monotonic()
         self.stop(how)
         time.sleep(away)
@@ -74,7 +74,7 @@ def own_cluster() -> Iterator[Cluster]:
     if binaries is None:
         why = f"NOT RUN: no initdb on the PATH or in {INSTALLED}; apt-get install postgresql"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
-    folder = Path(tempfile.mkdtemp(prefix="podium-drill-"))  # pytest's own are closed to other users
+    folder = Path(tempfile.mkdtemp(prefix="podium-drill-"))  # other users cannot read pytest's temporary folders
     try:
         cluster = Cluster(folder, binaries)
         cluster.start()

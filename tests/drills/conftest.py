@@ -1,4 +1,4 @@
-"""Each drill has a service of its own to damage; all of them stand in one table at the end, with what was measured."""
+"""Fixtures for drills. Each drill damages its own service; a table at the end shows all drills and measurements."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,13 +10,13 @@ from tests.flows.postgres import own_database
 from tests.flows.running import Running
 from tests.flows.taking_part import make_bundle, open_challenge
 
-collect_ignore = ["bent"]  # imported by the processes that it is for, and nowhere else
+collect_ignore = ["bent"]  # only the processes of the drills import these modules
 
 Open = Callable[..., Running]
 Words = tuple[str, ...]
 Figures = Callable[[str], None]
 
-# Crashes are noticed in seconds. Intervals are shorter than in production; every guard is as it is there.
+# Shorter times than in production, so that crashes are noticed in seconds. All protections are the same.
 FAST = {
     "LEASE_SECONDS": 3,
     "HEARTBEAT_SECONDS": 1,
@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest) -> Figures:
-    """Say in one line what was measured; the table at the end repeats it."""
+    """Return a function that records a line with the measurements, for the table at the end."""
 
     def say(line: str) -> None:
         request.node.user_properties.append(("figures", line))
@@ -46,13 +46,13 @@ def figures(request: pytest.FixtureRequest) -> Figures:
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A challenge whose submissions are scored at once."""
+    """Create a challenge whose submissions are scored very fast."""
     return make_bundle(tmp_path_factory.mktemp("small"), images=30)
 
 
 @pytest.fixture(scope="session")
 def medium(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A challenge whose submissions take a moment to score."""
+    """Create a challenge whose submissions take some time to score."""
     return make_bundle(tmp_path_factory.mktemp("medium"), images=1500)
 
 
@@ -66,7 +66,7 @@ def postgres() -> Iterator[str]:
 def opened(tmp_path: Path, small: Path) -> Iterator[Open]:
     """`opened(people=…, bundle=…, up=…, home=…, NAME=value)`: a service with a challenge that people take part in.
 
-    `up` are words for `tests.drills.bent.altered`. Whatever still runs afterwards is stopped.
+    `up` are arguments of `tests.drills.bent.altered`. All processes are stopped at the end.
     """
     started: list[Running] = []
 
@@ -94,7 +94,7 @@ def opened(tmp_path: Path, small: Path) -> Iterator[Open]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In the order of the list; whatever else is collected with them comes first."""
+    """Sort drills by number, after all other tests that are collected with them."""
     for item in items:
         if number := number_of(item):
             item.user_properties.append(("drill", number))
@@ -108,7 +108,7 @@ def number_of(item: pytest.Item) -> int:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """One line a drill: number, name, how it ended, how long it took, what was measured."""
+    """Print a line for each drill: number, result, duration, name and measurements."""
     ended = [
         (outcome, report, said)
         for outcome in ("passed", "failed", "error", "skipped")

@@ -1,4 +1,4 @@
-"""Puts load on a service, waits for the end of it, and counts what is in the database."""
+"""Submits many files to a service, waits until all are finished, and counts the rows in the database."""
 
 import time
 from collections.abc import Iterator
@@ -17,33 +17,33 @@ SELECT count(*) FROM submissions_evaluation WHERE id NOT IN (SELECT evaluation_i
 
 @contextmanager
 def uploading(service: Running, content: bytes, *, count: int, at_once: int = 4) -> Iterator["list[Future[str]]"]:
-    """Send the file so many times while the block runs; leaving it waits for the last."""
+    """Submit the file this many times while the block runs. At the end of the block, wait for the last upload."""
     with ThreadPoolExecutor(at_once) as pool:
         yield [pool.submit(service.submit, content) for _ in range(count)]
 
 
 def upload_all(service: Running, content: bytes, *, count: int) -> list[str]:
-    """Send the file so many times; return the ids."""
+    """Submit the file this many times; return the ids."""
     with uploading(service, content, count=count) as sent:
         pass
     return [one.result() for one in sent]
 
 
 def unfinished(service: Running) -> int:
-    """Number of submissions that wait or run, and of scores whose interval is to come."""
+    """Return the number of submissions that are queued or running, plus that of scores whose interval is pending."""
     statuses, (later,) = service.statuses(), service.rows(PENDING)[0]
     return sum(statuses[status] for status in UNFINISHED) + int(later)
 
 
 def all_ended(service: Running, *, seconds: float) -> float:
-    """Wait until nothing is left to do; return how many seconds that took."""
+    """Wait until everything is finished; return how many seconds that took."""
     began = time.monotonic()
     wait_for(lambda: not unfinished(service), seconds=seconds, every=0.1)
     return time.monotonic() - began
 
 
 def standstill(service: Running, *, seconds: float, at_most: float) -> None:
-    """Wait until all is finished, or nothing has been for so long."""
+    """Wait until everything is finished, or nothing has finished for this many seconds."""
     left, since, until = unfinished(service), time.monotonic(), time.monotonic() + at_most
     while left and time.monotonic() < min(until, since + seconds):
         time.sleep(0.2)
@@ -53,7 +53,7 @@ def standstill(service: Running, *, seconds: float, at_most: float) -> None:
 
 @dataclass(frozen=True)
 class Counted:
-    """What became of all submissions of a service."""
+    """Counts of the outcomes of all submissions of a service."""
 
     taken: int
     scored: int
@@ -69,7 +69,7 @@ class Counted:
 
 
 def once(count: int, *, attempts: int) -> Counted:
-    """What is right: all taken, all scored once, all with an interval."""
+    """Return the expected counts: every submission accepted, scored once, and with an interval."""
     return Counted(count, count, 0, count, 0, 0, attempts)
 
 

@@ -1,4 +1,4 @@
-"""The board once more, from nothing: raw rows, compared each with each, by no line of the service's code."""
+"""Computes a leaderboard again from raw rows, by comparing all pairs, without any code of the service."""
 
 import csv
 import io
@@ -31,13 +31,13 @@ class Entry:
     public: float | None
 
     def beats(self, other: "Entry") -> bool:
-        """A higher score, else an earlier time, else the name and the id."""
+        """Return whether an entry ranks before another: by score, then by time, then by name and id."""
         if self.score != other.score:
             return self.score > other.score
         return (self.at, self.team, self.id) < (other.at, other.team, other.id)
 
     def is_chosen_before(self, other: "Entry") -> bool:
-        """Whether it counts rather than the other where a team has chosen nothing."""
+        """Return whether an entry counts instead of another if the team has chosen no final submissions."""
         if self.public != other.public:
             return other.public is None or (self.public is not None and self.public > other.public)
         return (self.at, self.id) < (other.at, other.id)
@@ -53,7 +53,7 @@ class Line:
 
 
 def counts(entry: Entry, own: list[Entry], *, finals: int) -> bool:
-    """On a closed board: what the team chose; where it chose nothing, its best on the public board."""
+    """Return the entries that count when the phase is over: the chosen ones, otherwise the team's best public ones."""
     if entry.baseline or any(one.final for one in own):
         return entry.final or entry.baseline
     return sum(one.is_chosen_before(entry) for one in own if one is not entry) < finals
@@ -74,7 +74,7 @@ def board_by_hand(service: Running, *, split: str, finals: int) -> list[Line]:
 
 
 def served_board(service: Running, *, split: str) -> list[Line]:
-    """What anybody reads of it, with all digits."""
+    """Return the leaderboard as the service shows it to everybody, with all digits."""
     path = f"/api/v1/challenges/flows/phases/main/leaderboard?format=csv&split={split}"
     status, text = service.ask("GET", path)
     assert status == 200, text

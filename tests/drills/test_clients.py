@@ -1,4 +1,4 @@
-"""Clients that are slow, drop, or come when there is no room: the others never notice."""
+"""Clients that are slow, disconnect, or upload when the disk is full do not affect others."""
 
 import gzip
 import http.client
@@ -43,7 +43,7 @@ MEGABYTE = 2**20
 
 
 def left_behind(service: Running) -> list[str]:
-    """Whatever lies where uploads come in or stay, with or without a name."""
+    """Return all files in the folders for uploads, including open files without a name."""
     named = [str(path) for folder in ("incoming", "uploads/submissions") for path in (service.home / folder).glob("*")]
     opened = [os.readlink(one) for web in service.processes("gunicorn") for one in Path(f"/proc/{web}/fd").iterdir()]
     return named + [one for one in opened if "/incoming/" in one]
@@ -51,7 +51,7 @@ def left_behind(service: Running) -> list[str]:
 
 @contextmanager
 def small_disk(folder: Path, *, megabytes: int) -> Iterator[Path]:
-    """A disk of its own, mounted there for as long as the block runs."""
+    """Mount a small separate disk at this path in the block."""
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "podium-drill", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -71,13 +71,16 @@ def test_an_upload_that_fills_the_disk_leaves_nothing(
     with small_disk(tmp_path / "disk", megabytes=64) as disk:
         service = opened(home=disk / "home")
         ballast, answers = service.home / "ballast", []
-        for megabytes in (100, 40):  # does not fit; fits as it arrives, but not once more as a file of the form
+        for megabytes in (
+            100,
+            40,
+        ):  # does not fit; fits when it is received, but not a second time as a file of the form
             answers.append(service.upload(os.urandom(megabytes * MEGABYTE)))
             wait_for(lambda: not left_behind(service), seconds=5)
         with ballast.open("wb") as file, suppress(OSError):
             while True:
                 file.write(bytes(2**16))
-        answers.append(service.upload(os.urandom(MEGABYTE // 4)))  # not even room for a row
+        answers.append(service.upload(os.urandom(MEGABYTE // 4)))  # no space even for a row
         page = service.ask("GET", "/challenges/flows/")[0]
         left, rows = left_behind(service), service.count("submissions_submission")
         ballast.unlink()
@@ -100,7 +103,7 @@ def test_a_client_that_drops_at_half_leaves_nothing(opened: Open, figures: Figur
         with closing(socket.create_connection(("127.0.0.1", service.port))) as client:
             client.sendall(request[: len(request) // 2])
             held += bool(wait_for(lambda: left_behind(service)))
-            if number % 2:  # as a machine that is switched off
+            if number % 2:  # like a machine that is switched off
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         wait_for(lambda: not left_behind(service), seconds=5)
     left, rows = left_behind(service), service.count("submissions_submission")

@@ -1,4 +1,4 @@
-"""Many write at once, and the database goes away: nobody is locked out, nothing taken is lost."""
+"""Many clients write at once, and the database has outages: nobody is locked out, and no accepted file is lost."""
 
 import signal
 import subprocess
@@ -48,7 +48,7 @@ def test_sqlite_locks_no_writer_out(opened: Open, figures: Figures) -> None:
 
 @dataclass(frozen=True)
 class Answered:
-    """A request: when it began and ended, and its status; 0 where the connection broke."""
+    """A request: when it began and ended, and its status; 0 if the connection was lost."""
 
     began: float
     ended: float
@@ -56,7 +56,7 @@ class Answered:
 
 
 def ask_until(over: Event, deed: Callable[[], tuple[int, Any]]) -> list[Answered]:
-    """Do it again and again, with a pause in between."""
+    """Repeat a request until a time, with a pause after each."""
     answers: list[Answered] = []
     while not over.is_set():
         began = time.monotonic()

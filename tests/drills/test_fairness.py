@@ -1,4 +1,4 @@
-"""Files that cost much wait for each other; somebody else's small file waits for none of them."""
+"""Expensive files wait for each other; a small file of another team does not wait for them."""
 
 import gzip
 import time
@@ -14,10 +14,10 @@ from tests.fuzz import crowded
 pytestmark = pytest.mark.processes
 
 HOSTILE, EACH, VICTIMS = 5, 12, 30
-LIMIT_SECONDS = 2  # CPU seconds of a scoring; every hostile file needs more
+LIMIT_SECONDS = 2  # maximum CPU seconds of a scoring; every hostile file needs more
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
-SMALL_BYTES, COSTLY = 1_040_000, 3  # one team's files, each just small enough by its size
+SMALL_BYTES, COSTLY = 1_040_000, 3  # files of one team that are just small enough to count as small
 HEADER = "ImageId,PredictionString"
 JOINED = """
 SELECT s.status, s.failure_code, s.fault,
@@ -27,7 +27,7 @@ FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t
 
 
 def expensive(content: bytes) -> bytes:
-    """Overfull images with negative confidences, which are lawful and take the reference implementation."""
+    """Return overfull images with negative confidences, which are valid and need the reference implementation."""
     rows = [row.split(",", 1) for row in content.decode().split("\n")[1:] if row][:20]
     label, each = rows[0][1].split()[0], PREDICTIONS // len(rows)
     boxes = " ".join(f"{label} -0.{number:07} 0 0 1 1" for number in range(each))
@@ -35,17 +35,17 @@ def expensive(content: bytes) -> bytes:
 
 
 def defective(number: int) -> bytes:
-    """Tens of thousands of defects, or of blank lines before one: more than a mebibyte when unpacked."""
+    """Return a file with many thousands of defects, or of blank lines before a defect: over 1 MiB when unpacked."""
     return f"{HEADER}\n".encode() + (b"nowhere,what ever\n" * 200_000 if number % 2 else b"\n" * 2_000_000 + b"x")
 
 
 def envelope(packed: bytes, number: int) -> bytes:
-    """The same gzip file with another date, so that no two uploads are the same file."""
+    """Return the same gzip file with another date, so that no two uploads are the same file."""
     return packed[:4] + number.to_bytes(4, "little") + packed[8:]
 
 
 def flood(service: Running, content: bytes) -> None:
-    """Upload all hostile files, those of all accounts in turn."""
+    """Upload all hostile files, alternating between the accounts."""
     packed = gzip.compress(expensive(content), 1)
     defects = [gzip.compress(defective(number), 1) for number in range(2)]
     for number in range(EACH * HOSTILE):
@@ -86,12 +86,12 @@ def test_hostile_files_delay_nobody_elses_and_cost_quota(opened: Open, small: Pa
     assert waits >= LONG_ENOUGH_SECONDS
     assert costly
     assert {row[1:] for row in costly} == {("out_of_time", "participant", 1)}
-    assert all(count <= 1 for (count,) in at_once)  # one process less than there are
+    assert all(count <= 1 for (count,) in at_once)  # one less than the number of processes
 
 
 @pytest.fixture
 def crowd(tmp_path: Path) -> Path:
-    """The bundle of a challenge in which a small file can be expensive."""
+    """Write the bundle of a challenge in which a small file can be expensive."""
     bundle = tmp_path / "crowd"
     crowded.write_truth(bundle / "phases" / "main" / "truth")
     (bundle / "phases" / "main" / "truth" / "salt.txt").write_text(f"{SALT}\n")

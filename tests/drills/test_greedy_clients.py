@@ -1,4 +1,4 @@
-"""One address, or thirty, that take whatever they can get: the others never notice."""
+"""One address, or thirty, that use as many resources as they can get do not affect others."""
 
 import itertools
 import os
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.processes
 
 ATTACKER, OTHER = "127.0.0.2", "127.0.0.3"
 THIRTY = [f"127.1.0.{number + 1}" for number in range(30)]
-TRICKLE = 300  # bytes a second, just enough not to be cut off
+TRICKLE = 300  # bytes per second, just enough not to be disconnected
 SLOW_KILOBYTES, SLOW_BYTES_PER_SECOND = 200, 20_000
 HEADS, STALLED, UPLOADS = 4200, 12, 10
-UPLOAD_MAX_BYTES = 4 * MEGABYTE  # of the service; its room is four times that in each of two processes
+UPLOAD_MAX_BYTES = 4 * MEGABYTE  # maximum size of an upload; the disk space is four times that in each of two processes
 SECONDS = 12.0
 AGAIN_PER_SECOND = 100
 
@@ -41,7 +41,7 @@ SENT = {
 
 
 class Greedy(threading.Thread):
-    """Opens so many connections from these addresses, trickles on each, and opens again what was closed."""
+    """Opens this many connections from these addresses, sends slowly on each, and reopens closed ones."""
 
     def __init__(
         self, port: int, sent: list[bytes], count: int, *, addresses: Sequence[str] = (ATTACKER,), trickle: int = 1

@@ -1,4 +1,4 @@
-"""A thousand files at the same moment: every one is taken, or refused with a code, and what was taken is scored."""
+"""A thousand files at the same moment: each one is accepted or refused with a code, and accepted files are scored."""
 
 import asyncio
 import json
@@ -17,10 +17,10 @@ from tests.flows.taking_part import JOIN, make_bundle
 
 pytestmark = pytest.mark.processes
 
-UPLOADS, TEAMS, TWICE = 1000, 10, 40  # of these, so many are files that their team sends a second time
+UPLOADS, TEAMS, TWICE = 1000, 10, 40  # the last number is that of files that their team submits a second time
 FILE_BYTES = 100_000
 SCORED_SECONDS = 300.0
-# The service as it comes; only the intervals are shorter, which nobody waits for here.
+# The default settings of the service, except for fewer replicates, because the drill does not test intervals.
 DEFAULTS = {
     "WEB_PROCESSES": 2,
     "LEASE_SECONDS": 60,
@@ -32,12 +32,12 @@ DEFAULTS = {
 
 @pytest.fixture(scope="session")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A challenge whose files have a little less than FILE_BYTES."""
+    """Write the bundle of a challenge whose submissions have slightly less than FILE_BYTES."""
     return make_bundle(tmp_path_factory.mktemp("many"), images=70)
 
 
 def files(content: bytes) -> list[bytes]:
-    """Return as many different files of FILE_BYTES: spaces between the tokens of a prediction string count nothing."""
+    """Return this many different files of FILE_BYTES. They differ in spaces between tokens, which have no effect."""
     header, rest = content.rstrip(b"\n").split(b"\n", 1)
     first, tokens = rest.split(b" ", 1)
     spare = FILE_BYTES - len(header) - len(rest) - 1
@@ -47,7 +47,7 @@ def files(content: bytes) -> list[bytes]:
 
 
 class Burst:
-    """Sends all requests but for their last byte, waits until every one has come so far, and sends the last bytes."""
+    """Sends all requests except for their last byte, waits until all have arrived, and sends the last bytes."""
 
     def __init__(self, port: int, requests: list[bytes]) -> None:
         self.port, self.requests = port, requests
@@ -84,7 +84,7 @@ def test_a_thousand_simultaneous_uploads_are_taken_or_refused_with_a_code(
     different = files((bundle / "predictions.csv").read_bytes())
     requests = []
     for number in range(UPLOADS):
-        place = number % len(different)  # the same file has the same sender
+        place = number % len(different)  # equal files come from the same team
         kind, body = form(different[place], "predictions.csv")
         requests.append(upload_head(tokens[place % TEAMS], kind, len(body)) + body)
     burst = Burst(service.port, requests)

@@ -36,7 +36,7 @@ SELECT count(*) FROM submissions_submission s WHERE s.status = 'scored' AND NOT 
 
 
 def corrected_truth(small: Path, folder: Path) -> Path:
-    """The truth of the small challenge, without every third box."""
+    """Write a copy of the small challenge's truth without every third box."""
     shutil.copytree(small / "phases" / "main" / "truth", folder)
     header, *boxes = (folder / "boxes.csv").read_text().splitlines(keepends=True)
     kept = [box for number, box in enumerate(boxes) if number % 3]
@@ -45,13 +45,13 @@ def corrected_truth(small: Path, folder: Path) -> Path:
 
 
 def half(content: bytes, number: int) -> bytes:
-    """A submission of its own: some rows of the whole one."""
+    """Return a different submission with half of the rows of the whole one."""
     header, *rows = content.decode().splitlines(keepends=True)
     return "".join([header, *rows[number % 7 :: 2]]).encode()
 
 
 def until(over: Event, deed: Callable[[int], Any], pause: float = 0.03) -> list[Any]:
-    """Do it again and again; return what came of it."""
+    """Repeat a call until the event is set; return all results."""
     found = []
     while not over.is_set():
         found.append(deed(len(found)))
@@ -60,7 +60,7 @@ def until(over: Event, deed: Callable[[int], Any], pause: float = 0.03) -> list[
 
 
 def rescore(service: Running, truth: Path | int) -> None:
-    """Run the command, again where a team was quicker than its last step, or where uploads kept the worker busy."""
+    """Run the command, and repeat it if a new upload prevented its last step or kept the worker busy."""
     for _ in range(TRIES):
         done = service.run("manage.py", "rescore", "flows", "main", "--truth", str(truth))
         if done.returncode == 0:
@@ -71,7 +71,7 @@ def rescore(service: Running, truth: Path | int) -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """A board as it was served once."""
+    """A leaderboard in one response."""
 
     signature: str
     lines: tuple[tuple[str, str, float], ...]
@@ -173,7 +173,7 @@ def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(
     )
     assert (mixed, switches, changed, without_score) == (0, 2, 0, 0)
     assert at_first.signature == at_last.signature != between.signature
-    # a line that is gone was outdone by a later file of its team
+    # a missing entry was replaced by a better one of the same team
     best = {team: score for team, _, score in at_last.lines}
     assert all(best[team] >= score for team, _, score in lost)
     assert [version for (version,) in service.rows(APPLIED)] == [2, 1]

@@ -1,4 +1,4 @@
-"""Workers are killed, stopped, poisoned and outrun: every submission ends once."""
+"""Workers are killed, stopped and crashed by files, and their leases expire: every submission ends once."""
 
 import os
 import random
@@ -21,14 +21,14 @@ from tests.flows.running import Running, wait_for
 
 pytestmark = pytest.mark.processes
 
-POISON = b"poison"  # see bent/strange.py
-KILLED_AFTER = (30, 80, 130)  # submissions have ended
+POISON = b"poison"  # bent/strange.py is killed by this content
+KILLED_AFTER = (30, 80, 130)  # numbers of finished submissions at which the worker is killed
 ALL = 200
 
 
 def kill_while_it_scores(service: Running) -> bool:
-    """Kill all processes of the worker in an instant in which it has claimed something; False if that did not come."""
-    service.signal_all("celery -A", signal.SIGSTOP)  # even while it writes: nothing else writes until it is killed
+    """Kill all processes of the worker if it has claimed a submission now; return whether it had."""
+    service.signal_all("celery -A", signal.SIGSTOP)  # even during a write, so that nothing changes until it is killed
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
     except sqlite3.OperationalError:  # a stopped process may hold the lock that a reader needs as well
@@ -91,7 +91,7 @@ def test_a_result_that_comes_after_its_lease_is_refused(opened: Open, small: Pat
 
 @contextmanager
 def second_worker(service: Running) -> Iterator[None]:
-    """As on a second machine."""
+    """Start another worker, as on a second machine."""
     words = ("-m", "celery", "-A", "worker", "worker", "--hostname", "second@drill")
     with (
         (service.home / "logs" / "second.log").open("wb") as log,
@@ -145,7 +145,7 @@ def test_a_submission_beyond_the_memory_limit_fails_alone(opened: Open, small: P
 
 
 def many_detections(content: bytes) -> bytes:
-    """A million of one class in one image, which is lawful."""
+    """Return a million detections of one class in one image, which is valid."""
     header, first = content.decode().split("\n")[:2]
     image, words = first.split(",")
     label = words.split()[0]
@@ -156,7 +156,9 @@ def many_detections(content: bytes) -> bytes:
 def test_a_worker_that_is_told_to_stop_finishes_or_puts_back_in_time(
     opened: Open, small: Path, figures: Figures
 ) -> None:
-    service = opened(up=("worker=tests.drills.bent.strange",), WORKER_PROCESSES=3)  # so that a team has two at once
+    service = opened(
+        up=("worker=tests.drills.bent.strange",), WORKER_PROCESSES=3
+    )  # so that two submissions of a team run at once
     content, hold = (small / "predictions.csv").read_bytes(), service.home / "hold"
     grace = int(service.environment["STOP_SECONDS"]) + 10
     put_back = stopped_while_held(service, content, hold, release_after=None)
@@ -176,7 +178,7 @@ def test_a_worker_that_is_told_to_stop_finishes_or_puts_back_in_time(
 
 
 def stopped_while_held(service: Running, content: bytes, hold: Path, *, release_after: float | None) -> float:
-    """Stop the worker while it scores two and others wait; return after how many seconds it was gone."""
+    """Stop the worker while it scores two submissions and others wait; return how many seconds it took to end."""
     hold.touch()
     upload_all(service, content, count=8)
     query = "SELECT count(*) FROM submissions_submission WHERE status = 'running' AND stage != ''"
@@ -218,7 +220,7 @@ def test_a_submission_is_cancelled_or_scored_but_never_both(opened: Open, small:
 
 
 def cancelled_in_time(service: Running, content: bytes, number: int) -> Any:
-    """Cancel a submission about when its result is written; return the answer's status."""
+    """Cancel a submission at about the time when its result is written; return the status of the response."""
     identifier = service.submit(content)
     wait_for(lambda: service.column("status != 'queued'", identifier), every=0.001)
     time.sleep(random.Random(number).uniform(0, 0.04))

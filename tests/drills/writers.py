@@ -1,6 +1,6 @@
-"""A program for drill 13: several threads of one process write to the service's database, each in its own transaction.
+"""A program for drill 13: several threads write to the service's database, each in its own transaction.
 
-`python -m tests.drills.writers THREADS WRITES`; prints how many were done and every error.
+`python -m tests.drills.writers THREADS WRITES`; prints the number of writes and every error.
 """
 
 import sys
@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection, transaction
 
 
 def write(writes: int) -> Counter[str]:
-    """Read a number and write the next, so often: two that are at it at once would lose one."""
+    """Read a number and write the next one, this many times. Two simultaneous writes without a lock would lose one."""
     from server.challenges.models import Phase
 
     outcomes: Counter[str] = Counter()

@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=80)),
                 ('scope', models.CharField(choices=[('read', 'read'), ('submit', 'read and submit'), ('organize', 'read, submit and organize')], default='submit', max_length=10)),
-                ('start', models.CharField(help_text='first characters, to tell tokens apart', max_length=12)),
+                ('start', models.CharField(help_text='first characters of the secret, to distinguish tokens', max_length=12)),
                 ('sha256', models.CharField(max_length=64, unique=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('expires_at', models.DateTimeField()),

@@ -26,7 +26,7 @@ class LimitsSerializer(serializers.Serializer[Any]):
     number_characters = serializers.IntegerField()
     text_characters = serializers.IntegerField(help_text="length of an ID or label")
     boxes = serializers.IntegerField(help_text="number of predictions: rows, or groups of tokens in prediction strings")
-    images = serializers.IntegerField(help_text="number of rows in a file with one row per image")
+    images = serializers.IntegerField(help_text="number of rows, in a file with one row per image")
     scoring_seconds = serializers.IntegerField()
 
 
@@ -125,7 +125,7 @@ class QuotaSerializer(serializers.Serializer[Quota]):
     used = serializers.IntegerField(help_text="submissions charged today (UTC), without those that were given back")
     left = serializers.IntegerField()
     attempts_per_day = serializers.IntegerField(
-        help_text="submissions a day (UTC), including those that are given back"
+        help_text="number of submissions per day (UTC), including those that are given back"
     )
     attempts_left = serializers.IntegerField()
     total = serializers.IntegerField(allow_null=True)

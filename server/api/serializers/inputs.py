@@ -1,6 +1,6 @@
 """Strict input: unknown fields are refused, and values of another type are not converted.
 
-Otherwise a misspelt field would have no effect, and `"final": "no"` would have to be guessed at.
+Otherwise a misspelt field would be ignored, and the meaning of `"final": "no"` would have to be guessed.
 """
 
 from typing import Any
@@ -37,7 +37,7 @@ class StrictBoolean(serializers.BooleanField):
 class StrictInteger(serializers.IntegerField):
     def to_internal_value(self, data: Any) -> int:
         if type(data) is not int and not (isinstance(data, float) and data.is_integer()):
-            self.fail("invalid")  # 1.0 is an integer in JSON Schema.
+            self.fail("invalid")  # JSON Schema counts 1.0 as an integer, so it is accepted.
         return int(data)
 
 

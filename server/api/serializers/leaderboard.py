@@ -11,7 +11,8 @@ from server.submissions.feedback import SPLITS
 class BoardQuery(serializers.Serializer[Any]):
     split = serializers.ChoiceField(choices=SPLITS, default="public")
     at = QueryTime(
-        default=None, help_text="only submissions received until this time; ISO 8601, in UTC if no time zone is given"
+        default=None,
+        help_text="show only submissions received until this time; ISO 8601, in UTC if no time zone is given",
     )
 
 

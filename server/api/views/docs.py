@@ -5,14 +5,17 @@ from rest_framework.request import Request
 
 
 class Schema(SpectacularAPIView):
-    """The schema. It has one version, so a version in the query string is not repeated in a header."""
+    """The schema. It has only one version, so the version in the query string is ignored."""
 
     def _get_version_parameter(self, request: Request) -> None:
         return None
 
 
 class Docs(SpectacularSwaggerSplitView):
-    """The page of the schema. Its script has an address of its own, because the site's policy allows no inline code."""
+    """The page of the schema.
+
+    Its script is a separate file, because the content security policy allows no inline code.
+    """
 
     url_name = "schema"
     template_name = "api/docs.html"

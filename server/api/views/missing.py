@@ -13,5 +13,5 @@ class Missing(APIView):
     authentication_classes = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Answer 404 before the method and the media type are checked."""
+        """Raise 404 before the method and the media type are checked."""
         raise Http404

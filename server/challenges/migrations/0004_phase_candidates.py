@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='phase',
             name='candidates',
-            field=models.FileField(blank=True, help_text='what a submission chooses from, where the track has such a list', upload_to='samples/'),
+            field=models.FileField(blank=True, help_text='the list of candidates that submissions rank, if the track has one', upload_to='samples/'),
         ),
     ]

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
             model_name="team",
             name="served_at",
             field=models.DateTimeField(
-                blank=True, help_text="when scoring of a file of theirs last began", null=True
+                blank=True, help_text="when scoring of one of the team's files last began", null=True
             ),
         ),
     ]

@@ -16,6 +16,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='challenge',
             name='registration',
-            field=models.CharField(choices=[('open', 'open'), ('approval', 'approval: an organizer approves whoever joins')], default='open', max_length=10),
+            field=models.CharField(choices=[('open', 'open'), ('approval', 'approval: an organizer approves each member')], default='open', max_length=10),
         ),
     ]

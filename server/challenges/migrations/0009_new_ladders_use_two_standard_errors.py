@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.FloatField(
                 blank=True,
                 default=2.0,
-                help_text="by how many a score must beat the team's best to be shown; empty: 2",
+                help_text="by how many standard errors a score must beat the team's best to be shown; empty: 2",
             ),
         ),
     ]

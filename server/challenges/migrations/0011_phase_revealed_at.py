@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
             name="revealed_at",
             field=models.DateTimeField(
                 blank=True,
-                help_text="when others could first read its private scores; it cannot reopen since",
+                help_text="when others could first read its private scores; it cannot reopen after that",
                 null=True,
             ),
         ),

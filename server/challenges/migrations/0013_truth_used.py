@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
             model_name="truth",
             name="used",
             field=models.BooleanField(
-                db_default=False, default=False, help_text="whether boards ever showed scores against it"
+                db_default=False, default=False, help_text="whether leaderboards have ever shown scores against it"
             ),
         ),
     ]

@@ -41,7 +41,7 @@ def submissions_folder(story: Story) -> Path:
 
 
 def make(story: Story) -> None:
-    """Synthesize the truth and the submissions and write the texts. The complete bundle appears last."""
+    """Synthesize the truth and the submissions and write the texts. The bundle appears only when it is complete."""
     if bundle_folder(story).exists():
         return
     workspace = demo_folder() / ".unfinished"

@@ -11,7 +11,7 @@ from server.organize.demo.story import PEOPLE, STORIES, Entrant
 
 
 def password() -> str:
-    """Return the password of the demo's accounts. It is created once and readable by the owner of the folder only."""
+    """Return the password of the demo's accounts. It is created once, and only the owner of the folder can read it."""
     path = demo_folder() / "password"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def account(name: str) -> User:
 
 
 def team(entrant: Entrant, challenge: Challenge, people: dict[str, User]) -> Team:
-    """Return the entrant's team. Members who have not joined yet join now."""
+    """Return the entrant's team, after adding the members who have not joined yet."""
     captain, *others = (people[name] for name in entrant.members)
     joined = join(user=captain, challenge=challenge, accept_rules=True, team_name=entrant.team).team
     for member in others:

@@ -28,7 +28,7 @@ class Story:
 
     @property
     def qualities(self) -> list[float]:
-        """All qualities that need a file. The starter quality is for the baseline."""
+        """All qualities for which a file is needed, including that of the baseline."""
         return sorted({STARTER_QUALITY, *(quality for entrant in self.entrants for quality in entrant.qualities)})
 
 

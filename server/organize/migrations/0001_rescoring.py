@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             name='Rescoring',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('signature', models.CharField(help_text='of the scores that the boards will show', max_length=400)),
+                ('signature', models.CharField(help_text='signature of the scores that the leaderboards will show', max_length=400)),
                 ('started_at', models.DateTimeField()),
                 ('applied_at', models.DateTimeField(blank=True, null=True)),
                 ('phase', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rescorings', to='challenges.phase')),

@@ -1,1 +1,1 @@
-"""What organizers do: import bundles, add truths, rescore phases."""
+"""Services for organizers: import bundles, add truths, rescore phases."""

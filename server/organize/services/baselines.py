@@ -14,7 +14,7 @@ from server.submissions.services import intake
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
-    """Create the teams of baselines. The name of another team is a mistake."""
+    """Create the teams of baselines. A baseline with the name of another team is a mistake in the bundle."""
     teams = {team.name.casefold(): team for team in challenge.teams.all()}
     created = []
     for baseline in (baseline for phase in bundle.phases for baseline in phase.baselines):

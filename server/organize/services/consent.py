@@ -19,7 +19,7 @@ ALLOW = "If this is intended, import it with --reveal"
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """`reveal` allows ending or removing phases and showing more scores; `force` allows undoing edits on the server."""
+    """Permissions: `reveal` to end or remove phases and show more scores, `force` to undo edits made on the server."""
 
     reveal: bool = False
     force: bool = False
@@ -30,7 +30,7 @@ NO_CONSENT = Consent()
 
 @dataclass(frozen=True, slots=True)
 class ChallengeState:
-    """A challenge before an import: its terms, and the values of fields edited on the server since the last import."""
+    """A challenge's state before an import: its terms, and the fields edited on the server since the last import."""
 
     terms: dict[str, Terms] = field(default_factory=dict)
     edited: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -62,7 +62,7 @@ def edited_values(challenge: Challenge, phases: list[Phase]) -> Iterator[tuple[t
 
 
 def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent, mistakes: Mistakes) -> None:
-    """Stop an import whose rows are written but not committed, if it does more than the consent allows."""
+    """Raise an exception if an import does more than the consent allows. Call it before the import is committed."""
     now, after = database_now(), terms_of(challenge)
     for sentence in refusals(before.terms, after, now):
         mistakes.add("revealed", sentence)
@@ -76,9 +76,9 @@ def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent
 
 
 def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, mistakes: Mistakes) -> None:
-    """Note where the new truth of a running phase makes private images public.
+    """Describe the running phases whose new truth makes private images public.
 
-    Call it before the transaction, because a child process compares the truths.
+    Call this before the transaction, because a child process compares the truths.
     """
     phases = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug__in=prepared)
     now = database_now()
@@ -89,7 +89,7 @@ def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, 
         try:
             count = truths.newly_public(active, new.compiled)
         except truths.Unrestorable as error:
-            mistakes.add("would_reveal", f"{error}, so it is unknown what the new truth reveals. {ALLOW}")
+            mistakes.add("would_reveal", f"{error}, so it is not known what the new truth would reveal. {ALLOW}")
         else:
             if count:
                 sentence = f"phase {phase.slug}: {count:,} private images would become public"

@@ -52,8 +52,8 @@ def import_bundle(
 ) -> Challenge:
     """Create or change the challenge of a bundle, a folder or zip. Importing the same bundle again changes nothing.
 
-    `by` becomes one of its organizers; the caller checks that they may. `report` receives one sentence for each change,
-    and `warn` every warning. `strict` makes warnings mistakes. `consent` allows what is otherwise refused.
+    `by` becomes an organizer; the caller checks that they may. `report` receives one sentence for each change, and
+    `warn` every warning. With `strict`, warnings are mistakes. `consent` allows changes that are refused otherwise.
 
     Raises InvalidBundle with every mistake, and changes nothing then. Raises Refused if a baseline could not be
     submitted, for example because the disk is full. The challenge stays, and a second import submits the baseline.
@@ -77,7 +77,7 @@ def import_bundle(
         try:
             for sentence in baselines.submit_all(challenge, bundle):
                 changes.append(sentence)
-        finally:  # also if a baseline is refused, because the challenge was imported
+        finally:  # even if a baseline is refused, because the challenge has been imported
             for sentence in (changes or ["nothing changed"]) + notes:
                 report(sentence)
     return challenge
@@ -110,7 +110,10 @@ def write(
         audit.record(
             actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail={"changes": changes}
         )
-    notes = [f"phase {phase.slug}: kept though the bundle lacks it, because teams have submitted" for phase in kept]
+    notes = [
+        f"phase {phase.slug}: kept, because teams have submitted to it, although it is missing from the bundle"
+        for phase in kept
+    ]
     notes += [f"phase {slug}: {one.ceiling_text}" for slug, one in prepared.items() if one.ceiling and changes]
     notes += [f"phase {phase.slug}: {PER_CLASS}" for phase in bundle.phases if phase.feedback_classes]
     return challenge, changes, notes
@@ -124,7 +127,7 @@ def write_challenge(bundle: bundles.Bundle, mistakes: Mistakes) -> tuple[Challen
     if challenge.closes_at and challenge.closes_at <= challenge.opens_at:
         opening = iso_utc(challenge.opens_at)
         mistakes.add("bad_dates", f"closes_at: is not after the opening, {opening}", line=bundle.closes_line)
-    else:  # a challenge without opens_at opens now, so the order could not be checked before
+    else:  # a challenge without opens_at opens now, so the order of the dates could not be checked earlier
         for phase in bundle.phases:
             report_order(phase, opens_at=challenge.opens_at, closes_at=challenge.closes_at, mistakes=mistakes)
     mistakes.stop_if_any()

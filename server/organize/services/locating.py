@@ -7,7 +7,10 @@ from evaluator.problems import Problem
 
 
 def located(listed: list[dict[str, Any]], counts: dict[str, int], locate: Callable[[str | None], str]) -> list[Problem]:
-    """Return problems with paths inside the bundle. The program lists the first of each code and counts the rest."""
+    """Return problems with paths inside the bundle.
+
+    The program lists the first problems of each code, and counts the rest.
+    """
     problems = [Problem(**{**error, "file": locate(error.get("file"))}) for error in listed]
     unseen = []
     for code, count in counts.items():

@@ -1,4 +1,4 @@
-"""Stores files together with the rows that name them, or not at all."""
+"""Removes stored files again if the transaction that should have referred to them fails."""
 
 import os
 from pathlib import Path
@@ -19,8 +19,8 @@ class Movable(File):
 class NewFiles:
     """Removes the files that were stored in its block if the block fails. Use it inside the transaction.
 
-    After the block, files stay even if the commit fails. The outcome of a commit may be unknown, and a row must never
-    lose its file. The sweeper handles files without a row.
+    After the block, files stay even if the commit fails. It can be unknown whether a commit succeeded, and no row may
+    refer to a missing file. The sweeper handles files without a row.
     """
 
     def __init__(self) -> None:
@@ -38,6 +38,6 @@ class NewFiles:
 
     def store(self, field: FieldFile, path: Path, *, name: str) -> None:
         with path.open("rb") as file:
-            os.fsync(file.fileno())  # the file must be on disk before the rows that name it
+            os.fsync(file.fileno())  # the file must be on disk before the rows that refer to it
             field.save(name, Movable(file, str(path)), save=False)
         self._stored.append(field)

@@ -1,4 +1,4 @@
-"""New caption ids for a retrieval bundle, for captions whose own ids reveal which image they belong to."""
+"""Gives new ids to the captions of a retrieval bundle whose ids reveal which image they belong to."""
 
 import csv
 import gzip
@@ -29,7 +29,7 @@ def write_opaque_ids(folder: Path) -> list[str]:
     with nothing written, if the bundle is invalid.
     """
     with (
-        bundles.opened(folder) as copy,  # refuses links, so that nothing outside the bundle is written below
+        bundles.opened(folder) as copy,  # refuses links, so that no file outside the bundle can be written
         TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         phases = retrieval_phases(copy)

@@ -59,10 +59,10 @@ class Prepared:
 
     @property
     def ceiling_text(self) -> str:
-        """The best possible score on each split, and how many objects no submission can find."""
+        """The best possible score on each split and the number of objects that nobody can find, as a sentence."""
         parts = [
             f"{name} {'undefined' if one['score'] is None else format(one['score'], '.5f')}"
-            + (f" ({one['unreachable']:g} objects cannot be reached)" if one["unreachable"] else "")
+            + (f" ({one['unreachable']:g} objects cannot be found)" if one["unreachable"] else "")
             for name, one in self.ceiling.items()
         ]
         return f"ceiling: {', '.join(parts)}"
@@ -140,7 +140,7 @@ def settings_of(phase: TruthSource) -> list[str]:
 
 
 def run(*words: str, phase: TruthSource) -> dict[str, Any]:
-    """Run `podium … --json` and return its output. Raises InvalidBundle on exit 3, which means a faulty truth."""
+    """Run `podium … --json` and return its output. Raises InvalidBundle on exit code 3, which means a faulty truth."""
     ended = run_podium(*words, "--json", expected=(0, TRUTH_AT_FAULT))
     answer: dict[str, Any] = json.loads(ended.stdout)
     if ended.returncode == TRUTH_AT_FAULT:

@@ -1,4 +1,4 @@
-"""The salt of a phase: created with its first import, kept for all versions of its truth, added where it is missing.
+"""The salt of a phase: it is created by the first import and used for all versions of the truth.
 
 A phase's salt never changes. Another salt would move images between public and private, and scores on two splits of the
 same images reveal more than scores on one. A phase that was imported before salts existed stays without one.
@@ -22,7 +22,7 @@ GZIPPED = b"\x1f\x8b"
 READ_BYTES = 64  # longer than a salt; the evaluator checks its form
 UNSALTED = (
     "has no salt, because it was imported before salts existed: anybody who guesses the ground truth can confirm the "
-    "guess, and intervals reveal single answers. Import it under another slug to give it a salt"
+    "guess, and intervals reveal the answers for single images. Import it under another slug to give it a salt"
 )
 SEEDED = {
     True: "split.seed is ignored, because the salt decides which images are public; remove it",
@@ -33,8 +33,8 @@ SEEDED = {
 def salted(bundle: Bundle) -> Bundle:
     """Return the bundle with a salt for every phase.
 
-    A known phase keeps its salt; a new one gets that of its truth folder, or a random one. Raises InvalidBundle if a
-    truth folder has another salt than its phase.
+    An existing phase keeps its salt. A new phase gets the salt of its truth folder, or a random one. Raises
+    InvalidBundle if the salt of a truth folder differs from that of its phase.
     """
     kept = dict(Phase.objects.filter(challenge__slug=bundle.slug).values_list("slug", "salt"))
     own = {phase.slug: own_salt(phase.truth) for phase in bundle.phases}
@@ -75,16 +75,18 @@ def own_salt(truth: Path) -> str:
 
 
 def difference(own: str, kept: str) -> str:
-    """Return why a truth folder's `salt.txt` is refused; empty if it is not."""
+    """Return why the `salt.txt` of a truth folder is refused; an empty text if it is accepted."""
     if own in ("", kept):
         return ""
     if not kept:
-        return "this phase was imported without a salt and stays so; remove the file, or import it under another slug"
+        return (
+            "this phase was imported without a salt and cannot get one; remove the file, or import under another slug"
+        )
     return "is not the salt of this phase, which never changes; remove the file to use the stored salt"
 
 
 def warn(bundle: Bundle, mistakes: Mistakes) -> None:
-    """Warn of phases whose public and private images can be guessed."""
+    """Warn about phases whose public and private images can be guessed."""
     for phase in bundle.phases:
         if not phase.salt:
             mistakes.warn("no_salt", f"phase {phase.slug} {UNSALTED}", line=phase.line)

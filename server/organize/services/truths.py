@@ -135,7 +135,7 @@ def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
     try:
         count = newly_public(active, later)
     except Unrestorable as error:
-        detail = f"{error}, so it is unknown what the other ground truth would reveal. To use it anyway, set reveal."
+        detail = f"{error}, so it is not known what the other ground truth would reveal. To use it anyway, set reveal."
         raise Refused("invalid", detail) from error
     if count:
         raise Refused(

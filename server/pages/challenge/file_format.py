@@ -16,7 +16,7 @@ DescriptionList = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """What the data page shows of a phase's files; `parameters` are (parameter, value, whether it was changed)."""
+    """The file format of a phase, for the data page; `parameters` are (parameter, value, whether it was changed)."""
 
     track: Track
     parameters: list[tuple[Parameter, str, bool]]
@@ -76,7 +76,7 @@ def limit_list(of_file: Limits, *, form: Form, upload_bytes: int, scoring_second
 
 
 def submission_terms(phase: Phase) -> DescriptionList:
-    """Return how often a team may submit, and how exact its feedback is, as (name, text)."""
+    """Return the limits on the number of submissions and the precision of the feedback, as pairs (name, text)."""
     in_total = "" if phase.quota_total is None else f", {intcomma(phase.quota_total)} in total"
     return [
         (

@@ -15,11 +15,12 @@ class ShownEntry:
     tag: str
     note: str
     metrics: list[tuple[Metric, float | None]]
-    link: str = ""  # to the page of the leaderboard with this entry, where it is pinned on another page
+    # Set for a pinned entry, which is shown on other pages of the leaderboard too: the URL of its own page.
+    link: str = ""
 
 
 def shown_entry(row: BoardRow, track: Track, *, team_id: int | None, compared: bool, link: str = "") -> ShownEntry:
-    """Return an entry to show. `compared`: whether neighbouring entries of this leaderboard are tested for ties."""
+    """Return an entry to show. `compared` is whether neighbouring entries of the leaderboard are tested for ties."""
     untested = compared and row.tied is None and not row.baseline
     mine = row.team_id == team_id and not row.baseline
     bracket = "tied" if row.joined else "untested" if untested else ""

@@ -1,4 +1,4 @@
-"""The main button of a challenge's overview: the next step for the person who looks at it."""
+"""The main button of a challenge's overview: the next step for the viewer."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -22,12 +22,15 @@ PUBLIC_TABS = {
     "submit": "Submit",
 }
 MEMBER_TABS = {"submissions": "My submissions", "team": "Team"}
-FORM_TABS = {"join": "challenge_rules", "submission_edit": "submissions"}  # these forms show the page again
+FORM_TABS = {
+    "join": "challenge_rules",
+    "submission_edit": "submissions",
+}  # when these forms have errors, they show the page of this tab again
 PARENT_TABS = {"submission": "submissions", "compare": "submissions"}
 
 
 def tabs_of(current: ChallengeContext, route: str) -> list[Tab]:
-    """Return the tabs as they are shown on the page of this route."""
+    """Return the tabs for the page of this route."""
     route = FORM_TABS.get(route, route)
     titles = PUBLIC_TABS | MEMBER_TABS if current.membership else PUBLIC_TABS
 

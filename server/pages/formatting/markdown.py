@@ -1,4 +1,4 @@
-"""Markdown of organizers as safe HTML: raw HTML is escaped and the result is sanitized."""
+"""Converts the organizers' Markdown to safe HTML: raw HTML is escaped and the result is sanitized."""
 
 import nh3
 from django.utils.safestring import SafeString, mark_safe

@@ -17,7 +17,7 @@ class ScoreDigits:
 
 
 def score_digits(value: float, interval: Interval | None = None, *, decimals: int | None = None) -> ScoreDigits:
-    """Split the digits of a score where the width of its interval says that they end.
+    """Split the digits of a score into those that its interval supports and the others.
 
     `decimals` is the number of decimals that the phase shows; by default 5. Without an interval, all digits that are
     shown count as supported. An interval without width supports no decimal.
@@ -40,7 +40,7 @@ def score_digits(value: float, interval: Interval | None = None, *, decimals: in
 
 
 def with_sign(digits: ScoreDigits) -> ScoreDigits:
-    """Return a difference with its sign, a minus as wide as the plus; a printed zero gets no sign.
+    """Return a difference with its sign. The minus is as wide as a plus, and a printed zero has no sign.
 
     >>> [with_sign(score_digits(value)).supported for value in (-0.25, 0.25, -0.000001)]
     ['−0.25000', '+0.25000', '0.00000']
@@ -60,5 +60,5 @@ def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
     shown = SHOWN if decimals is None else min(SHOWN, decimals)
     texts = [written(end, shown) for end in outward(interval, shown)]
     zeros = min(len(text) - len(text.rstrip("0")) for text in texts)
-    kept = max(1, shown - zeros) - shown  # the number of decimals to leave out, negative
+    kept = max(1, shown - zeros) - shown  # the number of decimals to leave out, as a negative number
     return " to ".join(text[: kept or None] for text in texts).replace("-", "−")

@@ -8,7 +8,7 @@ SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def time_span(length: timedelta, *, units: int = 2) -> str:
-    """Return the largest units of a span; at most `units`, and only one below an hour.
+    """Return a time span in its largest units: at most `units` of them, and only one below an hour.
 
     >>> time_span(timedelta(hours=3, minutes=12, seconds=40))
     '3 hours 12 minutes'

@@ -62,7 +62,10 @@ class ClassColumn:
 
 @dataclass(frozen=True, slots=True)
 class ClassCell:
-    """A value. The cell with the class's name also has its label and, if it has a curve, the query that draws it."""
+    """A value.
+
+    The cell with the name of the class also has its label and, if there is a curve, the query that shows it.
+    """
 
     kind: str
     value: Any
@@ -79,7 +82,7 @@ class ClassTable:
     rows: list[list[ClassCell]]
     pages: "Page[Any]"
     word: str
-    query: str  # to which the number of another page is added
+    query: str  # query string to which a page number is added
 
 
 def class_table(track: Track, query: ReportQuery, detail: SplitDetail, page: str) -> ClassTable | None:

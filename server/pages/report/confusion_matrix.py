@@ -9,7 +9,7 @@ from server.pages.report.tables import NOTHING
 from server.submissions.reports import ReportRow
 
 CLASSES_SHOWN = 8
-SHADES = (0.05, 0.2, 0.5)  # the shares of a row from which a cell is darker
+SHADES = (0.05, 0.2, 0.5)  # a cell is one shade darker from each of these shares of its row on
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def confusion_matrix(
 
 
 def most_confused(counts: Mapping[tuple[str | None, str | None], int]) -> list[str]:
-    """Return the labels by how often they were confused with another, most often first."""
+    """Return the labels in descending order of the number of confusions with other labels."""
     confused = Counter({label: 0 for pair in counts for label in pair if label is not None})
     for (truth, prediction), count in counts.items():
         if truth != prediction and truth is not None and prediction is not None:

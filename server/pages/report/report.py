@@ -24,16 +24,19 @@ NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a submission's page shows of its report. `withheld`: the phase does not show reports."""
+    """The part of a report that the page of the submission shows.
+
+    `withheld` is true if the phase does not show reports.
+    """
 
     note: str
     withheld: bool = False
     query: ReportQuery | None = None
-    poll_query: str = "?"  # keeps the table as it is while the page asks for updates
+    poll_query: str = "?"  # keeps the query of the table when the page polls for updates
     splits: list[SplitLink] = field(default_factory=list)
     chart: Chart | None = None
     chart_caption: str = ""
-    mean_query: str = ""  # shows the mean curves only
+    mean_query: str = ""  # the query string that shows only the mean curves
     tables: list[ShownTable] = field(default_factory=list)
     matrix: ConfusionMatrix | None = None
     classes: ClassTable | None = None
@@ -78,7 +81,7 @@ def curve_titles(track: Track) -> dict[str, str]:
 
 
 def chart_caption(chart: Chart, track: Track, detail: SplitDetail) -> str:
-    """Return how to read the chart, and how to see other curves."""
+    """Return a caption that explains the chart and how to see other curves."""
     sentences = ["Interpolated precision (y) against recall (x)."]
     if chart.chosen_class:
         sentences.append("The area under a curve is its average precision.")

@@ -12,7 +12,7 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A value of a column's kind, what the word means, and the length of its bar from 0 to 100.
+    """A value, the meaning of its word, if any, and the length of its bar from 0 to 100.
 
     `label` is the column's title where a phone shows the cell below the row; the main column has none.
     """
@@ -28,7 +28,7 @@ class TableCell:
 class ShownTable:
     """The first rows of a table; phones show its `main` column beside the first.
 
-    `more` rows are in report.json only; `left_out` rows are not kept at all.
+    `more` is the number of rows that are only in report.json; `left_out` that of rows that are not stored at all.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a submission's status means for its team, and what to do next."""
+"""Messages for a team about the status of a submission and what to do next."""
 
 from datetime import datetime, timedelta
 
@@ -27,7 +27,7 @@ def status_message(submission: Submission) -> str:
 
 
 def fault_message(submission: Submission) -> str:
-    """Return who has to act on a submission without a score; empty if nobody has to."""
+    """Return a sentence that says who has to fix a submission without a score; empty if nobody has to."""
     if submission.fault == Fault.PARTICIPANT:
         charged = submission.status == Status.FAILED
         return f"The problem is in your file. {CHARGED}" if charged else "The problem is in your file."

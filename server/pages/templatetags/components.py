@@ -120,7 +120,7 @@ def countdown(context: Context, opens: datetime, closes: datetime | None) -> Saf
 
 
 def next_change(opens: datetime, closes: datetime | None, now: datetime) -> Context:
-    """Return when submissions open or close next, or closed last, and how far that is in words."""
+    """Return the time when submissions open or close next, or closed, and a text with the time until or since then."""
     if opens > now:
         return {"moment": opens, "text": f"Opens in {units.time_span(opens - now)}"}
     if closes is None:
@@ -174,7 +174,7 @@ def signature(text: str) -> Context:
 
 @register.inclusion_tag("components/copy.html")
 def copyable(text: str, label: str) -> Context:
-    """Render a block of text with a copy button."""
+    """Render a text with a copy button."""
     return {"text": text, "label": label, "id": new_id()}
 
 

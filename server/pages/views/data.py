@@ -1,4 +1,4 @@
-"""The data page: what a submission file looks like, and how to check and score one locally."""
+"""The data page: the format of a submission, and how to check and score a file locally."""
 
 from typing import Any
 

@@ -30,7 +30,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Show an exception that was raised outside any view.
 
     A full disk is often noticed while the CSRF check reads a form with a file, and a lost database while a session is
-    saved. No middleware sees these exceptions; Django only calls this function while it handles one.
+    saved. No middleware receives these exceptions. Django only calls this function while it handles one of them.
     """
     request_id = request_id_of(request)
     if refusal := refusal_behind(sys.exception()):

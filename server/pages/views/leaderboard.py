@@ -96,7 +96,7 @@ def visible_splits(query: LeaderboardQuery, access: feedback.ScoreAccess) -> lis
 def pinned_entry(
     current: ChallengeContext, query: LeaderboardQuery, board: Board, pages: "Page[Any]"
 ) -> ShownEntry | None:
-    """Return the entry of the viewer's team with a link to its page, if it is not on this page."""
+    """Return the entry of the viewer's team with a link to its page of the leaderboard; None if it is on this page."""
     team_id = current.team.pk if current.team else None
     index = board.index_of(team_id)
     page = None if index is None else index // PER_PAGE + 1

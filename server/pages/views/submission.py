@@ -52,7 +52,7 @@ def show(request: PersonRequest, one: Submission, refusal: Refused | None = None
 
 @require_safe
 def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Return the part of the page that changes; 204 if the page has announced this state already."""
+    """Return the part of the page that changes; 204 if the page shows this state already."""
     if not request.user.is_authenticated:
         login = f"{reverse('account_login')}?{urlencode({'next': reverse('submission', args=[pk])})}"
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
@@ -76,7 +76,7 @@ def explanation_state(access: ScoreAccess, one: Submission) -> ExplanationState:
 def panel_context(
     request: HttpRequest, one: Submission, now: datetime, access: ScoreAccess, explained: ExplanationState
 ) -> dict[str, Any]:
-    """Return what the panel shows of a submission in its present state."""
+    """Return the template context of the panel for the current state of a submission."""
     context: dict[str, Any] = {
         "submission": one,
         "now": now,

@@ -32,7 +32,7 @@ PER_PAGE = 50
 class ListedSubmission:
     """A submission with its headline score as the viewer may see it.
 
-    With a ladder, `has_score` is false until the submission is published, and `is_of_best` is true where the score of
+    With a ladder, `has_score` is false until the submission is published, and `is_of_best` is true if the score of
     the team's best submission is shown instead of its own.
     """
 

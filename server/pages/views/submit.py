@@ -19,7 +19,7 @@ from server.submissions.services import admission, intake, quota, retention
 
 
 @require_http_methods(FORM_METHODS)
-@csrf_exempt  # The CSRF check reads the form; `accept` makes it, after the policy has allowed the upload.
+@csrf_exempt  # `accept` makes the CSRF check, which reads the form, after the upload has been allowed.
 @login_required
 def submit(request: PersonRequest, slug: str) -> HttpResponse:
     current = find_context(request, slug)
@@ -34,7 +34,7 @@ def submit(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def upload_refusal(current: ChallengeContext, *, team: Team, phase: Phase) -> Refused | None:
-    """Return why the team may not submit any file now, or None. upload.js asks for it before it sends a file."""
+    """Return why the team may not submit any file now, or None. upload.js requests this before it sends a file."""
     try:
         admission.refuse_early(team=team, phase=phase, now=current.now)
     except Refused as refusal:
@@ -69,7 +69,7 @@ def show(
     *,
     not_now: Refused | None = None,
 ) -> HttpResponse:
-    """Show the form. `refusal`: why the file was not accepted; `not_now`: why no file would be accepted."""
+    """Show the form. `refusal` is why the file was not accepted; `not_now` is why no file would be accepted."""
     team, phase = current.required_team(), current.required_phase()
     context = {
         "current": current,

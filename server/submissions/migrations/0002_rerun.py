@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 ('attempts', models.PositiveSmallIntegerField(default=0)),
                 ('lease_token', models.UUIDField(blank=True, null=True)),
                 ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('enqueued_at', models.DateTimeField(help_text='when a message was last sent for it')),
+                ('enqueued_at', models.DateTimeField(help_text='when a message was last sent for this job')),
                 ('failure', models.CharField(blank=True, help_text='why it was given up; the score stays', max_length=300)),
                 ('submission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reruns', to='submissions.submission')),
                 ('truth', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reruns', to='challenges.truth')),

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='submission',
             name='failure_code',
-            field=models.CharField(blank=True, choices=[('unusable_truth', 'the truth or the settings cannot be used'), ('out_of_memory', 'more memory than a worker has'), ('out_of_time', 'more time than a scoring has'), ('worker_lost', 'its worker stopped again and again'), ('accident', 'something broke')], max_length=20),
+            field=models.CharField(blank=True, choices=[('unusable_truth', 'the truth or the settings cannot be used'), ('out_of_memory', 'more memory than a worker has'), ('out_of_time', 'more time than a scoring may take'), ('worker_lost', 'its worker stopped repeatedly'), ('accident', 'an unexpected error')], max_length=20),
         ),
     ]

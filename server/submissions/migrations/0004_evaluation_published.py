@@ -14,6 +14,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='evaluation',
             name='published',
-            field=models.ForeignKey(help_text="whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet", null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='submissions.evaluation'),
+            field=models.ForeignKey(help_text="the evaluation whose public scores a ladder shows instead: this one, or the team's best; empty: not decided yet", null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='submissions.evaluation'),
         ),
     ]

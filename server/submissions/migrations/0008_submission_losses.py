@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
             model_name="submission",
             name="losses",
             field=models.PositiveSmallIntegerField(
-                db_default=0, default=0, help_text="how many of these attempts ended with the loss of their worker"
+                db_default=0, default=0, help_text="number of attempts during which the worker was lost"
             ),
         ),
     ]

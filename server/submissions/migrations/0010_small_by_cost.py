@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
             model_name="submission",
             name="small",
             field=models.BooleanField(
-                db_default=False, default=False, help_text="by its unpacked size, and by what a scoring of it took"
+                db_default=False, default=False, help_text="depends on its unpacked size, and on the time and memory that scoring it took"
             ),
         ),
     ]

@@ -1,4 +1,4 @@
-"""Rows about one uploaded file: the submission, its evaluations and reruns, and what it costs in quota."""
+"""Models of an uploaded file: the submission, its evaluations and reruns, and the quota that it used."""
 
 from server.submissions.models.evaluation import Evaluation, Explanation, Replicates, Score, ScoreQuerySet
 from server.submissions.models.quota import QuotaEntry

@@ -9,7 +9,9 @@ from django.db.models import F, Q
 from server.challenges.models import Phase, Truth
 from server.submissions.models.submission import Submission
 
-PUBLISHED_HELP = "whose public scores a ladder shows for it: its own, or the team's best; empty: not decided yet"
+PUBLISHED_HELP = (
+    "the evaluation whose public scores a ladder shows instead: this one, or the team's best; empty: not decided yet"
+)
 
 
 class Evaluation(models.Model):
@@ -19,7 +21,7 @@ class Evaluation(models.Model):
     truth = models.ForeignKey(Truth, on_delete=models.PROTECT, related_name="evaluations")
     evaluator_version = models.CharField(max_length=20)
     signature = models.CharField(max_length=400)
-    report = models.JSONField(help_text="per class and notices; never read by a board")
+    report = models.JSONField(help_text="results per class and notices; leaderboards never read it")
     cpu_seconds = models.FloatField()
     published = models.ForeignKey(
         "self", null=True, on_delete=models.SET_NULL, related_name="+", help_text=PUBLISHED_HELP

@@ -8,14 +8,14 @@ from server.submissions.models.submission import Submission
 
 
 class QuotaEntry(models.Model):
-    """A line of a team's ledger: +1 when a submission is accepted, -1 when its quota is given back."""
+    """An entry of a team's ledger: +1 when a submission is accepted, -1 when its quota is given back."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="quota_entries")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="quota_entries")
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="quota_entries")
     amount = models.SmallIntegerField()
     reason = models.CharField(max_length=20)
-    day = models.DateField(help_text="the UTC day it counts for")
+    day = models.DateField(help_text="the day (UTC) for which it counts")
     at = models.DateTimeField()
 
     class Meta:

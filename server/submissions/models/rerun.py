@@ -1,4 +1,4 @@
-"""Reruns: further scorings of a submission, at lower priority than its first."""
+"""Reruns: further scorings of a submission, at lower priority than the first scoring."""
 
 from django.db import models
 from django.db.models import Q
@@ -33,7 +33,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
 
 
 class Rerun(models.Model):
-    """A further scoring of a submission that is still to be done. The row is deleted when it is done."""
+    """A pending further scoring of a submission. The row is deleted when the scoring is done."""
 
     class Purpose(models.TextChoices):
         INTERVALS = "intervals", "intervals"
@@ -45,7 +45,7 @@ class Rerun(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     lease_token = models.UUIDField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
-    enqueued_at = models.DateTimeField(help_text="when a message was last sent for it")
+    enqueued_at = models.DateTimeField(help_text="when a message was last sent for this job")
     not_before = models.DateTimeField(null=True, blank=True, help_text="when its next attempt may begin; empty: now")
     failure = models.CharField(max_length=300, blank=True, help_text="why it was given up; the score stays")
 

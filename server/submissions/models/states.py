@@ -1,4 +1,4 @@
-"""States of a submission, and reasons why one ends without a score."""
+"""States of a submission, and reasons why a submission ends without a score."""
 
 from django.db import models
 
@@ -19,10 +19,10 @@ FINISHED = (Status.SCORED, *UNSCORED)
 
 
 class Fault(models.TextChoices):
-    NONE = "", "nobody's"
-    PARTICIPANT = "participant", "the file's"
-    ORGANIZER = "organizer", "the truth's or the settings'"
-    PLATFORM = "platform", "ours"
+    NONE = "", "nobody"
+    PARTICIPANT = "participant", "the file"
+    ORGANIZER = "organizer", "the ground truth or the settings"
+    PLATFORM = "platform", "the platform"
 
 
 class Failure(models.TextChoices):
@@ -30,9 +30,9 @@ class Failure(models.TextChoices):
 
     UNUSABLE_TRUTH = "unusable_truth", "the truth or the settings cannot be used"
     OUT_OF_MEMORY = "out_of_memory", "more memory than a worker has"
-    OUT_OF_TIME = "out_of_time", "more time than a scoring has"
-    WORKER_LOST = "worker_lost", "its worker stopped again and again"
-    ACCIDENT = "accident", "something broke"
+    OUT_OF_TIME = "out_of_time", "more time than a scoring may take"
+    WORKER_LOST = "worker_lost", "its worker stopped repeatedly"
+    ACCIDENT = "accident", "an unexpected error"
 
     @property
     def fault(self) -> Fault:

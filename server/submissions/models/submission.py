@@ -19,7 +19,7 @@ def upload_key(submission: "Submission", name: str) -> str:
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def visible_to(self, user: Any) -> "SubmissionQuerySet":
-        """Return what a user may see: submissions of their teams and of challenges they organize; staff see all."""
+        """Return a user's submissions: those of their teams and of challenges that they organize; for staff all."""
         if not user.is_authenticated:
             return self.none()
         if user.is_staff:
@@ -45,7 +45,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.exclude(file="")
 
     def settled(self) -> "SubmissionQuerySet":
-        """Return finished submissions whose intervals are not pending either."""
+        """Return submissions that are finished and not waiting for their intervals."""
         return self.finished().filter(stage="")
 
 
@@ -60,7 +60,9 @@ class Submission(models.Model):
     file_name = models.CharField(max_length=255)
     size_bytes = models.PositiveBigIntegerField()
     small = models.BooleanField(
-        default=False, db_default=False, help_text="by its unpacked size, and by what a scoring of it took"
+        default=False,
+        db_default=False,
+        help_text="depends on its unpacked size, and on the time and memory that scoring it took",
     )
     sha256 = models.CharField(max_length=64)
     note = models.CharField(max_length=500, blank=True)
@@ -70,19 +72,19 @@ class Submission(models.Model):
     progress = models.FloatField(default=0.0)
     attempts = models.PositiveSmallIntegerField(default=0)
     losses = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="how many of these attempts ended with the loss of their worker"
+        default=0, db_default=0, help_text="number of attempts during which the worker was lost"
     )
     lease_token = models.UUIDField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     received_at = models.DateTimeField()
-    enqueued_at = models.DateTimeField(help_text="when a message was last sent for it")
+    enqueued_at = models.DateTimeField(help_text="when a message was last sent for this job")
     not_before = models.DateTimeField(null=True, blank=True, help_text="when its next attempt may begin; empty: now")
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     fault = models.CharField(max_length=12, choices=Fault, default=Fault.NONE, blank=True)
     failure_code = models.CharField(max_length=20, choices=Failure, blank=True)
     failure = models.CharField(
-        max_length=300, blank=True, help_text="what went wrong and what to do, where it was not the file"
+        max_length=300, blank=True, help_text="what went wrong and what to do, unless the file was at fault"
     )
     problems = models.JSONField(default=dict, blank=True, help_text="errors, counts, notices, total")
 
@@ -123,7 +125,7 @@ class Submission(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is finished and its intervals are not pending either."""
+        """Whether it is finished and not waiting for its intervals."""
         return self.is_finished and not self.stage
 
     @property

@@ -1,4 +1,4 @@
-"""Rules for accepting a submission. Each refuses with a code and a sentence that tells what to do."""
+"""Rules for accepting a submission. Each refusal has a code and a sentence that says what to do."""
 
 from datetime import datetime, timedelta
 from math import ceil
@@ -16,7 +16,7 @@ from server.submissions.services import quota, retention
 
 DAY = timedelta(days=1)
 RETRY_SECONDS = 30
-# The same file cannot be submitted again while one is in these states. After the others it can.
+# The same file cannot be submitted again if an earlier submission of it is in one of these states.
 NO_DUPLICATE = (Status.QUEUED, Status.RUNNING, Status.SCORED)
 
 
@@ -41,7 +41,7 @@ def refuse_non_member(*, user: User | None, team: Team, phase: Phase) -> None:
 
 
 def refuse_privileged(*, team: Team, phase: Phase) -> None:
-    """Refuse a team with a member who can read the private leaderboard: an organizer of the challenge, or staff."""
+    """Raise Refused if a member of the team can read the private leaderboard, as an organizer or as staff."""
     privileged = Q(user__is_staff=True) | Q(user__organized_challenges=phase.challenge_id)
     member = Membership.objects.select_related("user").filter(privileged, team=team).first()
     if member is not None:
@@ -74,7 +74,7 @@ def refuse_duplicates(submission: Submission) -> None:
         raise Refused(
             "duplicate_file",
             f"Your team submitted the same file at {utc_text(earlier.received_at)} ({earlier.file_name}, "
-            f"{earlier.status}). See that submission for the result; scoring the file again would give the same.",
+            f"{earlier.status}). Its result is on that submission; scoring the file again would not change it.",
             submission=str(earlier.pk),
         )
 

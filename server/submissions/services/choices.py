@@ -1,4 +1,4 @@
-"""What a team can change about its submissions: the note, and which ones count for the private leaderboard."""
+"""Changes that a team can make to its submissions: the note, and which ones count for the private leaderboard."""
 
 import unicodedata
 
@@ -16,7 +16,7 @@ NOTE_CHARACTERS = 500
 
 
 def checked_note(note: str) -> str:
-    """Return a note as one line of visible text. Raises Refused if it is too long, rather than cut."""
+    """Return a note as one line of visible text. Raises Refused if it is too long."""
     plain = " ".join(unicodedata.normalize("NFKC", note).split())
     visible = without_hidden(plain)
     if len(visible) > NOTE_CHARACTERS:
@@ -30,7 +30,10 @@ def refuse_non_member(submission: Submission, by: User) -> None:
 
 
 def lock_team(submission: Submission) -> None:
-    """Lock the team's row. The head of the audit log is locked after it, see `audit.services.record`."""
+    """Lock the team's row.
+
+    This must be done before the head of the audit log is locked; see `audit.services.record`.
+    """
     Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
 
 
@@ -47,7 +50,7 @@ def set_note(*, submission: Submission, by: User, note: str) -> Submission:
 
 @transaction.atomic
 def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
-    """Choose a submission for the private leaderboard, or undo the choice.
+    """Choose a submission for the private leaderboard, or undo that choice.
 
     A team can choose `phase.finals` submissions, until the phase closes.
     """
@@ -58,7 +61,7 @@ def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
         return submission
     phase = submission.phase
     if phase.has_closed(database_now()):
-        raise Refused("phase_closed", "This phase is closed. The submissions chosen before count.")
+        raise Refused("phase_closed", "This phase is closed. The submissions that were chosen before it closed count.")
     if final and submission.status != Status.SCORED:
         raise Refused("invalid", f"It is {submission.status}. Only a scored submission can be chosen.")
     chosen = Submission.objects.filter(phase=phase, team=submission.team_id, final=True).count()

@@ -39,12 +39,12 @@ def write(
 
 
 def without_scores(split: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a split's report that is kept as JSON. Metrics and intervals are rows of their own."""
+    """Return the part of a split's report that is stored as JSON. Metrics and intervals are stored in separate rows."""
     return {name: value for name, value in split.items() if name not in ("metrics", "intervals")}
 
 
 def interval_fields(split: dict[str, Any], metric: str) -> dict[str, float]:
-    """Return `low` and `high` of a metric's interval; empty if it has none."""
+    """Return the fields `low` and `high` of a metric's interval; an empty dict if it has none."""
     ends = split["intervals"].get(metric)
     return dict(zip(("low", "high"), ends, strict=True)) if ends else {}
 
@@ -81,7 +81,9 @@ def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -
     if {(one.split, one.metric): one.value for one in found.scores.all()} != {
         (split, metric): value for split, values in metrics.items() for metric, value in values.items()
     }:
-        raise NotReproducible(f"evaluation {found.pk} of submission {submission.pk} has other scores the second time")
+        raise NotReproducible(
+            f"evaluation {found.pk} of submission {submission.pk} got other scores when it was repeated"
+        )
     return found
 
 

@@ -85,12 +85,13 @@ def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
 def admit(submission: Submission, *, charge: bool) -> None:
     """Check the rules and write the row, in the caller's transaction.
 
-    Uploads of one team wait for each other at the team's row, and the clock is read after that wait. So two of them
-    cannot use the same last quota, and none counts for a day that is over. At the phase's row they wait for an import,
-    because an import may not change what decides scores once there is a submission.
+    Uploads of one team wait for the lock of the team's row, and the clock is read after that. So two uploads cannot
+    both use the last submission of a quota, and no upload counts for a day that is over. The lock of the phase's row
+    makes them wait for an import, because after the first submission an import may not change anything that affects
+    scores.
     """
     phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("challenge")
-    phase = phases.get(pk=submission.phase_id)  # read again, because the upload may have taken long
+    phase = phases.get(pk=submission.phase_id)  # read again, because the upload may have taken a long time
     team = Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
     now = database_now()
     if charge:

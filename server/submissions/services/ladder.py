@@ -14,7 +14,10 @@ from server.submissions.models import Evaluation, Replicates, Score, ScoreQueryS
 
 
 def publish(evaluation: Evaluation) -> None:
-    """Decide for a new evaluation, whatever feedback its phase gives now. The caller has locked the team's row."""
+    """Decide which scores a new evaluation shows, even if its phase gives no ladder feedback now.
+
+    The team must be locked.
+    """
     if evaluation.published_id is not None:
         return
     best = best_of_team(evaluation)
@@ -39,10 +42,10 @@ def headlines() -> ScoreQuerySet:
 
 
 def is_published(evaluation: Evaluation, best: Score) -> bool:
-    """Tell whether a team sees an evaluation's own scores, given its best so far.
+    """Return whether a team sees an evaluation's own scores, given its best so far.
 
-    Baselines are always published, because nobody probes with them. Undefined scores are published too, because they
-    reveal nothing.
+    Baselines are always published, because nobody uses them to learn about the ground truth. Undefined scores are
+    published too, because they reveal nothing.
     """
     own = headlines().filter(evaluation=evaluation, metric=best.metric).first()
     if own is None or own.value is None or best.value is None or evaluation.submission.team.is_baseline:
@@ -66,10 +69,10 @@ def beats(
     *,
     standard_errors: float = 1.0,
 ) -> bool:
-    """Tell whether `score` beats `best` by more than this number of standard errors of the paired difference.
+    """Return whether `score` beats `best` by more than this number of standard errors of the paired difference.
 
-    Replicates of different draws are not pairs; the error is then the larger, unpaired one. Without replicates the
-    answer is False.
+    If the replicates have different draws, they are not pairs, and the larger unpaired error is used. Without
+    replicates the result is False.
 
     >>> replicates, of_best = [0.5, 0.52, 0.54], [0.49, 0.5, 0.51]
     >>> [beats(score, 0.5, replicates, of_best, standard_errors=2) for score in (0.515, 0.525)]

@@ -1,7 +1,8 @@
 """Leases of jobs: how a worker claims a submission or a rerun, keeps it, and hands it back.
 
 A worker holds a job until the lease ends, unless a heartbeat prolongs it. Every change is one UPDATE that names the
-lease, so a message may be delivered twice and a worker may die at any time: whoever has lost the lease writes nothing.
+lease, so a message may be delivered twice and a worker may die at any time: a worker that lost its lease writes
+nothing.
 """
 
 from datetime import datetime, timedelta
@@ -26,8 +27,8 @@ NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None:
     """Claim a queued job for this process. Calling it twice is safe: only one call gets the job.
 
-    Return None if the job is not queued, or if its team has as many evaluations running as it may. `large` tells
-    whether this process may take large files. A successful claim is the team's turn, see `scheduling`.
+    Return None if the job is not queued, or if the maximum number of evaluations of its team are running. `large` is
+    whether this process may take large files. A successful claim counts as the team's turn; see `scheduling`.
     """
     job = kind.objects.claimable().filter(pk=str(key)).first()
     if job is None:
@@ -93,7 +94,7 @@ def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
 
 
 def release(job: Job, **values: Any) -> bool:
-    """Put a job back for a reason that is not its own, so the attempt does not count."""
+    """Put a job back into the queue for a reason outside of the job. The attempt does not count."""
     return requeue(job, attempts=F("attempts") - 1, **values)
 
 
@@ -110,7 +111,7 @@ def postpone(job: Job, *, pause: timedelta | None) -> bool:
 
 @transaction.atomic
 def release_as_large(job: Job) -> bool:
-    """Put a job back because it costs more than a small file may. The attempt does not count."""
+    """Put a job back as a large one, because it needed more than a small file may. The attempt does not count."""
     submission = lock_submission(job)
     if submission is None or not release(job):
         return False
@@ -134,6 +135,6 @@ def lock_submission(job: Submission | Rerun) -> Submission | None:
 def lock_expired(job: Job) -> bool:
     """Lock a job whose lease has expired. Return False if its worker has prolonged the lease since the job was read.
 
-    An UPDATE also locks the row where the database has no SELECT FOR UPDATE.
+    It uses an UPDATE, which also locks the row in a database without SELECT FOR UPDATE.
     """
     return bool(held(job).filter(lease_until=job.lease_until).update(lease_until=job.lease_until))

@@ -1,4 +1,4 @@
-"""How a submission ends: scored, rejected, failed or cancelled. `leases` covers the way from queued to running."""
+"""Ends submissions: scored, rejected, failed or cancelled. `leases` handles the step from queued to running."""
 
 import logging
 from datetime import datetime
@@ -17,7 +17,7 @@ from server.submissions.services import evaluations, leases, quota, reruns
 
 log = logging.getLogger(__name__)
 
-CHARGED_LOSSES = 2  # from this number of lost workers on, the file pays for them
+CHARGED_LOSSES = 2  # from this number of lost workers on, the submission is charged
 
 
 def report_progress(submission: Submission, *, stage: str, progress: float) -> bool:
@@ -34,10 +34,11 @@ def end(submission: Submission, status: Status, *, now: datetime, stage: str = "
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
     """Write the scores, once. Return False, with nothing written, if the lease is lost.
 
-    Then queue a rerun for the intervals, or against the active truth if it changed meanwhile. Without either, queue
-    the explanation, which otherwise follows that rerun.
+    Then queue a rerun: for the intervals, or against the active truth if that has changed meanwhile. If neither is
+    needed, queue the explanation; otherwise it is queued after that rerun.
     """
-    list(Phase.objects.select_for_update(no_key=True).filter(pk=submission.phase_id))  # keeps a rescoring from applying
+    # Lock the phase, so that no rescoring is applied meanwhile.
+    list(Phase.objects.select_for_update(no_key=True).filter(pk=submission.phase_id))
     current = Truth.objects.filter(phase=submission.phase_id, active=True).exclude(pk=truth.pk).first()
     again = bool(current or (settings.INTERVAL_REPLICATES and submission.phase.declared_track.intervals))
     now, stage = database_now(), BOOTSTRAPPING if again else ""
@@ -54,7 +55,7 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
 
 @transaction.atomic
 def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
-    """List the file's defects and give its quota back. The attempt stays counted."""
+    """Record the file's defects and give its quota back. The attempt still counts."""
     now = database_now()
     rejected = end(submission, Status.REJECTED, now=now, fault=Fault.PARTICIPANT, problems=findings)
     if rejected:
@@ -84,11 +85,11 @@ def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, f
 def cancel(*, submission: Submission, by: User) -> Submission:
     """Cancel a submission. A worker that is scoring it loses its lease and writes nothing.
 
-    The quota is given back only if no scoring of it has begun, whatever its status is now. After that its author has
-    seen stages and defects, so cancelling would be a way to try files for free.
+    The quota is given back only if scoring has never begun. Once it has, the team may have seen stages and defects, so
+    cancelling would be a way to try files for free.
     """
     row = Submission.objects.filter(pk=submission.pk)
-    # From here on no worker and no sweeper changes the row.
+    # After this update, no worker and no sweeper changes the row.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()
     if found is None:  # for example a baseline that an import replaced
         raise Refused("not_found", "This submission does not exist any more.")
@@ -97,7 +98,7 @@ def cancel(*, submission: Submission, by: User) -> Submission:
         submission.refresh_from_db()
         if status == Status.CANCELLED:
             return submission
-        raise Refused("not_cancellable", f"It is {status} already. Nothing is left to cancel.")
+        raise Refused("not_cancellable", f"It is {status} already, so it cannot be cancelled.")
     now = database_now()
     row.update(status=Status.CANCELLED, finished_at=now, stage="", **leases.NO_LEASE)
     if started_at is None:

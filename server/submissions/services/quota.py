@@ -1,4 +1,4 @@
-"""Quota: how many files a team may still submit. It is counted from a ledger whose lines are only added."""
+"""Quota: the number of files that a team may still submit, computed from an append-only ledger."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from server.submissions.models import QuotaEntry, Submission
 class Quota:
     """Quota of one team in one phase.
 
-    `reason` is a sentence that tells why the team may not submit now, and empty if it may. `next_allowed_at` is None
+    `reason` is a sentence that says why the team may not submit now, and empty if it may. `next_allowed_at` is None
     if it may submit now, or never again.
     """
 
@@ -30,14 +30,17 @@ class Quota:
 
     @property
     def may_submit(self) -> int:
-        """How many files the team may submit now."""
+        """Number of files that the team may submit now."""
         if self.reason:
             return 0
         return min(self.left, self.attempts_left, self.left if self.total_left is None else self.total_left)
 
 
 def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
-    """Count the ledger. Days are UTC days. Quota that was given back counts for the day of the charge."""
+    """Return the quota of a team, from the ledger.
+
+    Days are in UTC. Quota that was given back counts for the charged day.
+    """
     today = Q(day=now.astimezone(UTC).date())
     sums = QuotaEntry.objects.filter(team=team, phase=phase).aggregate(
         ever=Sum("amount", default=0),
@@ -69,7 +72,7 @@ def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
 
 
 def statement(*, team: Team, phase: Phase) -> QuerySet[QuotaEntry]:
-    """Return every line of a team's ledger, newest first."""
+    """Return every entry of a team's ledger, newest first."""
     return QuotaEntry.objects.filter(team=team, phase=phase).select_related("submission").order_by("-pk")
 
 
@@ -79,7 +82,7 @@ def midnight_after(now: datetime) -> datetime:
 
 
 def reason_for_good(phase: Phase, total_left: int | None, now: datetime) -> str:
-    """Return why a team may never submit again; empty if it may."""
+    """Return why a team can never submit again; empty if it can."""
     if phase.has_closed(now):
         return "The phase is closed."
     if total_left == 0:
@@ -88,11 +91,11 @@ def reason_for_good(phase: Phase, total_left: int | None, now: datetime) -> str:
 
 
 def reason_for_today(phase: Phase, left: int, attempts_left: int) -> str:
-    """Return why a team may not submit again today; empty if it may."""
+    """Return why a team cannot submit again today; empty if it can."""
     if not left:
-        return f"Your team has used its {phase.quota_per_day} submissions of today (UTC)."
+        return f"Your team has used its {phase.quota_per_day} submissions for today (UTC)."
     if not attempts_left:
-        return f"Your team has made its {phase.attempts_per_day} attempts of today (UTC), rejected files included."
+        return f"Your team has used its {phase.attempts_per_day} attempts for today (UTC), including rejected files."
     return ""
 
 

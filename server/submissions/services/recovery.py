@@ -1,4 +1,4 @@
-"""What operators and organizers do about failed submissions: queue them again, or give their quota back."""
+"""Services for failed submissions, used by operators and organizers: queue them again, or give their quota back."""
 
 from django.conf import settings
 from django.db import transaction
@@ -37,7 +37,7 @@ AS_UPLOADED = {
 
 
 def refuse_non_organizer(submission: Submission, by: User | None) -> None:
-    """Refuse a person who does not organize the challenge. The operator (None) may do everything."""
+    """Raise Refused if the person does not organize the challenge. The operator (None) may do everything."""
     if by is not None and not submission.phase.challenge.is_organized_by(by):
         raise Refused("forbidden", f"{by.get_username()} does not organize the challenge of {submission.pk}.")
 
@@ -46,7 +46,7 @@ def refuse_non_organizer(submission: Submission, by: User | None) -> None:
 def requeue(*, submission: Submission, by: User | None) -> None:
     """Queue a failed submission again, as if it were new. Quota that was given back is not charged again."""
     refuse_non_organizer(submission, by)
-    # The team may be uploading the same file now; the lock makes that upload wait.
+    # The team may be uploading the same file at this moment; the lock makes that upload wait.
     Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
     if not submission.file:
         raise Refused("invalid", f"The file of {submission.pk} was removed. It has to be submitted again.")
@@ -90,7 +90,7 @@ def tracks_without_intervals() -> list[str]:
 
 @transaction.atomic
 def give_back(*, submission: Submission, by: User | None) -> None:
-    """Give back the quota that a failed submission was charged, whoever was at fault."""
+    """Give back the quota that a failed submission was charged, regardless of who was at fault."""
     refuse_non_organizer(submission, by)
     list(Submission.objects.select_for_update(no_key=True).filter(pk=submission.pk))
     submission.refresh_from_db()

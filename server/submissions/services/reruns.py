@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 def request(
     submissions: Iterable[Submission], *, truth: Truth, purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS
 ) -> None:
-    """Queue a rerun for each submission, once this transaction is committed. One that was given up starts anew."""
+    """Queue a rerun for each submission, once this transaction is committed. Reruns that were given up start again."""
     now = database_now()
     requested = Rerun.objects.bulk_create(
         [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions],
@@ -59,7 +59,7 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     evaluations.write_replicates(evaluation, replicates)
     ladder.publish(evaluation)
     update_stage(rerun)
-    # A truth that no board shows yet gets its explanations when the boards are switched to it.
+    # For a truth that no leaderboard shows yet, explanations are queued when the leaderboards switch to it.
     if Truth.objects.filter(pk=rerun.truth_id, active=True).exists():
         request_explanations([submission], truth=rerun.truth, track=submission.phase.declared_track)
     return True
@@ -75,13 +75,13 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
     if submission is None or not leases.held(rerun).delete()[0]:
         return False
     evaluation = evaluations.find_same(submission, truth=rerun.truth, report=report)
-    if evaluation is not None:  # None: the evaluator's version has changed meanwhile
+    if evaluation is not None:  # it is None if the evaluator's version has changed meanwhile
         evaluations.write_explanation(evaluation, contents)
     return True
 
 
 def update_stage(rerun: Rerun) -> None:
-    """Set the stage of the submission: whether its intervals are still to come."""
+    """Set the stage of the submission, depending on whether its intervals are still pending."""
     pending = Rerun.objects.scoring().pending().filter(submission=rerun.submission_id, truth__active=True).exists()
     scored = Submission.objects.filter(pk=rerun.submission_id, status=Status.SCORED)
     scored.update(stage=BOOTSTRAPPING if pending else "")

@@ -1,4 +1,4 @@
-"""How long files are kept, and how much storage a team uses. Unscored files are removed after some days; rows stay."""
+"""Removes the files of unscored submissions after some days, and computes the storage that a team uses."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -45,10 +45,14 @@ def expired() -> QuerySet[Submission]:
 
 
 def remove_expired() -> int:
-    """Remove files that are due and return how many. Rows are updated first, so none names a missing file."""
+    """Remove files that are due and return their number.
+
+    Rows are updated first, so that none refers to a missing file.
+    """
     removed = 0
     for submission in expired().only("file"):
         name = str(submission.file.name)
-        if expired().filter(pk=submission.pk, file=name).update(file=""):  # 0 if it was queued again meanwhile
+        # No row is updated if the submission was queued again meanwhile.
+        if expired().filter(pk=submission.pk, file=name).update(file=""):
             removed += quarantine.removed(Path(default_storage.path(name)))
     return removed

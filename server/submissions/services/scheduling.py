@@ -1,8 +1,8 @@
-"""Which job a worker takes next. The database decides; a message only wakes a worker, which then asks here.
+"""Selects the job that a worker takes next. A message only wakes a worker; the database decides which job is next.
 
 Teams take turns, and at most TEAM_EVALUATIONS_AT_ONCE evaluations of one team run. Small files come before large ones.
-`large` tells whether the calling process may take large files. If not, it is reserved for small files of teams that
-have nothing else running.
+`large` is whether the calling process may take large files. If not, it is reserved for small files of teams that have
+nothing else running.
 """
 
 from typing import Any
@@ -30,8 +30,8 @@ WHERE file.status = 'queued' AND (file.not_before IS NULL OR file.not_before <= 
 AND (busy.evaluations IS NULL OR busy.evaluations < %(max_running)s) AND (file.small OR %(large)s)
 ORDER BY {IN_TURN}, file.received_at LIMIT 1
 """
-# A large rerun starts only if nothing else of its team runs. This leaves room for the team's next file, which
-# otherwise would wait for the intervals or the explanation of another file.
+# A large rerun starts only if nothing else of its team is running. Otherwise the team's next file might have to wait
+# for the intervals or the explanation of another file.
 NEXT_RERUN = f"""
 {BUSY} SELECT rerun.id FROM submissions_rerun AS rerun
 JOIN submissions_submission AS file ON file.id = rerun.submission_id {OF_TEAM}
@@ -43,7 +43,7 @@ NEXT: dict[type[Submission] | type[Rerun], str] = {Submission: NEXT_SUBMISSION, 
 
 
 def claim_next(kind: type[Job], *, large: bool) -> Job | None:
-    """Claim the job of this kind whose turn it is; None if none can be scored now."""
+    """Claim the next job of this kind; return None if no job can be scored now."""
     while (key := next_key(kind, large=large)) is not None:
         if job := leases.claim(kind, key, large=large):
             return job
@@ -51,7 +51,7 @@ def claim_next(kind: type[Job], *, large: bool) -> Job | None:
 
 
 def next_key(kind: type[Job], *, large: bool) -> UUID | int | None:
-    """Return the primary key of the job whose turn it is. Among reruns, intervals come before explanations."""
+    """Return the primary key of the next job. Among reruns, intervals come before explanations."""
     now = connection.ops.adapt_datetimefield_value(database_now())
     values: dict[str, Any] = {"now": now, "max_running": max_running(large=large), "large": large}
     with connection.cursor() as cursor:
@@ -63,7 +63,7 @@ def next_key(kind: type[Job], *, large: bool) -> UUID | int | None:
 def wake(kind: type[Job]) -> None:
     """Send a message if jobs of this kind are queued and the broker holds no message for them.
 
-    A worker that finds nothing it may take drops its message. So a worker that has finished a job calls this.
+    A worker that finds no job that it may take drops its message. So a worker calls this when it has finished a job.
     """
     first = kind.objects.queued().order_by("enqueued_at").values_list("pk", flat=True).first()
     if first is not None and queue.waiting(kind) == 0:

@@ -15,13 +15,13 @@ from server.submissions.services import leases, lifecycle, quarantine, reruns, r
 from server.submissions.services.leases import Job
 from server.submissions.upload_handler import upload_folder
 
-# After this time without a change a partial upload or import is abandoned. File ages follow the file system's clock.
+# A partial upload or import that has not changed for this time is abandoned. Ages are by the file system's clock.
 ABANDONED_SECONDS = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """Counts of what one sweep did."""
+    """The numbers of changes that one sweep made."""
 
     requeued: int = 0
     failed: int = 0
@@ -54,9 +54,9 @@ def end_expired_leases() -> tuple[int, int]:
 def end_submission(submission: Submission) -> bool:
     """End an attempt whose worker was lost. Return False if the worker has prolonged the lease since it was read.
 
-    The first loss may be the worker's own fault. From the second one on the file pays for it, and it is still tried
-    EVALUATION_ATTEMPTS times. After the first loss it no longer counts as small, because a lease lasts longer than a
-    small file may take.
+    The first loss may be the worker's own fault. From the second loss on, the submission is charged, but it is still
+    tried EVALUATION_ATTEMPTS times. After the first loss it no longer counts as small, because a lease lasts longer
+    than the scoring of a small file.
     """
     if not leases.lock_expired(submission):
         return False
@@ -81,10 +81,10 @@ def end_rerun(rerun: Rerun) -> bool:
 
 
 def resend_lost_messages(kind: type[Job]) -> int:
-    """Send messages again for jobs that have waited long, as many as the broker lacks. Return how many were sent.
+    """Resend lost messages for jobs that have waited long. Return the number of messages sent.
 
-    The broker lacks messages if it holds fewer than there are queued jobs. A long queue alone is no reason to resend:
-    its messages are all there.
+    Messages are lost if the broker has fewer messages than there are queued jobs. A long queue alone is no reason to
+    resend messages, because the broker still has all of them.
     """
     now, queued = database_now(), kind.objects.queued()
     late = queued.filter(enqueued_at__lt=now - timedelta(seconds=settings.RESEND_SECONDS))
@@ -109,5 +109,5 @@ def sweep_files() -> SweepResult:
 
 
 def remove_if_older(path: Path, before: float) -> bool:
-    """Remove a file, or a folder in which nothing has changed since. Its owner may remove it at the same time."""
+    """Remove a file or folder that has not changed since a time. Another process may remove it at the same time."""
     return quarantine.last_changed(path) < before and quarantine.removed(path)

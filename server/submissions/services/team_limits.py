@@ -1,4 +1,4 @@
-"""How many evaluations of one team run now, and how many may."""
+"""The number of evaluations of one team that are running, and the maximum."""
 
 from collections import Counter
 
@@ -23,7 +23,7 @@ def running_by_team() -> Counter[int]:
 
 
 def max_running(*, large: bool) -> int:
-    """Return how many evaluations of one team may run, including the one that the calling process would start.
+    """Return the maximum number of running evaluations of one team, if the calling process starts one of them.
 
     A process that must not take large files is reserved for small files of teams that have nothing else running.
     """
@@ -31,5 +31,5 @@ def max_running(*, large: bool) -> int:
 
 
 def may_run_another(team_id: int, *, large: bool) -> bool:
-    """Tell whether another evaluation of the team may start. This is exact only while the team's row is locked."""
+    """Return whether another evaluation of the team may start. This is exact only while the team's row is locked."""
     return running_by_team()[team_id] < max_running(large=large)

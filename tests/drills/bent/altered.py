@@ -1,6 +1,6 @@
-"""`manage.py up` with a part of a drill's own in place of ours: `python -m tests.drills.bent.altered worker=MODULE`.
+"""Runs `manage.py up` with a process replaced by a module: `python -m tests.drills.bent.altered worker=MODULE`.
 
-What is switched off or bent is bent here alone; the product has no option for it.
+Faults are introduced only here; the product has no options for them.
 """
 
 import os

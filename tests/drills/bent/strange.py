@@ -1,4 +1,4 @@
-"""A worker whose scorer is killed by a poisonous file, and waits while there is a file `hold`."""
+"""A worker whose scorer is killed by files with a certain content, and waits while a file `hold` exists."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ score_really = scoring.score
 
 def score(request: ScoringRequest) -> Report:
     if request.submission.read_bytes().startswith(POISON):
-        os.kill(os.getpid(), signal.SIGKILL)  # as the kernel does where memory is short, or a faulty library
+        os.kill(os.getpid(), signal.SIGKILL)  # as the kernel does if memory runs out, or a faulty library
     request.resources.progress("checking", 0.0)
     while (settings.PODIUM_HOME / "hold").exists():
         time.sleep(0.05)

@@ -22,7 +22,7 @@ record_once, claim_guarded = lifecycle.record, scheduling.claim_next
 
 
 def claim_next(kind: type[Any], *, large: bool) -> Submission | Rerun | None:
-    """Take the oldest unfinished submission, whoever has it; reruns are claimed as usual."""
+    """Take the oldest unfinished submission, even if another worker has it; reruns are claimed as usual."""
     if kind is not Submission:
         return claim_guarded(kind, large=large)
     unfinished = Submission.objects.exclude(status__in=FINISHED).select_related("phase", "team")
@@ -37,7 +37,7 @@ def claim_next(kind: type[Any], *, large: bool) -> Submission | Rerun | None:
 
 
 def record(submission: Submission, **result: Any) -> bool:
-    # With one signature the database itself would refuse the second evaluation.
+    # If both had the same signature, the database would refuse the second evaluation.
     return record_once(submission, **{**result, "report": {**result["report"], "signature": uuid4().hex}})
 
 

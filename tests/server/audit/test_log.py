@@ -110,7 +110,7 @@ class TestWitness:
         return out.getvalue()
 
     def test_that_agrees_is_counted(self, log_before: Path) -> None:
-        assert self.verify(log_before).startswith("8 entries, all in place; 4 of them also in the log files\n")
+        assert self.verify(log_before).startswith("8 entries, none is missing; 4 of them are also in the log files\n")
 
     def test_that_lacks_entries_is_said_to_be_incomplete(self, log_before: Path) -> None:
         assert "4 entries are in no log file, the first of them is 1" in self.verify(log_before)
@@ -142,11 +142,11 @@ class TestWitness:
         with pytest.raises(CommandError, match=r"audit\.log\.2\.gz cannot be read to its end") as failure:
             call_command("verify_audit", stdout=out)
         assert failure.value.returncode == 3
-        assert "8 entries, all in place; 4 of them also in the log files" in out.getvalue()
+        assert "8 entries, none is missing; 4 of them are also in the log files" in out.getvalue()
 
     def test_of_random_bytes_says_nothing(self, log_before: Path, tmp_path: Path) -> None:
         (tmp_path / "noise.log").write_bytes(bytes(range(256)) * 100)
-        assert self.verify(tmp_path / "noise.log").startswith("8 entries, all in place; 0 of them")
+        assert self.verify(tmp_path / "noise.log").startswith("8 entries, none is missing; 0 of them")
 
     def test_that_is_missing_is_named(self, log: list[Entry], tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="No such file") as failure:
@@ -277,7 +277,7 @@ class TestCommand:
     def test_says_that_all_is_in_place(self, log: list[Entry]) -> None:
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert out.getvalue() == "4 entries, all in place; 0 of them also in the log files\n"
+        assert out.getvalue() == "4 entries, none is missing; 0 of them are also in the log files\n"
 
     def test_fails_with_every_fault(self, log: list[Entry]) -> None:
         Entry.objects.filter(number__in=(1, 3)).update(subject="x")

@@ -89,7 +89,7 @@ def test_answer_names_no_inner_thing(client: Client, ready: None, monkeypatch: p
         raise OperationalError("password authentication failed for user podium at db.internal")
 
     monkeypatch.setattr(health, "connection", SimpleNamespace(cursor=refuse))
-    assert client.get("/readyz").json()["database"] == "does not answer"
+    assert client.get("/readyz").json()["database"] == "does not respond"
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])

@@ -43,7 +43,7 @@ class Command(AuditedCommand):
         parser.add_argument(
             "--opaque-ids",
             action="store_true",
-            help="first give captions of retrieval phases new ids, and write them and their mapping into the bundle",
+            help="first give new ids to the captions of retrieval phases, and write them and the mapping to the bundle",
         )
         parser.add_argument("--organizer", metavar="USERNAME", help="user who becomes an organizer of the challenge")
 

@@ -39,7 +39,7 @@ class Command(AuditedCommand):
         parser.add_argument("--reveal", action="store_true", help="allow private images to become public")
         way = parser.add_mutually_exclusive_group()
         way.add_argument("--preview", action="store_true", help="list the changes without switching")
-        way.add_argument("--discard", action="store_true", help="discard the rescoring that was begun")
+        way.add_argument("--discard", action="store_true", help="discard the open rescoring")
         parser.add_argument(
             "--without-unscorable",
             action="store_true",
@@ -84,7 +84,7 @@ class Command(AuditedCommand):
         self.stderr.write(f"{warning.file}:{warning.line or ''}: warning: {warning.code} {warning.message}")
 
     def wait(self, begun: Rescoring) -> None:
-        """Return when everything has its score or was given up."""
+        """Wait until every submission has its new score or was given up."""
         printed, until = -1, time.monotonic() + MAX_IDLE_SECONDS
         while left := rescoring.count_left(begun):
             if left != printed:

@@ -20,13 +20,13 @@ Entries = tuple[Path, list[str], list[str], int]
 
 
 def is_clutter(name: str) -> bool:
-    """Tell whether a file was left by another program and is not part of the challenge."""
+    """Return whether a file was left by another program and is not part of the challenge."""
     parts = PurePosixPath(name).parts
     return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
 
 
 def is_short(name: str) -> bool:
-    """Tell whether a path is valid UTF-8 and short enough for all file systems."""
+    """Return whether a path is valid UTF-8 and short enough for all file systems."""
     try:
         return len(name.encode()) <= MAX_NAME_BYTES
     except UnicodeEncodeError:
@@ -48,15 +48,14 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes) -> None:
             (target / inside / name).mkdir()
         for name in (name for name in files if _is_allowed(name, descriptor, inside, mistakes)):
             left -= _copy_file(name, descriptor, inside, target, most=left, mistakes=mistakes)
-        if left < 0:  # files have grown meanwhile, or one is endless
+        if left < 0:  # files have grown since the check, or one of them never ends
             break
     if left < 0:
         limits = f"{settings.DECOMPRESSED_MAX_BYTES} bytes, {MAX_ENTRIES} files and folders"
         mistakes.add("too_large", f"contains more than allowed ({limits})", file=source.name or str(source))
     for error in unreadable:
-        name = (
-            Path(error.filename).name if isinstance(error.filename, str) else source.name
-        )  # otherwise it is a file descriptor
+        # A filename that is an int is a file descriptor.
+        name = Path(error.filename).name if isinstance(error.filename, str) else source.name
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=name or str(source))
 
 
@@ -96,7 +95,7 @@ def _size(name: str, folder: int) -> int:
 
 
 def _is_allowed(name: str, folder: int, inside: Path, mistakes: Mistakes) -> bool:
-    """Return False, and report a mistake, for links, special files and names that cannot be kept."""
+    """Return whether a file may be copied. Links, special files and invalid names are reported as mistakes."""
     path, kind = (inside / name).as_posix(), _kind(name, folder)
     if not is_short(path):
         shown = path.encode(errors="backslashreplace").decode()

@@ -21,7 +21,7 @@ class Baseline:
 class BundlePhase:
     """One phase. `line` is its line of challenge.yaml, for mistakes that are found later.
 
-    `split_seeded`: whether challenge.yaml has a seed. `salt`: content of `salt.txt`, which `salts.salted` sets.
+    `split_seeded` is whether challenge.yaml has a seed. `salt` is the content of `salt.txt`; `salts.salted` sets it.
     """
 
     slug: str
@@ -58,7 +58,7 @@ class BundlePhase:
 
     @property
     def usage(self) -> Path | None:
-        """The usage file beside the truth folder. One inside the folder is a truth file like the others."""
+        """The usage file beside the truth folder, if any. A usage file inside the folder is an ordinary truth file."""
         beside = (self.folder / "usage.csv", self.folder / "usage.csv.gz")
         return next((path for path in beside if path.is_file()), None)
 
@@ -70,7 +70,7 @@ class BundlePhase:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A challenge with its phases. `opens_at` is None if it opens with its import."""
+    """A challenge with its phases. If `opens_at` is None, the challenge opens when it is imported."""
 
     slug: str
     title: str

@@ -23,7 +23,7 @@ class InvalidBundle(Exception):
 
 
 def ignore(message: object) -> None:
-    """Drop a message."""
+    """Ignore a message."""
 
 
 class Mistakes:

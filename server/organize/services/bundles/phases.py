@@ -120,7 +120,7 @@ def _read_feedback(phase: Section, track: str) -> dict[str, Any]:
         scores = section.take("scores", one_of("exact", "rounded", "ladder"), "exact")
         decimals = section.take("decimals", integer(*INTEGER_RANGES["feedback_decimals"]), None)
         classes = section.take("classes", switch, False)
-        given = (decimals or 0) if section.has("decimals") else None  # an invalid one is reported already
+        given = (decimals or 0) if section.has("decimals") else None  # an invalid number has been reported already
         for violation in check_feedback(track=track, feedback=scores, decimals=given, classes=classes):
             section.wrong(FEEDBACK[violation.field], violation.code, violation.message)
         return {
@@ -132,7 +132,7 @@ def _read_feedback(phase: Section, track: str) -> dict[str, Any]:
 
 
 def _read_ladder(phase: Section, scores: str) -> float | None:
-    """Return by how many standard errors a score must improve to be shown; None for the default."""
+    """Return the number of standard errors by which a score must improve to be shown; None for the default."""
     if phase.has("ladder") and scores != "ladder":
         phase.wrong("ladder", "bad_value", "is only allowed with `feedback: {scores: ladder}`; remove it")
     with phase.section("ladder") as section:
@@ -158,7 +158,7 @@ def _read_baselines(parent: Section, home: Path, *, phase: str) -> tuple[Baselin
 
 
 def _check_size(baseline: Section, file: Path) -> None:
-    """Report a file that is too large to be submitted, before the challenge is imported without it."""
+    """Report a baseline file that is too large to be submitted, so that the challenge is not imported without it."""
     size, allowed = file.stat().st_size, settings.UPLOAD_MAX_BYTES
     if size > allowed:
         message = f"has {size:,} bytes; {allowed:,} are allowed. Compress it with gzip"
@@ -166,12 +166,12 @@ def _check_size(baseline: Section, file: Path) -> None:
 
 
 def _check_truth(track: str, home: Path, folder: Path, mistakes: Mistakes) -> None:
-    """Report files that the track needs and the truth folder lacks. The evaluator checks their content."""
+    """Report required files that are missing from the truth folder. The evaluator checks the content of the others."""
     for file in TRACKS[track].missing(lambda name: _exists(home / "truth" / name)):
         path = (home / "truth" / file.name).relative_to(folder).as_posix()
         mistakes.add("truth_missing_file", f"is missing, and {track} needs it: {file.meaning}", file=path)
 
 
 def _exists(path: Path) -> bool:
-    """Tell whether a file or folder exists, or the gzipped file."""
+    """Return whether a file or folder exists, possibly as a gzipped file."""
     return path.exists() or path.with_name(f"{path.name}.gz").is_file()

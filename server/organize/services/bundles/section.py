@@ -56,11 +56,11 @@ class Section:
             self._mistakes.add("unknown_key", f"{name}: no such key here; {hint}", line=self._lines[name])
 
     def names(self) -> list[str]:
-        """Return every name, for mappings with arbitrary names."""
+        """Return all keys, for mappings with arbitrary keys."""
         return list(self._values)
 
     def has(self, name: str) -> bool:
-        """Tell whether a key has a value other than `null`."""
+        """Return whether a key has a value other than `null`."""
         return name in self._values and self._values[name].tag != NULL
 
     def line(self, name: str = "") -> int:

@@ -34,7 +34,7 @@ def opened(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
-    """Report what cannot be read. A full disk is not the fault of the bundle, so it stays an exception."""
+    """Report unreadable files as mistakes. A full disk is not the fault of the bundle, so it stays an exception."""
     try:
         yield
     except OSError as error:
@@ -97,7 +97,7 @@ def _fault(entry: ZipInfo) -> tuple[str, str] | None:
 
 
 def _extract(archive: ZipFile, entry: ZipInfo, target: Path) -> None:
-    """Extract one file. Zipfile reads no more than the declared size, which was checked."""
+    """Extract one file. `zipfile` reads at most the declared size, which has been checked."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source, target.open("xb") as copy:
         while chunk := source.read(CHUNK_BYTES):

@@ -1,6 +1,6 @@
-"""Converters for values of challenge.yaml: each turns a YAML node into a value, or raises InvalidValue.
+"""Converters for values of challenge.yaml: each converts a YAML node to a value, or raises InvalidValue.
 
-They read the text as written, so YAML tags never create objects, and `title: 2019` is a title.
+They read the text as it is written. So YAML tags never create objects, and the value of `title: 2019` is a text.
 """
 
 import re
@@ -24,7 +24,7 @@ SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, 
 
 
 class InvalidValue(ValueError):
-    """A value that is not allowed. The message tells what is expected."""
+    """A value that is not allowed. The message says what is expected."""
 
 
 def written(node: yaml.Node) -> str:

@@ -52,7 +52,7 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=WRONG_USAGE) from error
 
     def wait_for_scores(self, service: Service) -> None:
-        """Return when everything has its score and interval. Print the progress whenever it changes."""
+        """Wait until every submission has its score and interval. Print the progress whenever it changes."""
         until, printed = time.monotonic() + SCORING_MAX_SECONDS, ""
         while True:
             rows = uploads.submissions()

@@ -15,7 +15,7 @@ SERVICES = ("DATABASE_URL", "REDIS_URL")
 
 
 class Command(BaseCommand):
-    help = "Run web, worker and sweeper, and Redis unless REDIS_URL is set. Ctrl-C stops all of them."
+    help = "Run the web server, worker and sweeper, and Redis unless REDIS_URL is set. Ctrl-C stops all of them."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -40,5 +40,5 @@ class Command(AuditedCommand):
             raise CommandError("Name the files to restore, or use --all.")
         restored = [name for name in names if quarantine.restore_by(found[name], by=self.person)]
         self.stdout.write(
-            f"{len(restored)} of {len(names)} restored; those without a row return to quarantine after a while"
+            f"{len(restored)} of {len(names)} restored; files that no row refers to return to quarantine after a while"
         )
