@@ -3,8 +3,9 @@
 from evaluator.catalog.flickr30k import GROUNDING, RETRIEVAL
 from evaluator.catalog.forms import Column, Form, Shape
 from evaluator.catalog.objectnet import OBJECTNET
-from evaluator.catalog.open_images import CLASSIFICATION, DETECTION, RELATIONSHIPS, SEGMENTATION
+from evaluator.catalog.open_images import CLASSIFICATION, DETECTION, SEGMENTATION
 from evaluator.catalog.parameter import Parameter
+from evaluator.catalog.relationships import RELATIONSHIPS
 from evaluator.catalog.schema import Limits, Metric, Modules, ReportColumn, ReportTable, Track, TruthFile
 
 _DECLARED = (DETECTION, RELATIONSHIPS, SEGMENTATION, CLASSIFICATION, GROUNDING, RETRIEVAL, OBJECTNET)

@@ -1,50 +1,17 @@
 """Files without a row are quarantined, listed, restored when a row refers to them, and deleted after some days."""
 
-import os
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from django.core.files.base import ContentFile
-from django.core.files.storage import FileSystemStorage, default_storage
-from django.core.management import call_command
-from django.core.management.base import CommandError
 
-from server.challenges.models import Phase
 from server.submissions.models import Submission
 from server.submissions.services import quarantine, sweeping
 from server.submissions.services.sweeping import sweep
 from tests.conftest import Make
+from tests.server.submissions.conftest import Storing, aged
 
-Storing = Callable[..., Path]
 DAY_HOURS = 24.0
-
-
-def aged(path: Path, *, hours: float) -> Path:
-    os.utime(path, (time.time() - hours * 3600,) * 2)
-    return path
-
-
-@pytest.fixture
-def truths(db: None, own_folders: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Use an empty folder of truths, because that of the tests contains leftovers of rolled back tests."""
-    storage = FileSystemStorage(tmp_path / "truths")
-    monkeypatch.setattr(quarantine, "truth_storage", lambda: storage)
-    (tmp_path / "truths").mkdir()
-    return tmp_path / "truths"
-
-
-@pytest.fixture
-def upload(truths: Path) -> Storing:
-    """`upload("stray", hours=2)`: store a file without a row."""
-
-    def store(name: str = "stray", *, hours: float = 25) -> Path:
-        path = Path(default_storage.path(default_storage.save(f"submissions/{name}", ContentFile(b"content"))))
-        return aged(path, hours=hours)
-
-    return store
 
 
 def aside(path: Path) -> Path:
@@ -65,7 +32,7 @@ def test_old_upload_without_a_row_is_moved_and_kept(upload: Storing) -> None:
 
 @pytest.mark.parametrize(("hours", "moved"), [(0.9, 0), (1.1, 1)])
 def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(
-    upload: Storing, monkeypatch: pytest.MonkeyPatch, hours: float, moved: Phase
+    upload: Storing, monkeypatch: pytest.MonkeyPatch, hours: float, moved: int
 ) -> None:
     upload(hours=hours)
     monkeypatch.setattr(sweeping, "database_now", lambda: datetime.now(UTC) + timedelta(hours=12))
@@ -93,7 +60,7 @@ def test_old_upload_with_a_row_is_left_alone(truths: Path, make: Make) -> None:
 
 
 @pytest.mark.parametrize(("hours", "moved"), [(25, 1), (23, 0)])
-def test_old_truth_without_a_row_is_moved(truths: Path, hours: float, moved: Phase) -> None:
+def test_old_truth_without_a_row_is_moved(truths: Path, hours: float, moved: int) -> None:
     (truths / "stray.podium").touch()
     aged(truths / "stray.podium", hours=hours)
     assert sweep().quarantined == moved
@@ -109,7 +76,7 @@ def test_old_truth_with_a_row_is_left_alone(truths: Path, make: Make, field: str
 
 
 @pytest.mark.parametrize(("known", "hours", "moved"), [(False, 25, 1), (False, 23, 0), (True, 25, 0)])
-def test_draws_go_with_their_truth(truths: Path, make: Make, known: list[str], hours: float, moved: Phase) -> None:
+def test_draws_go_with_their_truth(truths: Path, make: Make, known: bool, hours: float, moved: int) -> None:
     truth = make.phase().truth
     if not known:
         truth.delete()
@@ -254,63 +221,3 @@ def test_file_of_a_row_is_never_deleted_from_quarantine(
     days_later(monkeypatch, 100)
     sweep()
     assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"another of the same name")
-
-
-def test_command_lists_what_is_kept_and_until_when(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
-    upload("abc")
-    sweep()
-    call_command("quarantine")
-    out = capsys.readouterr().out
-    assert "submissions/abc" in out
-    assert f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d}" in out
-
-
-def test_command_puts_back_what_is_named(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
-    one, other = upload("one"), upload("other")
-    sweep()
-    call_command("quarantine", "submissions/one", restore=True)
-    assert (one.exists(), other.exists()) == (True, False)
-    assert sweep().quarantined == 0, "it has an hour for its row to be restored"
-
-
-@pytest.mark.parametrize(("names", "more"), [(["submissions/one"], {}), ([], {"all": True}), (["no/such"], {})])
-def test_command_refuses_to_restore_without_being_told(upload: Storing, names: list[str], more: list[str]) -> None:
-    path = upload("one")
-    sweep()
-    with pytest.raises(CommandError, match="are for --restore"):
-        call_command("quarantine", *names, **more)
-    assert not path.exists()
-
-
-def test_command_refuses_names_beside_all(upload: Storing) -> None:
-    path = upload("one")
-    sweep()
-    with pytest.raises(CommandError, match="not both"):
-        call_command("quarantine", "submissions/one", restore=True, all=True)
-    assert not path.exists()
-
-
-def test_command_puts_back_everything(upload: Storing) -> None:
-    paths = [upload(name) for name in ("one", "other")]
-    sweep()
-    call_command("quarantine", restore=True, all=True)
-    assert all(path.exists() for path in paths)
-
-
-def test_command_says_what_it_does_not_find(upload: Storing) -> None:
-    with pytest.raises(CommandError, match="submissions/none is not in quarantine"):
-        call_command("quarantine", "submissions/none", restore=True)
-
-
-def test_command_records_who_put_something_back(upload: Storing, make: Make) -> None:
-    from server.audit.models import Entry
-
-    upload("one")
-    sweep()
-    make.user(username="olga", is_staff=True)
-    call_command("quarantine", "submissions/one", restore=True, acts_for="olga")
-    assert Entry.objects.values_list("actor_name", "action", "subject").last() == (
-        "olga",
-        "file.restored",
-        "file submissions/one",
-    )

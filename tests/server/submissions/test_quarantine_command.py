@@ -1,0 +1,72 @@
+"""`manage.py quarantine` lists and restores what the sweeper put aside."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from server.audit.models import Entry
+from server.submissions.services.sweeping import sweep
+from tests.conftest import Make
+from tests.server.submissions.conftest import Storing
+
+
+def test_command_lists_what_is_kept_and_until_when(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
+    upload("abc")
+    sweep()
+    call_command("quarantine")
+    out = capsys.readouterr().out
+    assert "submissions/abc" in out
+    assert f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d}" in out
+
+
+def test_command_puts_back_what_is_named(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = upload("one"), upload("other")
+    sweep()
+    call_command("quarantine", "submissions/one", restore=True)
+    assert (one.exists(), other.exists()) == (True, False)
+    assert sweep().quarantined == 0, "it has an hour for its row to be restored"
+
+
+@pytest.mark.parametrize(("names", "more"), [(["submissions/one"], {}), ([], {"all": True}), (["no/such"], {})])
+def test_command_refuses_to_restore_without_being_told(
+    upload: Storing, names: list[str], more: dict[str, bool]
+) -> None:
+    path = upload("one")
+    sweep()
+    with pytest.raises(CommandError, match="are for --restore"):
+        call_command("quarantine", *names, **more)
+    assert not path.exists()
+
+
+def test_command_refuses_names_beside_all(upload: Storing) -> None:
+    path = upload("one")
+    sweep()
+    with pytest.raises(CommandError, match="not both"):
+        call_command("quarantine", "submissions/one", restore=True, all=True)
+    assert not path.exists()
+
+
+def test_command_puts_back_everything(upload: Storing) -> None:
+    paths = [upload(name) for name in ("one", "other")]
+    sweep()
+    call_command("quarantine", restore=True, all=True)
+    assert all(path.exists() for path in paths)
+
+
+def test_command_says_what_it_does_not_find(upload: Storing) -> None:
+    with pytest.raises(CommandError, match="submissions/none is not in quarantine"):
+        call_command("quarantine", "submissions/none", restore=True)
+
+
+def test_command_records_who_put_something_back(upload: Storing, make: Make) -> None:
+    upload("one")
+    sweep()
+    make.user(username="olga", is_staff=True)
+    call_command("quarantine", "submissions/one", restore=True, acts_for="olga")
+    assert Entry.objects.values_list("actor_name", "action", "subject").last() == (
+        "olga",
+        "file.restored",
+        "file submissions/one",
+    )
