@@ -121,6 +121,14 @@ def test_an_end_within_a_day_that_is_earlier_than_before_needs_its_name_typed(
     assert Phase.objects.get().closing == SOON
 
 
+@pytest.mark.parametrize("margin", ["1e-300", "0.009", "0", "11"])
+def test_a_margin_that_hides_nothing_is_refused(staff: Any, phase: Any, margin: str) -> None:
+    form = {**PHASE, "feedback": "ladder", "ladder_standard_errors": margin, "confirm": "main"}
+    assert "ladder_standard_errors" in errors(staff, phase, **form)
+    assert Phase.objects.get().feedback == "exact"
+    assert not errors(staff, phase, **{**form, "ladder_standard_errors": "0.01"})
+
+
 @pytest.mark.parametrize("shows", [{}, {"feedback_classes": "on"}])
 def test_feedback_that_shows_more_needs_its_name_typed(staff: Any, phase: Any, shows: dict[str, str]) -> None:
     assert not errors(staff, phase, **{**PHASE, "feedback": "ladder", "ladder_standard_errors": 2})

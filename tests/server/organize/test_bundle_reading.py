@@ -154,6 +154,8 @@ def test_a_mistake_of_the_challenge_is_told_with_its_line(bundle: Any, lines: st
         ("ladder: {standard_errors: 2}", "bad_value", 6),
         ("feedback: {scores: ladder}\n    ladder: {standard_errors: 0}", "bad_value", 7),
         ("feedback: {scores: ladder}\n    ladder: {standard_errors: 11}", "bad_value", 7),
+        ("feedback: {scores: ladder}\n    ladder: {standard_errors: 1e-300}", "bad_value", 7),
+        ("feedback: {scores: ladder}\n    ladder: {standard_errors: 0.009}", "bad_value", 7),
         ("feedback: {scores: ladder}\n    ladder: {margin: 2}", "unknown_key", 7),
         ("split: {public: 0.0}", "bad_value", 6),
         ("feedback: {scores: rounded}", "missing_key", 6),
