@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from evaluator.catalog import TRACKS
+from server.challenges.models import LADDER_MAX
 
 MAX_INTEGER = 2**31 - 1
 INTEGER_RANGES = {
@@ -18,6 +19,8 @@ INTEGER_RANGES = {
     "finals": (1, 100),
     "feedback_decimals": (1, 10),
 }
+# In standard errors. A smaller margin hides nothing: it shows every improvement, like exact feedback.
+LADDER_MARGINS = (0.01, LADDER_MAX)
 
 DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])")
 DOMAINS_CHARACTERS = 1000
@@ -54,6 +57,10 @@ def check_numbers(values: Mapping[str, Any]) -> Iterator[Violation]:
         value = values.get(field)
         if value is not None and not low <= value <= high:
             yield Violation(field, "bad_value", f"{value} is not a whole number from {low} to {high}")
+    margin = values.get("ladder_standard_errors")
+    if margin is not None and not LADDER_MARGINS[0] <= margin <= LADDER_MARGINS[1]:
+        message = f"{margin:g} is not a number from {LADDER_MARGINS[0]:g} to {LADDER_MARGINS[1]:g}"
+        yield Violation("ladder_standard_errors", "bad_value", message)
 
 
 def check_feedback(*, track: str, feedback: str, decimals: int | None, classes: bool) -> Iterator[Violation]:

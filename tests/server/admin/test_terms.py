@@ -35,7 +35,7 @@ def staff(make: Make) -> Client:
     return browser
 
 
-def errors(staff: Client, row: Any, **form: Any) -> dict[str, Any]:
+def errors(staff: Client, row: str, **form: Any) -> dict[str, Any]:
     """Save a row in the admin and return the errors, empty if it was saved."""
     answer = staff.post(reverse(f"admin:challenges_{row._meta.model_name}_change", args=[row.pk]), form)
     return {} if answer.status_code == 302 else dict(answer.context["adminform"].form.errors)
@@ -121,6 +121,14 @@ def test_an_end_within_a_day_that_is_earlier_than_before_needs_its_name_typed(
     assert "phase main would end within 24 hours" in str(errors(staff, row, **form)["confirm"])
     assert not errors(staff, row, **form, confirm=row.slug)
     assert Phase.objects.get().closing == SOON
+
+
+@pytest.mark.parametrize("margin", ["1e-300", "0.009", "0", "11"])
+def test_a_margin_that_hides_nothing_is_refused(staff: Client, phase: Phase, margin: str) -> None:
+    form = {**PHASE, "feedback": "ladder", "ladder_standard_errors": margin, "confirm": "main"}
+    assert "ladder_standard_errors" in errors(staff, phase, **form)
+    assert Phase.objects.get().feedback == "exact"
+    assert not errors(staff, phase, **{**form, "ladder_standard_errors": "0.01"})
 
 
 @pytest.mark.parametrize("shows", [{}, {"feedback_classes": "on"}])

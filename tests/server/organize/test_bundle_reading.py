@@ -1,20 +1,21 @@
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from server.organize.services import bundles
+from tests.server.organize.conftest import BundleFolder
 
 HEAD = "slug: animals\ntitle: Animals\nphases:\n  - slug: main\n    track: openimages-detection\n"
 
 
-def mistakes_of(bundle: Any) -> list[tuple[str, str | None, int | None]]:
+def mistakes_of(bundle: BundleFolder) -> list[tuple[str, str | None, int | None]]:
     with pytest.raises(bundles.InvalidBundle) as caught:
         bundles.read(bundle.path)
     return [(problem.code, problem.file, problem.line) for problem in caught.value.problems]
 
 
-def test_the_least_bundle_has_the_defaults_of_the_contract(bundle: Any) -> None:
+def test_the_least_bundle_has_the_defaults_of_the_contract(bundle: BundleFolder) -> None:
     read = bundles.read(bundle.path)
     phase = read.phases[0]
     assert (read.summary, read.description, read.rules, read.data) == ("", "", "", "")
@@ -28,12 +29,12 @@ def test_the_least_bundle_has_the_defaults_of_the_contract(bundle: Any) -> None:
     assert (phase.baselines, phase.sample, phase.usage) == ((), None, None)
 
 
-def test_a_parameter_may_be_possible_with_another_only(bundle: Any) -> None:
+def test_a_parameter_may_be_possible_with_another_only(bundle: BundleFolder) -> None:
     bundle.sheet(phase="    parameters: {classwise: false, protocol: fiftyone}\n")
     assert bundles.read(bundle.path).phases[0].parameters["classwise"] is False
 
 
-def test_every_key_of_the_contract_is_read(bundle: Any) -> None:
+def test_every_key_of_the_contract_is_read(bundle: BundleFolder) -> None:
     for page in ("description", "rules", "data"):
         bundle.write(f"{page}.md", f"# {page}")
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
@@ -69,23 +70,23 @@ def test_every_key_of_the_contract_is_read(bundle: Any) -> None:
     assert phase.sample is not None
 
 
-def test_attempts_follow_a_larger_quota(bundle: Any) -> None:
+def test_attempts_follow_a_larger_quota(bundle: BundleFolder) -> None:
     bundle.sheet(phase="    quota: {per_day: 50}\n")
     assert bundles.read(bundle.path).phases[0].attempts_per_day == 50
 
 
 @pytest.mark.parametrize("name", ["usage.csv", "usage.csv.gz"])
-def test_usage_beside_the_truth_folder_is_found(bundle: Any, name: str) -> None:
+def test_usage_beside_the_truth_folder_is_found(bundle: BundleFolder, name: str) -> None:
     path = bundle.write(f"phases/main/{name}", "ImageID,Usage\na,Public\nb,Private\n")
     assert bundles.read(bundle.path).phases[0].usage == path
 
 
-def test_a_gzipped_truth_file_stands_for_the_plain_one(bundle: Any) -> None:
+def test_a_gzipped_truth_file_stands_for_the_plain_one(bundle: BundleFolder) -> None:
     (bundle.path / "phases/main/truth/boxes.csv").rename(bundle.path / "phases/main/truth/boxes.csv.gz")
     bundles.read(bundle.path)
 
 
-def test_a_numeric_title_is_a_title(bundle: Any) -> None:
+def test_a_numeric_title_is_a_title(bundle: BundleFolder) -> None:
     bundle.sheet(text=HEAD.replace("title: Animals", "title: 2019"))
     assert bundles.read(bundle.path).title == "2019"
 
@@ -119,7 +120,9 @@ def test_a_numeric_title_is_a_title(bundle: Any) -> None:
         ("<<: {summary: x}", "unknown_key", 3),
     ],
 )
-def test_a_mistake_of_the_challenge_is_told_with_its_line(bundle: Any, lines: str, code: str, line: int) -> None:
+def test_a_mistake_of_the_challenge_is_told_with_its_line(
+    bundle: BundleFolder, lines: str, code: str, line: int
+) -> None:
     bundle.sheet(challenge=f"{lines}\n")
     assert mistakes_of(bundle) == [(code, "challenge.yaml", line)]
 
@@ -154,6 +157,8 @@ def test_a_mistake_of_the_challenge_is_told_with_its_line(bundle: Any, lines: st
         ("ladder: {standard_errors: 2}", "bad_value", 6),
         ("feedback: {scores: ladder}\n    ladder: {standard_errors: 0}", "bad_value", 7),
         ("feedback: {scores: ladder}\n    ladder: {standard_errors: 11}", "bad_value", 7),
+        ("feedback: {scores: ladder}\n    ladder: {standard_errors: 1e-300}", "bad_value", 7),
+        ("feedback: {scores: ladder}\n    ladder: {standard_errors: 0.009}", "bad_value", 7),
         ("feedback: {scores: ladder}\n    ladder: {margin: 2}", "unknown_key", 7),
         ("split: {public: 0.0}", "bad_value", 6),
         ("feedback: {scores: rounded}", "missing_key", 6),
@@ -177,7 +182,7 @@ def test_a_mistake_of_the_challenge_is_told_with_its_line(bundle: Any, lines: st
         ),
     ],
 )
-def test_a_mistake_of_a_phase_is_told_with_its_line(bundle: Any, lines: str, code: str, line: int) -> None:
+def test_a_mistake_of_a_phase_is_told_with_its_line(bundle: BundleFolder, lines: str, code: str, line: int) -> None:
     bundle.sheet(phase=f"    {lines}\n")
     assert mistakes_of(bundle) == [(code, "challenge.yaml", line)]
 
@@ -193,24 +198,26 @@ def test_a_mistake_of_a_phase_is_told_with_its_line(bundle: Any, lines: str, cod
         ("opens_at: 2026-01-01\n    closes_at: 2026-01-31", 9),
     ],
 )
-def test_dates_of_a_phase_outside_its_challenge_are_a_mistake(bundle: Any, lines: str, line: int) -> None:
+def test_dates_of_a_phase_outside_its_challenge_are_a_mistake(bundle: BundleFolder, lines: str, line: int) -> None:
     bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
     assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", line)]
 
 
 @pytest.mark.parametrize("lines", ["opens_at: 2026-02-01", "closes_at: 2026-06-01", "opens_at: 2026-05-31"])
-def test_dates_of_a_phase_inside_its_challenge_are_read(bundle: Any, lines: str) -> None:
+def test_dates_of_a_phase_inside_its_challenge_are_read(bundle: BundleFolder, lines: str) -> None:
     bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
     bundles.read(bundle.path)
 
 
-def test_a_wrong_order_of_the_challenges_dates_is_told_once(bundle: Any) -> None:
+def test_a_wrong_order_of_the_challenges_dates_is_told_once(bundle: BundleFolder) -> None:
     bundle.sheet(challenge="opens_at: 2026-06-01\ncloses_at: 2026-02-01\n")
     assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", 4)]
 
 
 @pytest.mark.parametrize(("most", "codes"), [(9, [("file_too_large", "challenge.yaml", 6)]), (10, [])])
-def test_a_baseline_larger_than_an_upload_is_a_mistake(bundle: Any, settings: Any, most: int, codes: Any) -> None:
+def test_a_baseline_larger_than_an_upload_is_a_mistake(
+    bundle: BundleFolder, settings: Settings, most: int, codes: list[int]
+) -> None:
     settings.UPLOAD_MAX_BYTES = most
     bundle.write("phases/main/baselines/x.csv", b"0123456789")
     bundle.sheet(phase="    baselines: [{name: x, file: baselines/x.csv}]\n")
@@ -245,13 +252,13 @@ def test_a_baseline_larger_than_an_upload_is_a_mistake(bundle: Any, settings: An
     ],
 )
 def test_a_broken_sheet_is_told_with_its_lines(
-    bundle: Any, sheet: str | bytes, expected: list[tuple[str, int | None]]
+    bundle: BundleFolder, sheet: str | bytes, expected: list[tuple[str, int | None]]
 ) -> None:
     bundle.write("challenge.yaml", sheet)
     assert [(code, line) for code, _, line in mistakes_of(bundle)] == expected
 
 
-def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines(bundle: Any) -> None:
+def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines(bundle: BundleFolder) -> None:
     bundle.write("rules.md", b"\xff")
     (bundle.path / "phases/main/truth/boxes.csv").unlink()
     bundle.sheet(challenge="sumary: x\nvisibility: open\n", phase="    finals: none\n    quta: {}\n")
@@ -265,20 +272,20 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines(bundle: Any) 
     ]
 
 
-def test_an_unknown_key_names_the_nearest_allowed_one(bundle: Any) -> None:
+def test_an_unknown_key_names_the_nearest_allowed_one(bundle: BundleFolder) -> None:
     bundle.sheet(challenge="visibilty: public\n")
     with pytest.raises(bundles.InvalidBundle) as caught:
         bundles.read(bundle.path)
     assert "visibility" in caught.value.problems[0].message
 
 
-def test_a_sheet_that_is_not_there_is_a_mistake(bundle: Any) -> None:
+def test_a_sheet_that_is_not_there_is_a_mistake(bundle: BundleFolder) -> None:
     (bundle.path / "challenge.yaml").unlink()
     assert mistakes_of(bundle) == [("missing_file", "challenge.yaml", None)]
 
 
 @pytest.mark.parametrize("missing", ["boxes.csv", "image_labels.csv"])
-def test_a_missing_truth_file_is_a_fault_of_the_truth(bundle: Any, missing: str) -> None:
+def test_a_missing_truth_file_is_a_fault_of_the_truth(bundle: BundleFolder, missing: str) -> None:
     (bundle.path / "phases/main/truth" / missing).unlink()
     with pytest.raises(bundles.InvalidBundle) as caught:
         bundles.read(bundle.path)
@@ -286,13 +293,13 @@ def test_a_missing_truth_file_is_a_fault_of_the_truth(bundle: Any, missing: str)
     assert [problem.file for problem in caught.value.problems] == [f"phases/main/truth/{missing}"]
 
 
-def test_usage_and_split_exclude_each_other(bundle: Any) -> None:
+def test_usage_and_split_exclude_each_other(bundle: BundleFolder) -> None:
     bundle.write("phases/main/usage.csv", "ImageID,Usage\n")
     bundle.sheet(phase="    split: {public: 0.5, seed: 1}\n")
     assert mistakes_of(bundle) == [("split_and_usage", "challenge.yaml", 6)]
 
 
-def test_two_usage_files_are_a_mistake(bundle: Any) -> None:
+def test_two_usage_files_are_a_mistake(bundle: BundleFolder) -> None:
     bundle.write("phases/main/usage.csv", "ImageID,Usage\n")
     bundle.write("phases/main/truth/usage.csv", "ImageID,Usage\n")
     assert mistakes_of(bundle) == [("two_usages", "challenge.yaml", 4)]

@@ -4,9 +4,12 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from server.audit import services as audit
 from server.challenges.models import Challenge, Phase, Team
 from server.errors import Refused
 from server.organize.services.bundles import InvalidBundle
+from server.organize.services.consent import Consent
+from server.submissions.models import Submission
 from server.submissions.services import intake
 from tests.conftest import InlineQueue, Make
 from tests.server.organize.conftest import BundleFolder
@@ -45,6 +48,77 @@ def test_a_new_truth_scores_the_baselines_anew(bundle: BundleFolder, run: Import
     bundle.write("phases/main/truth/images.csv", "ImageID\na\nb\n")
     run()
     assert Phase.objects.get().submissions.get() != first
+
+
+@pytest.fixture
+def imported(bundle: BundleFolder, run: Import) -> Team:
+    """Import a baseline and return its team."""
+    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
+    bundle.sheet(phase=BASELINE)
+    run()
+    return Team.objects.get()
+
+
+def entries() -> list[tuple[str, str]]:
+    """Return phase and baseline of each submission."""
+    return sorted(Submission.objects.values_list("phase__slug", "team__name"))
+
+
+@pytest.mark.parametrize("name", ["Middle", "CENTER"])
+def test_a_renamed_baseline_stays_one_entry(bundle: BundleFolder, run: Import, imported: Team, name: str) -> None:
+    bundle.sheet(phase=BASELINE.replace("Center", name))
+    assert run() == [f"baseline Center: renamed to {name}"]
+    assert Team.objects.get() == imported
+    assert entries() == [("main", name)]
+    assert run() == ["nothing changed"]
+
+
+def test_a_baseline_that_is_renamed_in_one_of_two_phases_stays_one_entry_in_each(
+    bundle: BundleFolder, run: Import, imported: Team
+) -> None:
+    for name in ("boxes.csv", "image_labels.csv"):
+        bundle.write(f"phases/other/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
+    bundle.write("phases/other/baselines/center.csv", "ImageId,PredictionString\n")
+    other = "  - slug: other\n    track: openimages-detection\n"
+    bundle.sheet(phase=BASELINE + other + BASELINE)
+    run()
+    bundle.sheet(phase=BASELINE + other + BASELINE.replace("Center", "Middle"))
+    assert "phase other: baseline Center is Middle now" in run()
+    assert entries() == [("main", "Center"), ("other", "Middle")]
+
+
+def test_another_name_with_another_file_is_another_baseline(bundle: BundleFolder, run: Import, imported: Team) -> None:
+    bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\na,\n")
+    bundle.sheet(phase=BASELINE.replace("Center", "Middle"))
+    assert "phase main: baseline Center stays on the leaderboard though the bundle lacks it" in run()
+    assert entries() == [("main", "Center"), ("main", "Middle")]
+
+
+def test_a_file_that_takes_the_name_of_another_baseline_is_not_submitted_twice(
+    bundle: BundleFolder, run: Import, imported: Team
+) -> None:
+    bundle.write("phases/main/baselines/corner.csv", "ImageId,PredictionString\na,\n")
+    both = BASELINE.replace("]", ", {name: Corner, file: baselines/corner.csv}]")
+    bundle.sheet(phase=both)
+    run()
+    bundle.sheet(phase=BASELINE.replace("Center", "Corner"))
+    run()
+    assert entries() == [("main", "Corner"), ("main", "Corner")]
+
+
+def test_a_baseline_that_was_renamed_on_the_server_keeps_its_name_without_force(
+    bundle: BundleFolder, run: Import, imported: Team
+) -> None:
+    Team.objects.update(name="Middle")
+    audit.record(actor=None, action="team.changed", subject=f"team {imported.pk}", detail={"fields": ["name"]})
+    with pytest.raises(InvalidBundle) as caught:
+        run()
+    (problem,) = caught.value.problems
+    assert problem.code == "would_undo_edit"
+    assert "baseline Middle: name was edited on the server; it would change from Middle to Center" in problem.message
+    assert entries() == [("main", "Middle")]
+    run(consent=Consent(force=True))
+    assert entries() == [("main", "Center")]
 
 
 def test_a_baseline_named_like_a_team_is_a_mistake(make: Make, bundle: BundleFolder, run: Import) -> None:

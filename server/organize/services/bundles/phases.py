@@ -7,8 +7,7 @@ from django.conf import settings
 
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidParameters
-from server.challenges.models import LADDER_MAX
-from server.challenges.validation import INTEGER_RANGES, check_feedback
+from server.challenges.validation import INTEGER_RANGES, LADDER_MARGINS, check_feedback
 from server.organize.services.bundles.declared import Baseline, BundlePhase
 from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.bundles.section import Section
@@ -136,7 +135,7 @@ def _read_ladder(phase: Section, scores: str) -> float | None:
     if phase.has("ladder") and scores != "ladder":
         phase.wrong("ladder", "bad_value", "is only allowed with `feedback: {scores: ladder}`; remove it")
     with phase.section("ladder") as section:
-        return section.take("standard_errors", number(above=0, most=LADDER_MAX), None)
+        return section.take("standard_errors", number(*LADDER_MARGINS), None)
 
 
 def _read_baselines(parent: Section, home: Path, *, phase: str) -> tuple[Baseline, ...]:

@@ -70,11 +70,11 @@ def share(node: yaml.Node) -> float:
     return float(value)
 
 
-def number(*, above: float, most: float) -> Callable[[yaml.Node], float]:
+def number(least: float, most: float) -> Callable[[yaml.Node], float]:
     def convert(node: yaml.Node) -> float:
         value = written(node)
-        if not NUMBER.fullmatch(value) or not above < float(value) <= most:
-            raise InvalidValue(f"{value!r} is not a number above {above:g} and up to {most:g}")
+        if not NUMBER.fullmatch(value) or not least <= float(value) <= most:
+            raise InvalidValue(f"{value!r} is not a number from {least:g} to {most:g}")
         return float(value)
 
     return convert
