@@ -26,6 +26,7 @@ title: Flows
 phases:
   - {slug: main, title: Main, track: openimages-detection, split: {public: 0.5}}
 """
+SALT = "0123456789abcdef" * 2  # with a random one no image is public in one of 4,096 runs, and the import is refused
 FILE = "made/submissions/quality-0.60.csv"
 
 
@@ -34,6 +35,7 @@ def phase(tmp_path: Path, make: Any) -> Phase:
     synthesize("openimages-detection", tmp_path / "made", images=12, qualities=(0.6,))
     (tmp_path / "phases" / "main").mkdir(parents=True)
     (tmp_path / "made" / "truth").rename(tmp_path / "phases" / "main" / "truth")
+    (tmp_path / "phases" / "main" / "truth" / "salt.txt").write_text(f"{SALT}\n")
     (tmp_path / "challenge.yaml").write_text(SHEET)
     import_bundle(path=tmp_path, by=None)
     return Phase.objects.get()
