@@ -1,5 +1,6 @@
 """Limits how many of a worker's processes score a large file at once, so that one process is left for small files."""
 
+import atexit
 import fcntl
 from contextlib import suppress
 from tempfile import TemporaryFile
@@ -11,6 +12,7 @@ from django.conf import settings
 # Each byte is a slot, locked by one process. Celery imports this module before it forks the pool, so all processes of
 # one worker share the file. The kernel releases the lock of a process that ends for any reason.
 LOCKS = TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the process lives
+atexit.register(LOCKS.close)
 
 
 class LargeFileSlot:

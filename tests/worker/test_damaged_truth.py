@@ -28,6 +28,7 @@ title: Flows
 phases:
   - {slug: main, title: Main, track: openimages-detection, split: {public: 0.5}}
 """
+SALT = "0123456789abcdef" * 2  # with a random one no image is public in one of 4,096 runs, and the import is refused
 FILE = "made/submissions/quality-0.60.csv"
 
 
@@ -36,6 +37,7 @@ def phase(tmp_path: Path, make: Make) -> Phase:
     synthesize("openimages-detection", tmp_path / "made", images=12, qualities=(0.6,))
     (tmp_path / "phases" / "main").mkdir(parents=True)
     (tmp_path / "made" / "truth").rename(tmp_path / "phases" / "main" / "truth")
+    (tmp_path / "phases" / "main" / "truth" / "salt.txt").write_text(f"{SALT}\n")
     (tmp_path / "challenge.yaml").write_text(SHEET)
     import_bundle(path=tmp_path, by=None)
     return Phase.objects.get()
@@ -75,7 +77,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue")
 
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.9])
 def test_a_flipped_bit_is_repaired_and_the_submission_scored_in_the_same_go(
-    phase: Phase, submit: Callable[[], Submission], part
+    phase: Phase, submit: Callable[[], Submission], part: Part
 ) -> None:
     expected = scores(evaluated(submit()))
     path = prepared_file(phase)

@@ -51,6 +51,12 @@ def test_worker_for_small_files_only_takes_no_large_one() -> None:
     assert slots(0) == "0 0 0\n"
 
 
+def test_file_of_the_slots_is_closed_when_its_process_ends() -> None:
+    words = [sys.executable, "-W", "always::ResourceWarning", "-c", "import worker.large_files"]
+    ended = subprocess.run(words, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True)
+    assert ended.stderr == ""
+
+
 def test_slot_can_be_released_before_the_end() -> None:
     with LargeFileSlot() as slot:
         assert slot.is_held
