@@ -23,6 +23,7 @@ from evaluator.kernels.reading import (
 from evaluator.kernels.relationships.state import STATE, UNKNOWN_RELATIONS
 
 UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # What annotators verified about a label in an image.
+NO_KEY = np.int64(-1)  # no triplet has this key
 
 
 @inlined
@@ -119,12 +120,14 @@ def claim(state, target, entry, confidence, overlap, coordinates):
 
 
 @subroutine
-def _match(truth, state, threshold, entry, at, confidence, coordinates):
-    """Claim the triplet and the phrase that a pair overlaps most, among those with the key of the triplet ``at``."""
+def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
+    """Claim the triplet and the phrase that a pair overlaps most: of ``begin`` and the next triplets with this key."""
     first, second = _as_float32(coordinates, 0), _as_float32(coordinates, 4)
-    around, key = _enclosing(first, second), truth.triplets[at]
-    best, highest, best_phrase, highest_phrase = at, 0.0, at, 0.0
-    while at < len(truth.triplets) and truth.triplets[at] == key:
+    around = _enclosing(first, second)
+    best, highest, best_phrase, highest_phrase, stop = begin, 0.0, begin, 0.0, begin + 1
+    while stop < len(truth.triplets) and truth.triplets[stop] == key:
+        stop += 1
+    for at in range(begin, stop):
         one, two = _coordinates_of(truth.first, at), _coordinates_of(truth.second, at)
         overlap = min(_overlap(first, one), _overlap(second, two))
         if overlap > highest:
@@ -132,7 +135,6 @@ def _match(truth, state, threshold, entry, at, confidence, coordinates):
         overlap = _overlap(around, _enclosing(one, two))
         if overlap > highest_phrase:
             best_phrase, highest_phrase = at, overlap
-        at += 1
     if highest >= threshold:
         claim(state, best, entry, confidence, highest, coordinates)
     if highest_phrase >= threshold:
@@ -191,11 +193,13 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     state.relations[entry] = relation if relation >= 0 else kinds
     if not is_scored or truth.usage[image] == IGNORED:
         state.relations[entry] += kinds + 1
-    if is_scored and relation >= 0:
-        key = ((image * known + one) * known + two) * (kinds + 1) + relation
-        at = _first_triplet(truth, image, key)
-        if at < len(truth.triplets) and truth.triplets[at] == key:
-            _match(truth, state, threshold, entry, at, confidence, coordinates)
+    key = ((image * known + one) * known + two) * (kinds + 1) + relation if is_scored and relation >= 0 else NO_KEY
+    at = _first_triplet(truth, image, key)
+    if at < len(truth.triplets) and truth.triplets[at] == key:
+        _match(truth, state, threshold, entry, at, key, confidence, coordinates)
+    elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
+        # Compared with another triplet, and claims nothing: time would otherwise reveal which triplets there are.
+        _match(truth, state, np.inf, entry, 0, NO_KEY, confidence, coordinates)
     return DONE
 
 

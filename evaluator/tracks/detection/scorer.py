@@ -82,7 +82,7 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
     threshold, keys = parameters.iou_threshold, detections.keys(truth)
     objects, overlaps = best_objects(
         keys,
-        truth.object_keys,
+        truth.object_keys if len(keys) else keys,  # This saves reading the array of the truth.
         lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
     )
     targets = np.where(overlaps >= threshold, objects, -1)

@@ -12,7 +12,8 @@ from evaluator.catalog import GROUNDING
 from evaluator.files.source import Source
 from evaluator.metrics.bootstrap import Numbers
 from evaluator.metrics.boxes import intersection_over_union
-from evaluator.metrics.matching import best_objects
+from evaluator.metrics.matching import best_objects, highest_overlaps
+from evaluator.metrics.resampling import crowded_images
 from evaluator.report import ClassRow, SplitReport, finite
 from evaluator.request import Progress
 from evaluator.tracks.grounding.reader import XYXY, RankedBoxes, read_boxes
@@ -28,9 +29,16 @@ DEPTHS = {"recall@1": 1, "recall@5": 5, "recall@10": 10, "upper_bound": NEVER}
 def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: GroundingParameters) -> NDArray[np.int64]:
     """Return the rank of the first box that finds each phrase, from 0, or NEVER; shape (phrases,)."""
     owners, boxes = truth.targets(parameters.box_rule)
-    _, overlap = best_objects(
-        ranked.phrases, owners, lambda ours, theirs: intersection_over_union(ranked.boxes[ours], boxes[theirs])
+    crowded = crowded_images(np.bincount(ranked.phrases, minlength=len(truth.phrase_images)))[ranked.phrases]
+    few, many = np.flatnonzero(~crowded), np.flatnonzero(crowded)
+    overlap = np.empty(len(crowded))
+    _, overlap[few] = best_objects(
+        ranked.phrases[few],
+        owners,
+        lambda ours, theirs: intersection_over_union(ranked.boxes[few[ours]], boxes[theirs]),
     )
+    # This takes more time for a phrase, and less for a box of the truth: time would reveal how many boxes a phrase has.
+    overlap[many] = highest_overlaps(ranked.phrases[many], ranked.boxes[many], owners, boxes)
     hits = overlap >= parameters.iou_threshold
     ranks = np.full(len(truth.phrase_images), NEVER)
     np.minimum.at(ranks, ranked.phrases[hits], ranked.ranks[hits])
