@@ -176,7 +176,7 @@ def phase(make: Make, request: pytest.FixtureRequest) -> Phase:
 
 @pytest.fixture
 def member(make: Make, client: Client, request: pytest.FixtureRequest) -> User:
-    """Create the user whom `client` is signed in as; `@pytest.mark.member(username="ada")` sets fields."""
+    """Create the user whom `client` is logged in as; `@pytest.mark.member(username="ada")` sets fields."""
     user = make.user(**marked(request, "member"))
     client.force_login(user)
     return user

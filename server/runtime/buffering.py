@@ -37,7 +37,7 @@ TIMEOUT_SECONDS = 20.0
 # the response if the connection were closed at once.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# Who holds what would take longer than this at its present pace gives way where a room is short.
+# If space is short, a connection is closed whose stored bytes would take longer than this at its present pace.
 HOARDING_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -262,7 +262,7 @@ class BufferingWorker(ThreadWorker):
         self.newcomers, self.lacks_descriptors = [], False
 
     def drop_hoarder(self) -> None:
-        """Drop who holds most of a room for its pace, if somebody found too little room in it."""
+        """Close the connection whose stored bytes take longest at its pace, if another one found too little space."""
         if not (self.incoming.was_short or self.outgoing.was_short):
             return
         self.incoming.was_short = self.outgoing.was_short = False

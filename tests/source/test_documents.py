@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.source.tree import ROOT, tracked
+from tests.source.tree import ROOT, files
 
-DOCUMENTS = [path for path in tracked("*.md") if path.name in ("README.md", "CONTRIBUTING.md")]
+DOCUMENTS = [path for path in files("*.md") if path.name in ("README.md", "CONTRIBUTING.md")]
 FILE = re.compile(r"(?<![\w/<.])([\w.-]+(?:/[\w.-]+)*\.(?:py|html|js|css|md))\b(?::(\w+(?:\.\w+)?))?")
 # Files of an example, and of the folder that Podium keeps its state in.
 EXAMPLES = {"evaluator/tracks/digits.py"}
 
 
 def every_path() -> set[str]:
-    return {str(path) for path in tracked("*")}
+    return {str(path) for path in files("*")}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
@@ -40,7 +40,7 @@ def defines(path: str, function: str) -> bool:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
 def test_commands_that_a_document_names_exist(document: Path) -> None:
     text = (ROOT / document).read_text()
-    commands = {path.stem for path in tracked("server/*/management/commands/*.py")}
+    commands = {path.stem for path in files("server/*/management/commands/*.py")}
     commands |= {"check", "createsuperuser", "makemigrations", "migrate"}
     assert set(re.findall(r"manage\.py (\w+)", text)) <= commands
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
