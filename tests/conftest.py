@@ -131,7 +131,7 @@ class InlineQueue:
         self.sent: list[UUID] = []
         self.sent_later: list[int] = []
 
-    def enqueue(self, kind: type[Submission] | type[Rerun], key: Any) -> None:
+    def enqueue(self, kind: type[Submission] | type[Rerun], key: str) -> None:
         (self.sent if kind is Submission else self.sent_later).append(key)
 
     def work(self) -> None:
@@ -175,7 +175,7 @@ def phase(make: Make, request: pytest.FixtureRequest) -> Phase:
 
 @pytest.fixture
 def member(make: Make, client: Client, request: pytest.FixtureRequest) -> User:
-    """Create the user whom `client` is signed in as; `@pytest.mark.member(username="ada")` sets fields."""
+    """Create the user whom `client` is logged in as; `@pytest.mark.member(username="ada")` sets fields."""
     user = make.user(**marked(request, "member"))
     client.force_login(user)
     return user

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from tests.source.tree import ROOT, functions, lines_of, tracked, tree_of
+from tests.source.tree import ROOT, files, functions, lines_of, tree_of
 
 SHORT_LINES = 15
 SHORT_FILES_LIMIT = 10
@@ -15,19 +15,19 @@ LEASES = "server/submissions/services/leases.py"
 
 
 def server_files() -> list[Path]:
-    return [path for path in tracked("server/*.py", "worker/*.py") if "migrations" not in path.parts]
+    return [path for path in files("server/*.py", "worker/*.py") if "migrations" not in path.parts]
 
 
 def test_at_most_ten_files_are_very_short() -> None:
     """Package markers, migrations and templates do not count: a template may be one element of several pages."""
-    counted = [path for path in tracked("*.py", "*.js", "*.css") if "migrations" not in path.parts]
+    counted = [path for path in files("*.py", "*.js", "*.css") if "migrations" not in path.parts]
     short = [path for path in counted if path.name != "__init__.py" and lines_of(path) < SHORT_LINES]
     assert len(short) <= SHORT_FILES_LIMIT, short
 
 
 def test_folders_of_tracks_and_kernels_have_at_most_twelve_entries() -> None:
     entries: dict[Path, set[str]] = {}
-    for path in tracked("evaluator/tracks", "evaluator/kernels"):
+    for path in files("evaluator/tracks/*", "evaluator/kernels/*"):
         for child in (path, *path.parents):
             if len(child.parts) > 2:
                 entries.setdefault(child.parent, set()).add(child.name)
@@ -61,7 +61,7 @@ def test_accesses_by_key_are_found() -> None:
 
 
 def test_a_truth_is_read_by_its_members_outside_its_class() -> None:
-    found = {str(path): accesses_by_key(tree_of(path)) for path in tracked("evaluator/*.py", "worker/*.py")}
+    found = {str(path): accesses_by_key(tree_of(path)) for path in files("evaluator/*.py", "worker/*.py")}
     assert {path: keys for path, keys in found.items() if keys} == {}
 
 

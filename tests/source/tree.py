@@ -1,21 +1,30 @@
-"""The tracked files of the project, and their syntax trees."""
+"""The files of the project, and their syntax trees."""
 
 import ast
-import subprocess
+import os
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+GENERATED = {"build", "node_modules", "podium.egg-info", "var", "__pycache__"}
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @cache
-def tracked(*patterns: str) -> tuple[Path, ...]:
-    """Return the files that Git tracks and that exist, relative to the root, by their patterns."""
-    found = subprocess.run(["git", "ls-files", "-z", "--", *patterns], cwd=ROOT, capture_output=True, check=True)
-    names = found.stdout.decode().split("\0")
-    return tuple(Path(name) for name in names if name and (ROOT / name).is_file())
+def every_file() -> tuple[Path, ...]:
+    """Return the files of the project relative to its root, without what is installed, built or cached."""
+    found = []
+    for folder, inner, names in os.walk(ROOT):
+        inner[:] = [name for name in inner if name not in GENERATED and not name.startswith(".")]
+        found += [Path(folder, name).relative_to(ROOT) for name in names]
+    return tuple(sorted(found))
+
+
+def files(*patterns: str) -> list[Path]:
+    """Return the files that match one of the patterns; `*` matches any characters, slashes too."""
+    return [path for path in every_file() if any(fnmatch(path.as_posix(), pattern) for pattern in patterns)]
 
 
 def lines_of(path: Path) -> int:
@@ -29,7 +38,7 @@ def tree_of(path: Path) -> ast.Module:
 
 def functions(folder: str) -> Iterator[tuple[Path, FunctionNode]]:
     """Yield every function and method below a folder, nested ones too."""
-    for path in tracked(f"{folder}/*.py"):
+    for path in files(f"{folder}/*.py"):
         for node in ast.walk(tree_of(path)):
             if isinstance(node, FunctionNode):
                 yield path, node

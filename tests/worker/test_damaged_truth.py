@@ -77,7 +77,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue")
 
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.9])
 def test_a_flipped_bit_is_repaired_and_the_submission_scored_in_the_same_go(
-    phase: Phase, submit: Callable[[], Submission], part: Part
+    phase: Phase, submit: Callable[[], Submission], part: float
 ) -> None:
     expected = scores(evaluated(submit()))
     path = prepared_file(phase)
