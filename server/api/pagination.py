@@ -8,6 +8,8 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from server.leaderboards.ties import PAGE_ROWS
+
 
 class Pages(PageNumberPagination):
     page_size = 50
@@ -33,7 +35,7 @@ def list_response(rows: QuerySet[Any], request: Request, serialize: Callable[[An
 class BoardPages(Pages):
     """Pages of a leaderboard; the fields of the whole leaderboard come first."""
 
-    page_size = 100
+    page_size = PAGE_ROWS
 
     def board_response(self, board: dict[str, Any], results: Any) -> Response:
         listing = self.get_paginated_response(results).data

@@ -50,8 +50,8 @@ class BoardRow:
     baseline: bool
     submission_id: UUID
     evaluation_id: int
-    tied: bool | None = None  # with the next team above; None: unknown, or not computed (see `ties`)
-    joined: bool = False  # whether the bracket of a tie connects it to the row above
+    tied: bool | None = None  # whether it is in the tie group of the team above; None: not tested (see `ties`)
+    joined: bool = False  # whether the line of a tie group connects it to the row above
 
 
 @dataclass(frozen=True, slots=True)

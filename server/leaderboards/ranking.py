@@ -1,10 +1,13 @@
 """Ranks teams: pure functions that are called whenever a leaderboard is read. No rank is stored."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from typing import TypeVar
 from uuid import UUID
+
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +94,20 @@ def _public_order(candidate: Candidate) -> tuple[bool, float, datetime, UUID]:
     """Return a sort key: best public score first, missing scores last, then the earliest."""
     known = candidate.public_score is not None
     return (not known, -(candidate.public_score or 0.0), candidate.submitted_at, candidate.submission_id)
+
+
+def in_tie_groups(entries: Sequence[Entry], are_tied: Callable[[Entry, Entry], bool | None]) -> list[bool | None]:
+    """Return for each entry whether it belongs to the tie group of the entry before it.
+
+    A group ends at the first entry that differs from the first entry of the group, which `are_tied` tells. So any entry
+    of a group is tied with its first one. Where `are_tied` does not know (None), the group ends as well.
+
+    >>> in_tie_groups([0.9, 0.8, 0.7, 0.6], lambda first, other: first - other < 0.15)
+    [False, True, False, True]
+    """
+    joined: list[bool | None] = []
+    first = 0
+    for index, entry in enumerate(entries):
+        joined.append(are_tied(entries[first], entry) if index else False)
+        first = first if joined[-1] else index
+    return joined

@@ -1,51 +1,54 @@
-"""Finds ties between neighbours on a leaderboard by a paired test on the bootstrap replicates."""
+"""Finds tie groups on a leaderboard by a paired test on the bootstrap replicates."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import floor, isnan
 from operator import sub
 
 from evaluator.digits import Interval
 from server.leaderboards.queries import Board, BoardRow
+from server.leaderboards.ranking import in_tie_groups
 from server.submissions.feedback import ScoreAccess
 from server.submissions.models import Replicates
 
 TAIL = 0.025  # outside each end of a 95% interval
+PAGE_ROWS = 100  # rows on a page of a leaderboard; its tie groups begin anew on each page
 
 Vector = tuple[int, Sequence[float]]  # the seed of the draws, and the headline on each draw
 
 
 def with_ties(board: Board, start: int, stop: int) -> list[BoardRow]:
-    """Return the rows from `start` to before `stop`, each with whether its team is tied with the next team above.
+    """Return the rows from `start` to before `stop`, each with whether it belongs to the tie group of the team above.
 
-    This takes one query for any number of rows. Baselines are skipped, because they have no rank. Under ladder
-    feedback no teams are compared. `tied` is None where replicates of equal draws are missing.
+    Groups begin anew with every page of a leaderboard, so a row needs only the rows of its page. This takes one query
+    for any number of rows. Baselines are skipped, because they have no rank. Under ladder feedback no teams are
+    compared. `tied` is None where replicates of equal draws are missing.
     """
     if board.access.ladder:
         return board.rows[start:stop]
     start = max(start, 0)
-    teams = [index for index, row in enumerate(board.rows) if not row.baseline]
-    first = max((index for index in teams if index < start), default=start)
-    last = min((index for index in teams if index >= stop - 1), default=stop)
-    compared = tied_teams(board, board.rows[first : last + 1])
+    first = start - start % PAGE_ROWS
+    teams = (index for index in range(max(stop - 1, 0), len(board.rows)) if not board.rows[index].baseline)
+    last = next(teams, stop)  # the team that decides whether baselines before it are joined
+    rows = board.rows[first : last + 1]
+    vectors = vectors_of((row.evaluation_id for row in rows if not row.baseline), split=board.split)
+    pages = (rows[begin : begin + PAGE_ROWS] for begin in range(0, len(rows), PAGE_ROWS))
+    compared = [row for page in pages for row in in_groups(page, vectors, board.access)]
     return through_baselines(compared)[start - first : stop - first]
 
 
-def tied_teams(board: Board, rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """Return consecutive rows with `tied` set: whether a team is tied with the team before it. The first one is not."""
-    vectors = vectors_of((row.evaluation_id for row in rows if not row.baseline), split=board.split)
-    compared: list[BoardRow] = []
-    above: BoardRow | None = None
-    for row in rows:
-        if not row.baseline:
-            pair = (vectors.get(one.evaluation_id) for one in (above, row) if one)
-            row, above = replace(row, tied=are_tied(*pair, access=board.access) if above else False), row
-        compared.append(row)
-    return compared
+def in_groups(page: Sequence[BoardRow], vectors: Mapping[int, Vector], access: ScoreAccess) -> list[BoardRow]:
+    """Return the rows of a page with `tied` set on those of teams."""
+
+    def tied(first: BoardRow, row: BoardRow) -> bool | None:
+        return are_tied(vectors.get(first.evaluation_id), vectors.get(row.evaluation_id), access=access)
+
+    found = iter(in_tie_groups([row for row in page if not row.baseline], tied))
+    return [row if row.baseline else replace(row, tied=next(found)) for row in page]
 
 
 def through_baselines(rows: Iterable[BoardRow]) -> list[BoardRow]:
-    """Set `joined`, so that the bracket of a tie is drawn through baselines between its two teams."""
+    """Set `joined`, so that the line of a tie group is drawn through the baselines between its teams."""
     joined: list[BoardRow] = []
     is_joined = False
     for row in reversed(list(rows)):

@@ -6,12 +6,14 @@ between images, and in how much of that they have in common.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from evaluator.draws import Draws
 from evaluator.metrics.bootstrap import Numbers, paired_interval
 from evaluator.metrics.rank_intervals import top_rank_intervals
+from server.leaderboards.ranking import in_tie_groups
 
 SEED = 20261121
 IMAGES = 500
@@ -117,11 +119,11 @@ def findings(board: Board, top: int = 100) -> Findings:
 
 def has_false_split(board: Board, top: int) -> bool:
     """Tell whether a tie group of the leaderboard ends at a row that is equally good as the first row of the group."""
-    first = 0
-    for row in range(1, min(top, len(board.scores))):
+
+    def are_tied(first: int, row: int) -> bool:
         low, high = paired_interval(board.replicates[first] - board.replicates[row]) or (0.0, 0.0)
-        if not low <= 0 <= high:
-            if board.truths[first] == board.truths[row]:
-                return True
-            first = row
-    return False
+        return low <= 0 <= high
+
+    joined = in_tie_groups(range(min(top, len(board.scores))), are_tied)
+    begins = [row for row, is_joined in enumerate(joined) if not is_joined]
+    return any(board.truths[first] == board.truths[end] for first, end in pairwise(begins))

@@ -32,7 +32,10 @@ class RowSerializer(serializers.Serializer[Any]):
     baseline = serializers.BooleanField()
     tied = serializers.BooleanField(
         allow_null=True,
-        help_text="whether the team above is not significantly better in a paired bootstrap test; null if not tested",
+        help_text=(
+            "whether the entry belongs to the tie group of the team above: the first team of the group, which begins "
+            "on the same page, is not significantly better in a paired bootstrap test; null if not tested"
+        ),
     )
 
 

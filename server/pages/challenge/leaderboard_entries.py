@@ -19,16 +19,16 @@ class ShownEntry:
 
 
 def shown_entry(row: BoardRow, track: Track, *, team_id: int | None, compared: bool, link: str = "") -> ShownEntry:
-    """Return an entry to show. `compared`: whether neighbouring entries of this leaderboard are tested for ties."""
+    """Return an entry to show. `compared`: whether entries of this leaderboard are tested for ties."""
     untested = compared and row.tied is None and not row.baseline
     mine = row.team_id == team_id and not row.baseline
     bracket = "tied" if row.joined else "untested" if untested else ""
-    note = "not compared with the team above yet" if untested else ""
+    note = "not compared yet" if untested else ""
     return ShownEntry(
         row=row,
         classes=" ".join(filter(None, ("baseline" if row.baseline else "mine" if mine else "", bracket))),
         tag="baseline" if row.baseline else "you" if mine else "",
-        note="not significantly different from the team above" if row.tied else note,
+        note="not significantly different from the first team of its group" if row.tied else note,
         metrics=[(metric, row.scores.get(metric.name)) for metric in track.board_metrics],
         link=link,
     )

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from server.leaderboards import queries
 from server.leaderboards.export import as_csv, csv_name
 from server.leaderboards.queries import Board
-from server.leaderboards.ties import with_ties
+from server.leaderboards.ties import PAGE_ROWS, with_ties
 from server.pages.challenge.leaderboard_entries import ShownEntry, shown_entry
 from server.pages.challenge.splits import SPLIT_TITLES, SplitLink, split_links
 from server.pages.challenge_context import ChallengeContext, find_context
@@ -22,8 +22,6 @@ from server.pages.formatting.svg import common_range
 from server.pages.forms import LeaderboardForm
 from server.submissions import feedback
 from server.submissions.models import Score
-
-PER_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     query = parse_query(request, current)
     sight = feedback.score_access(phase, viewer=request.user, now=current.now)
     board = queries.board(phase, split=query.split, at=query.at, viewer=request.user)
-    pages: Page[Any] = Paginator(board.rows, PER_PAGE).get_page(query.page)
+    pages: Page[Any] = Paginator(board.rows, PAGE_ROWS).get_page(query.page)
     rows = with_ties(board, pages.start_index() - 1, pages.end_index())
     intervals = common_range(row.interval for row in rows if not row.baseline)
     compared = intervals is not None and not sight.ladder
@@ -99,7 +97,7 @@ def pinned_entry(
     """Return the entry of the viewer's team with a link to its page, if it is not on this page."""
     team_id = current.team.pk if current.team else None
     index = board.index_of(team_id)
-    page = None if index is None else index // PER_PAGE + 1
+    page = None if index is None else index // PAGE_ROWS + 1
     if index is None or page == pages.number:
         return None
     track, link = current.required_phase().declared_track, f"{query.query_string()}&page={page}"
