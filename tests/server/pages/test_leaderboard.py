@@ -67,6 +67,38 @@ def test_baselines_do_not_widen_the_range(phase: Any, make: Any, scored: Any) ->
     assert visit().all("rect", class_="band", x="0.0%", width="100.0%")
 
 
+def bands(page: Page) -> list[tuple[float, float]]:
+    """Return where the band of each interval begins, and its width, in percent of the axis."""
+    found = page.all("rect", class_="band")
+    return [(float(band["x"].rstrip("%")), float(band["width"].rstrip("%"))) for band in found]
+
+
+@pytest.mark.parametrize("rows", [4, 8, 100])
+def test_a_row_far_away_does_not_squeeze_the_intervals_of_the_others(rows: int, phase: Any, scored: Any) -> None:
+    """It is cut, and an arrow points to it."""
+    for number in range(rows - 1):
+        scored(phase, 0.6 + number / 10_000, interval=(0.59, 0.62))
+    assert not visit().context["has_cut"]
+    scored(phase, 0.0, interval=(0.0, 0.0))
+    page = visit()
+    *others, last = bands(page)
+    assert all(width > 25 for _, width in others)
+    assert last == (0.0, 0.0)
+    assert (len(page.all("path", class_="beyond")), len(page.all("circle", class_="dot"))) == (1, rows - 1)
+    assert "An arrow marks an interval that continues beyond the axis" in page.words
+
+
+def test_a_row_far_above_is_cut_at_the_other_end(phase: Any, scored: Any) -> None:
+    for _ in range(7):
+        scored(phase, 0.5, interval=(0.49, 0.51))
+    scored(phase, 1.0, interval=(0.9, 1.0))
+    page = visit()
+    first, *others = bands(page)
+    assert first == (100.0, 0.0)
+    assert all(width > 25 for _, width in others)
+    assert len(page.all("svg", class_="end")) == 1
+
+
 def test_a_tie_has_a_bracket_and_a_note(phase: Any, make: Any, replicated: Any) -> None:
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
     assert not visit().context["has_ties"]
