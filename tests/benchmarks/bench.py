@@ -18,6 +18,7 @@ from typing import Any
 from evaluator.scoring import prepare
 from tests.benchmarks.challenge import write
 from tests.benchmarks.private_facts import written
+from tests.benchmarks.ranks import LARGE, coverages, seconds_of_a_large_board
 from tests.evaluator.private_objects import CASES
 
 ROOT = Path(__file__).parents[2]
@@ -207,6 +208,16 @@ def private_facts() -> Iterator[Row]:
         yield row(f"one private fact more or less: {name}, the more / the less", 1.05, 1.02, found[fact], fact)
 
 
+def rank_intervals() -> Iterator[Row]:
+    """Tell how often all ranks of a contest lie in their intervals at once, and what a large board costs."""
+    for name, found in coverages().items():
+        behind = f"± {found['covered'].error:.3f} of {found['covered'].boards:,} contests; "
+        behind += f"equal teams in each other's interval {found['together']}; tie groups split wrongly {found['split']}"
+        yield row(f"rank intervals, {name}: share right", 0.935, 0.95, found["covered"].value, behind, least=True)
+    cpu = seconds_of_a_large_board(ROUNDS)
+    yield row(f"rank intervals of the top 100 of {LARGE:,}, 1,000 replicates: CPU s", 5, 3, cpu, "without reading them")
+
+
 def rows() -> Iterator[Row]:
     FOLDER.mkdir(parents=True, exist_ok=True)
     small, large, truth = made()
@@ -219,6 +230,7 @@ def rows() -> Iterator[Row]:
     start = cpu_of(*command, str(FOLDER / "empty.csv"), times=5)
     yield row("a new `podium score`, empty file, 100k-image truth: CPU s", 1.0, 0.5, start, "")
     yield warm_worker(small.parent)
+    yield from rank_intervals()
 
 
 def processor() -> str:

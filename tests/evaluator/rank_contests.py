@@ -1,24 +1,26 @@
 """Contests between teams whose true ranks are known: many test sets are drawn, and each is bootstrapped.
 
-A score is hits / objects. A test set has 500 images of 1 to 5 objects. Three of ten teams are equally good, and teams
-differ in how much their results vary between images, and in how much of that they have in common.
+A score is hits / objects. A test set has 500 images of 1 to 5 objects. Teams differ in how much their results vary
+between images, and in how much of that they have in common.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluator.draws import Draws
 from evaluator.metrics.bootstrap import Numbers, paired_interval
-from evaluator.metrics.rank_intervals import RankInterval, top_rank_intervals
+from evaluator.metrics.rank_intervals import top_rank_intervals
+from server.leaderboards.ranking import in_tie_groups
 
 SEED = 20261121
 IMAGES = 500
-TEN = np.array([0.72, 0.70, 0.70, 0.70, 0.69, 0.66, 0.65, 0.62, 0.55, 0.50])
+THREE_EQUAL = np.array([0.72, 0.70, 0.70, 0.70, 0.69, 0.66, 0.65, 0.62, 0.55, 0.50])
+ALL_EQUAL = np.full(10, 0.7)
 VARIATION = np.array([0.25, 0.02, 0.14, 0.27, 0.10, 0.30, 0.05, 0.20, 0.15, 0.25])
 IN_COMMON = np.array([0.5, 0.9, 0.1, 0.5, 1.0, 0.0, 0.3, 0.7, 0.5, 0.9])
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +38,43 @@ class Findings:
 
     covered: each interval of a rank contains all ranks that its row truly shares. together: the rank of each row lies
     in the intervals of all rows that are equally good. split: a tie group was ended by a row that is equally good as
-    its first row. intervals: of the first rows.
+    its first row.
     """
 
     covered: bool
     together: bool
     split: bool
-    intervals: list[RankInterval]
 
 
-def ten_teams(number: int, *, replicates: int) -> Board:
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The share of boards of which something is true."""
+
+    value: float
+    boards: int
+
+    @property
+    def error(self) -> float:
+        """The standard error; for shares of 0 and 1 that of one board more or less."""
+        share = min(max(self.value, 1 / self.boards), 1 - 1 / self.boards)
+        return float(np.sqrt(share * (1 - share) / self.boards))
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ± {self.error:.3f}"
+
+
+def shares(boards: Iterable[Board]) -> dict[str, Share]:
+    """Return the shares of the boards for which each of the findings is true."""
+    found = [findings(board) for board in boards]
+    values = {name: [getattr(one, name) for one in found] for name in ("covered", "together", "split")}
+    return {name: Share(float(np.mean(of_all)), len(of_all)) for name, of_all in values.items()}
+
+
+def ten_teams(number: int, *, replicates: int, truths: Numbers = THREE_EQUAL) -> Board:
     """Return the board of one contest of ten teams, with the draws that the service would make for its truth."""
     draws = Draws(f"{number:064x}", 0, SEED, IMAGES, replicates)
     weights = np.concatenate([draws.block(block) for block in range(draws.blocks)], axis=1)[:, :replicates]
-    return contest(np.random.default_rng([SEED, number]), TEN, VARIATION, IN_COMMON, weights.T.astype(float))
+    return contest(np.random.default_rng([SEED, number]), truths, VARIATION, IN_COMMON, weights.T.astype(float))
 
 
 def many_teams(number: int, *, teams: int, replicates: int) -> Board:
@@ -89,16 +114,16 @@ def findings(board: Board, top: int = 100) -> Findings:
         for row, (low, high) in enumerate(intervals)
         for equal in np.flatnonzero(board.truths == board.truths[row])
     ]
-    return Findings(all(covered), all(together), has_false_split(board, top), intervals)
+    return Findings(all(covered), all(together), has_false_split(board, top))
 
 
 def has_false_split(board: Board, top: int) -> bool:
     """Tell whether a tie group of the leaderboard ends at a row that is equally good as the first row of the group."""
-    first = 0
-    for row in range(1, min(top, len(board.scores))):
+
+    def are_tied(first: int, row: int) -> bool:
         low, high = paired_interval(board.replicates[first] - board.replicates[row]) or (0.0, 0.0)
-        if not low <= 0 <= high:
-            if board.truths[first] == board.truths[row]:
-                return True
-            first = row
-    return False
+        return low <= 0 <= high
+
+    joined = in_tie_groups(range(min(top, len(board.scores))), are_tied)
+    begins = [row for row, is_joined in enumerate(joined) if not is_joined]
+    return any(board.truths[first] == board.truths[end] for first, end in pairwise(begins))

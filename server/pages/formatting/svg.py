@@ -2,46 +2,76 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from evaluator.digits import Interval
+from server.leaderboards.ties import quantile
+
+FENCE = 1.5  # interquartile ranges beyond the quartiles, as in a box plot
+FEWEST_ENDS = 8  # of four rows; one of three is always within the fences
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalBar:
-    """A bar for an interval and a dot for its score, from 0 to 100."""
+    """A bar for an interval and a dot for its score, from 0 to 100.
+
+    The bar is cut at the ends of its axis; `below` and `above` tell where it continues. A score beyond has no dot.
+    """
 
     left: float
     width: float
-    dot: float
+    dot: float | None
+    below: bool = False
+    above: bool = False
+
+    @property
+    def is_cut(self) -> bool:
+        return self.below or self.above
 
 
-def common_range(intervals: Iterable[Interval | None]) -> Interval | None:
-    """Return the smallest range that contains all intervals, or None if there are none.
+def field_range(intervals: Iterable[Interval | None]) -> Interval | None:
+    """Return the axis for the intervals of a field of rows; None if there are none.
 
-    >>> common_range([(0.2, 0.4), None, (0.3, 0.7)])
+    It spans the ends of intervals that lie within the inner fences, which are 1.5 interquartile ranges beyond the
+    quartiles of all ends. So a row far away from the others does not squeeze them. Of fewer than four rows none is far
+    away.
+
+    >>> field_range([(0.2, 0.4), None, (0.3, 0.7)])
     (0.2, 0.7)
+    >>> field_range([(0.0, 0.0), (0.5, 0.75), (0.5, 0.75), (0.5, 0.75), (0.5, 0.75)])
+    (0.5, 0.75)
     """
-    known = [ends for ends in intervals if ends is not None]
-    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
+    ends = sorted(end for interval in intervals if interval is not None for end in interval)
+    if not ends:
+        return None
+    low, high = quantile(ends, 0.25), quantile(ends, 0.75)
+    reach = FENCE * (high - low) if len(ends) >= FEWEST_ENDS else inf
+    inner = [end for end in ends if low - reach <= end <= high + reach]
+    return inner[0], inner[-1]
 
 
-def interval_bar(score: float, interval: Interval, within: Interval) -> IntervalBar | None:
-    """Return the bar of an interval within a range, cut at the ends of the range; None if it lies outside.
+def is_beyond(interval: Interval | None, axis: Interval | None) -> bool:
+    """Tell whether an interval continues beyond the axis."""
+    return interval is not None and axis is not None and (interval[0] < axis[0] or interval[1] > axis[1])
+
+
+def interval_bar(score: float, interval: Interval, axis: Interval) -> IntervalBar:
+    """Return the bar of an interval on an axis.
 
     >>> interval_bar(0.5, (0.4, 0.6), (0.0, 1.0))
-    IntervalBar(left=40.0, width=20.0, dot=50.0)
-    >>> interval_bar(0.1, (0.0, 0.2), (0.3, 1.0)) is None
-    True
+    IntervalBar(left=40.0, width=20.0, dot=50.0, below=False, above=False)
+    >>> interval_bar(0.1, (0.0, 0.5), (0.25, 1.25))
+    IntervalBar(left=0.0, width=25.0, dot=None, below=True, above=False)
     """
-    if interval[1] < within[0] or interval[0] > within[1]:
-        return None
 
     def percent(value: float) -> float:
-        share = (value - within[0]) / (within[1] - within[0]) if within[1] > within[0] else 0.5
+        share = (value - axis[0]) / (axis[1] - axis[0]) if axis[1] > axis[0] else 0.5
         return round(100 * min(1.0, max(0.0, share)), 2)
 
     left = percent(interval[0])
-    return IntervalBar(left, round(percent(interval[1]) - left, 2), percent(score))
+    dot = percent(score) if axis[0] <= score <= axis[1] else None
+    width = round(percent(interval[1]) - left, 2)
+    return IntervalBar(left, width, dot, interval[0] < axis[0], interval[1] > axis[1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,11 +92,11 @@ def interval_ends(ends: Interval, decimals: int | None = None) -> str:
 
 
 @register.simple_tag
-def interval(value: float, ends: Interval | None, within: Interval | None) -> SafeString:
-    """Render an interval as a bar in a range; empty if there is no interval."""
-    bar = interval_bar(value, ends, within) if ends and within else None
-    if ends is None or bar is None:
+def interval(value: float, ends: Interval | None, axis: Interval | None) -> SafeString:
+    """Render an interval as a bar on an axis; empty if there is no interval."""
+    if ends is None or axis is None:
         return SafeString()
+    bar = interval_bar(value, ends, axis)
     return inline("components/interval.html", {"ends": ends, "text": interval_text(ends), "value": value, "bar": bar})
 
 

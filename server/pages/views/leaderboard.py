@@ -18,7 +18,7 @@ from server.leaderboards.ties import PAGE_ROWS, with_ties
 from server.pages.challenge.leaderboard_entries import ShownEntry, shown_entry
 from server.pages.challenge.splits import SPLIT_TITLES, SplitLink, split_links
 from server.pages.challenge_context import ChallengeContext, find_context
-from server.pages.formatting.svg import common_range
+from server.pages.formatting.svg import field_range, is_beyond
 from server.pages.forms import LeaderboardForm
 from server.submissions import feedback
 from server.submissions.models import Score
@@ -59,8 +59,8 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     board = queries.board(phase, split=query.split, at=query.at, viewer=request.user)
     pages: Page[Any] = Paginator(board.rows, PAGE_ROWS).get_page(query.page)
     rows = with_ties(board, pages.start_index() - 1, pages.end_index())
-    intervals = common_range(row.interval for row in rows if not row.baseline)
-    compared = intervals is not None and not access.ladder
+    axis = field_range(row.interval for row in rows if not row.baseline)
+    compared = axis is not None and not access.ladder
     has_private = Score.objects.filter(evaluation__submission__phase=phase, split="private").exists()
     context = {
         "current": current,
@@ -74,7 +74,8 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "entries": [shown_entry(row, track, team_id=team_id, compared=compared) for row in rows],
         "has_ties": any(row.tied for row in rows),
         "has_untested": compared and any(row.tied is None for row in rows if not row.baseline),
-        "range": intervals,
+        "axis": axis,
+        "has_cut": any(is_beyond(row.interval, axis) for row in rows),
         "decimals": access.decimals,
         "teams": sum(not row.baseline for row in board.rows),
         "pinned": pinned_entry(current, query, board, pages),

@@ -40,13 +40,13 @@ def test_every_page_and_the_own_entry_show_ties(
     api: Api, phase: Phase, make: Make, replicated: Callable[..., Submission]
 ) -> None:
     user = make.user()
-    for number in range(101):
+    for number in range(102):
         last = make.team(phase.challenge, user) if number == 0 else None
-        replicated(phase, [number + 2.0, number + 0.5] if number % 2 else [number + 0.5, number + 2.0], team=last)
+        replicated(phase, [number, 200 - 0.9 * number], team=last)
     shape = api.get(PATH, user=user).json()
     assert [row["tied"] for row in shape["results"]] == [False] + [True] * 99
-    assert (shape["me"]["rank"], shape["me"]["tied"]) == (101, True)
-    assert [row["tied"] for row in api.get(f"{PATH}?page=2").json()["results"]] == [True]
+    assert (shape["me"]["rank"], shape["me"]["tied"]) == (102, True)
+    assert [row["tied"] for row in api.get(f"{PATH}?page=2").json()["results"]] == [False, True]
 
 
 def test_me_is_the_entry_of_the_own_team_on_any_page(api: Api, phase: Phase, make: Make, scored: Scored) -> None:

@@ -1,7 +1,8 @@
-"""Neighbours are tied if and only if the interval of their paired differences contains zero."""
+"""A tie group ends where the interval of the paired differences to its first team does not contain zero."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -13,7 +14,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from server.challenges.models import Phase
 from server.leaderboards.queries import board
-from server.leaderboards.ties import paired_interval, with_ties
+from server.leaderboards.ties import are_tied, paired_interval, vectors_of, with_ties
+from server.submissions.feedback import score_access
 from server.submissions.models import Evaluation, Submission
 from tests.conftest import Make
 from tests.server.conftest import Scored
@@ -56,7 +58,30 @@ def test_whoever_leads_only_on_some_draws_is_tied(phase: Phase, replicated: Call
     assert ties(phase) == [False, True]
 
 
-def test_each_is_compared_with_the_one_before_it(phase: Phase, replicated: Callable[..., Submission]) -> None:
+def test_a_chain_of_ties_does_not_join_teams_that_differ(phase: Phase, replicated: Callable[..., Submission]) -> None:
+    """Each team is tied with the one above it, but the third differs from the first, and the fifth from the third."""
+    common = around(0.5, spread=0.1, seed=1)
+    for step in range(5):
+        noise = around(-0.015 * step, spread=0.016, seed=step + 2)
+        replicated(phase, [value + own for value, own in zip(common, noise, strict=True)])
+    rows = board(phase, split="public", viewer=ANONYMOUS).rows
+    vectors = vectors_of((row.evaluation_id for row in rows), split="public")
+    chain = [vectors[row.evaluation_id] for row in rows]
+    access = score_access(phase, viewer=ANONYMOUS, now=datetime.now(UTC))
+    assert all(are_tied(one, other, access=access) for one, other in pairwise(chain))
+    assert ties(phase) == [False, True, False, True, False]
+
+
+def test_groups_begin_anew_on_each_page(phase: Phase, scored: Scored, replicated: Callable[..., Submission]) -> None:
+    for number in range(99):
+        scored(phase, 0.9 + number / 1000)
+    for mean, seed in ((0.5, 1), (0.49, 2), (0.48, 3)):
+        replicated(phase, around(mean, spread=0.1, seed=seed))
+    assert ties(phase, 99, 102) == [None, False, True]
+    assert ties(phase, 101, 102) == [True]
+
+
+def test_each_is_compared_with_the_first_of_its_group(phase: Phase, replicated: Callable[..., Submission]) -> None:
     for mean, seed in ((0.9, 1), (0.89, 2), (0.5, 3), (0.2, 4), (0.19, 5)):
         replicated(phase, around(mean, spread=0.1, seed=seed))
     assert ties(phase) == [False, True, False, False, True]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -22,7 +21,7 @@ ADDRESS = "/challenges/c/leaderboard"
 pytestmark = pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + DAY)
 
 
-def visit(query: str = "", person: Any = None) -> Page:
+def visit(query: str = "", person: User = None) -> Page:
     client = Client()
     if person:
         client.force_login(person)
@@ -71,6 +70,38 @@ def test_baselines_do_not_widen_the_range(phase: Phase, make: Make, scored: Scor
     scored(phase, 0.6, interval=(0.5, 0.7))
     scored(phase, 0.1, interval=(0.0, 0.2), team=make.team(phase.challenge, is_baseline=True))
     assert visit().all("rect", class_="band", x="0.0%", width="100.0%")
+
+
+def bands(page: Page) -> list[tuple[float, float]]:
+    """Return where the band of each interval begins, and its width, in percent of the axis."""
+    found = page.all("rect", class_="band")
+    return [(float(band["x"].rstrip("%")), float(band["width"].rstrip("%"))) for band in found]
+
+
+@pytest.mark.parametrize("rows", [4, 8, 100])
+def test_a_row_far_away_does_not_squeeze_the_intervals_of_the_others(rows: int, phase: Phase, scored: Scored) -> None:
+    """It is cut, and an arrow points to it."""
+    for number in range(rows - 1):
+        scored(phase, 0.6 + number / 10_000, interval=(0.59, 0.62))
+    assert not visit().context["has_cut"]
+    scored(phase, 0.0, interval=(0.0, 0.0))
+    page = visit()
+    *others, last = bands(page)
+    assert all(width > 25 for _, width in others)
+    assert last == (0.0, 0.0)
+    assert (len(page.all("path", class_="beyond")), len(page.all("circle", class_="dot"))) == (1, rows - 1)
+    assert "An arrow marks an interval that continues beyond the axis" in page.words
+
+
+def test_a_row_far_above_is_cut_at_the_other_end(phase: Phase, scored: Scored) -> None:
+    for _ in range(7):
+        scored(phase, 0.5, interval=(0.49, 0.51))
+    scored(phase, 1.0, interval=(0.9, 1.0))
+    page = visit()
+    first, *others = bands(page)
+    assert first == (100.0, 0.0)
+    assert all(width > 25 for _, width in others)
+    assert len(page.all("svg", class_="end")) == 1
 
 
 def test_a_tie_has_a_bracket_and_a_note(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> None:

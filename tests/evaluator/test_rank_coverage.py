@@ -1,0 +1,35 @@
+"""How often rank intervals are right, in contests whose true ranks are known. `make bench` draws more of them."""
+
+import pytest
+
+from tests.evaluator.rank_contests import ALL_EQUAL, Share, shares, ten_teams
+
+CONTESTS, EQUAL_CONTESTS, REPLICATES = 100, 200, 256
+
+
+@pytest.fixture(scope="module")
+def three_equal() -> dict[str, Share]:
+    return shares(ten_teams(number, replicates=REPLICATES) for number in range(CONTESTS))
+
+
+@pytest.fixture(scope="module")
+def all_equal() -> dict[str, Share]:
+    return shares(ten_teams(number, replicates=REPLICATES, truths=ALL_EQUAL) for number in range(EQUAL_CONTESTS))
+
+
+def test_all_intervals_of_a_contest_are_right_at_once(three_equal: dict[str, Share]) -> None:
+    assert three_equal["covered"].value >= 0.935
+
+
+def test_equal_teams_lie_in_the_intervals_of_each_other(three_equal: dict[str, Share]) -> None:
+    assert three_equal["together"].value >= 0.935
+
+
+def test_intervals_of_equal_teams_are_right_in_95_of_100_contests_and_not_in_more(all_equal: dict[str, Share]) -> None:
+    """Every pair of equal teams counts. With 200 contests a share of 0.95 is uncertain by 0.015."""
+    assert 0.90 <= all_equal["covered"].value <= 0.985
+
+
+def test_few_tie_groups_are_ended_by_a_team_that_is_as_good_as_the_first(three_equal: dict[str, Share]) -> None:
+    """A group is ended by a test of one pair, and three of the ten teams are equally good."""
+    assert 0 < three_equal["split"].value <= 0.1
