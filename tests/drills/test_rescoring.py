@@ -35,7 +35,7 @@ SELECT count(*) FROM submissions_submission s WHERE s.status = 'scored' AND NOT 
 """
 
 
-def mended_truth(small: Path, folder: Path) -> Path:
+def smaller_truth(small: Path, folder: Path) -> Path:
     """Write a copy of the small challenge's truth without every third box."""
     shutil.copytree(small / "phases" / "main" / "truth", folder)
     header, *boxes = (folder / "boxes.csv").read_text().splitlines(keepends=True)
@@ -107,7 +107,7 @@ def test_while_a_rescore_is_applied_the_board_shows_one_version_only(
         uploads = pool.submit(until, over, lambda number: doors[number % len(doors)].submit(half(content, number)))
         began = time.monotonic()
         try:
-            rescore(service, mended_truth(small, tmp_path / "mended"))
+            rescore(service, smaller_truth(small, tmp_path / "mended"))
             seconds = time.monotonic() - began
             time.sleep(1)
         finally:
@@ -151,7 +151,7 @@ def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(
         uploads = pool.submit(until, over, lambda number: doors[number % len(doors)].submit(half(content, number)), 0.3)
         began = time.monotonic()
         try:
-            rescore(service, mended_truth(small, tmp_path / "mended"))
+            rescore(service, smaller_truth(small, tmp_path / "mended"))
             between = look(service)
             rescore(service, 1)
             seconds = time.monotonic() - began

@@ -32,7 +32,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was right about one board.
+    """Which properties hold for one leaderboard.
 
     covered: each interval of a rank contains all ranks that its row truly shares. together: the rank of each row lies
     in the intervals of all rows that are equally good. split: a tie group was ended by a row that is equally good as
@@ -93,7 +93,7 @@ def findings(board: Board, top: int = 100) -> Findings:
 
 
 def has_false_split(board: Board, top: int) -> bool:
-    """Tell whether a tie group of the leaderboard ends at a row that is equally good as the first row of the group."""
+    """Return whether a tie group of the leaderboard ends at a row that is as good as the first row of the group."""
     first = 0
     for row in range(1, min(top, len(board.scores))):
         low, high = paired_interval(board.replicates[first] - board.replicates[row]) or (0.0, 0.0)

@@ -85,7 +85,7 @@ def test_intervals_and_the_headlines_replicates_are_recorded(waiting: Rerun) -> 
     assert [str(value) for value in values] == [str(value) for value in REPLICATES]
 
 
-def test_scorer_is_told_how_many_of_which_draws_and_where_they_lie(
+def test_scorer_receives_the_number_seed_and_folder_of_draws(
     waiting: Rerun, scorer: Callable[[Any], None], settings: Settings
 ) -> None:
     settings.INTERVAL_REPLICATES = 7
@@ -111,7 +111,7 @@ def test_second_message_does_nothing(waiting: Rerun) -> None:
         (InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="b.csv"))), "truth_bad_value in b.csv"),
     ],
 )
-def test_what_another_try_cannot_mend_is_given_up_at_once_with_an_alarm(
+def test_an_error_that_a_retry_cannot_fix_is_given_up_at_once_with_an_alarm(
     waiting: Rerun, scorer: Callable[[Any], None], error, words, caplog: pytest.LogCaptureFixture
 ) -> None:
     scorer(error)

@@ -136,7 +136,7 @@ def test_bad_file_is_rejected_with_its_places(submission: Submission, scorer: Ca
         (OutOfTime(), "participant", "took longer than 30 minutes of computing time", 1),
     ],
 )
-def test_what_another_try_cannot_mend_fails_at_once(
+def test_an_error_that_a_retry_cannot_fix_fails_at_once(
     submission: Submission, scorer: Callable[[object], None], error, fault, words, cost
 ) -> None:
     scorer(error)
@@ -216,7 +216,7 @@ def test_scoring_that_hangs_is_tried_again(submission: Submission, scorer: Calla
     assert (submission.status, submission.failure_code) == ("queued", "")
 
 
-def test_nothing_of_the_truth_is_told(
+def test_nothing_of_the_truth_is_revealed(
     submission: Submission, scorer: Callable[[object], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     scorer(InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="boxes.csv", line=3))))

@@ -48,7 +48,7 @@ def test_an_account_can_be_used_when_its_address_is_confirmed(client: Client, db
     assert client.post("/accounts/signup", SIGN_UP).url == "/accounts/confirm"
     assert client.get("/accounts/").status_code == 302
     assert client.get(link()).status_code == 200
-    assert not EmailAddress.objects.get().verified  # a program that only follows links confirms nothing
+    assert not EmailAddress.objects.get().verified  # a program that only follows links does not confirm an address
     assert client.post(link()).url == "/"
     assert client.get("/accounts/").status_code == 200
     assert Entry.objects.get(action="user.email_confirmed").actor_name == "ada"
@@ -79,7 +79,7 @@ def test_logging_in_unconfirmed_sends_another_link_but_not_every_time(
 
 
 @pytest.mark.parametrize("key", ["bad", "Mg:1xUvSz:Y0qMkyCFQIwQvbKR3hUI3lM9XqM1OgNlkSHYbqhLjjM"])
-def test_a_bad_confirmation_says_so(key: str, client: Client, db: None) -> None:
+def test_a_bad_confirmation_is_reported(key: str, client: Client, db: None) -> None:
     assert "This link cannot be used" in Page(client.get(f"/accounts/confirm/{key}")).words
     assert client.post(f"/accounts/confirm/{key}").status_code == 404
 
@@ -150,7 +150,7 @@ def test_a_reset_link_works_once(make: Make, client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["1/bad-token", "zzzzzzzzzzzzzzzzzzzz/x", "é/x", "-/-", "1/set-password"])
-def test_a_bad_reset_link_says_so(path: str, client: Client, db: None) -> None:
+def test_a_bad_reset_link_is_reported(path: str, client: Client, db: None) -> None:
     assert "This link cannot be used" in Page(client.get(f"/accounts/password/new/{path}")).words
 
 

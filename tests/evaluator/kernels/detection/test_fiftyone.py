@@ -1,4 +1,4 @@
-"""FiftyOne's turns: the kernels take the boxes that their readable twin takes."""
+"""Matching by FiftyOne's rules: the kernels take the same boxes as the reference implementation."""
 
 import numpy as np
 import pytest
