@@ -7,7 +7,7 @@ from allauth.account.models import EmailAddress
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -57,10 +57,21 @@ class PersonForm(UsernameForm, UserChangeForm):
         return is_staff
 
 
+class NewPasswordForm(AdminPasswordChangeForm):
+    """Writes the password only."""
+
+    def save(self, commit: bool = True) -> User:
+        user: User = super().save(commit=False)
+        if commit:
+            user.save(update_fields=["password"])
+        return user
+
+
 @admin.register(User)
 class PersonAdmin(AuditedAdmin, UserAdmin):
     form = PersonForm
     add_form = NewPersonForm
+    change_password_form = NewPasswordForm
     list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
     list_filter = ("is_active", "is_staff", "is_superuser", "date_joined")
     logged_fields = ROLES

@@ -1,9 +1,7 @@
 """Authentication by API token, and permissions by the scope of the token."""
 
-from datetime import timedelta
 from typing import Any
 
-from django.db.models import Q
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
@@ -11,10 +9,10 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from server.accounts.models import ApiToken, User
+from server.accounts.token_use import note_use
 from server.clock import database_now
 
 KEYWORD = "Bearer"
-LAST_USED_PRECISION = timedelta(minutes=1)
 SCOPES = (  # Each scope includes the scopes before it.
     ApiToken.Scope.READ,
     ApiToken.Scope.SUBMIT,
@@ -35,9 +33,7 @@ class TokenAuthentication(BaseAuthentication):
             raise AuthenticationFailed(
                 "This token is unknown, expired or revoked. Create a new one on your account page."
             )
-        if token.last_used_at is None or now - token.last_used_at >= LAST_USED_PRECISION:
-            stale = Q(last_used_at=None) | Q(last_used_at__lte=now - LAST_USED_PRECISION)
-            ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+        note_use(token, now=now)
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

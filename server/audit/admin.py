@@ -54,10 +54,13 @@ def readable(value: Any) -> str:
 class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
     """Rows that staff may edit. Changes are logged. Nothing can be deleted, because other rows depend on them.
 
-    `logged_fields` names the fields whose old and new values are logged; None means all of them.
+    A row is locked before it is changed, and only the fields that were changed are written. So a form never undoes what
+    a service has written meanwhile. `locked_first` names the relation whose row is locked before, in the order that all
+    services use. `logged_fields` names the fields whose old and new values are logged; None means all of them.
     """
 
     logged_fields: tuple[str, ...] | None = None
+    locked_first = ""
     formfield_overrides: ClassVar = {
         models.CharField: {"form_class": OneLineField},
         models.DateTimeField: {"form_class": DateTimeField},
@@ -67,8 +70,22 @@ class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """Return the row; if a form was sent, lock it and read it again. None if there is no such row."""
+        row = super().get_object(request, object_id, from_field)
+        return self.locked(row) if row is not None and request.method == "POST" else row
+
+    def locked(self, row: Model) -> Model | None:
+        if self.locked_first:
+            first: Model = getattr(row, self.locked_first)
+            type(first)._default_manager.select_for_update(no_key=True).filter(pk=first.pk).first()
+        return self.model._default_manager.select_for_update(no_key=True).filter(pk=row.pk).first()
+
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
+        if change:
+            obj.save(update_fields={one.name for one in obj._meta.concrete_fields}.intersection(form.changed_data))
+        else:
+            super().save_model(request, obj, form, change)
         record(
             actor=request.user,
             action=f"{obj._meta.model_name}.{'changed' if change else 'added'}",

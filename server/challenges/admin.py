@@ -19,7 +19,7 @@ from server.challenges.models import Challenge, JoinRequest, Membership, Phase, 
 
 
 class ImportedAdmin(AuditedAdmin):
-    """Rows that only an import creates."""
+    """Admin of rows that only an import creates."""
 
     def has_add_permission(self, request: object, obj: object = None) -> bool:
         return False
@@ -38,6 +38,7 @@ class ChallengeAdmin(ImportedAdmin):
 @admin.register(Phase)
 class PhaseAdmin(ImportedAdmin):
     form = PhaseForm
+    locked_first = "challenge"
     list_display = ("title", "challenge", "track", "opens_at", "closes_at", "quota_per_day", "quota_total", "feedback")
     list_filter = ("track", "feedback", "challenge")
     list_select_related = ("challenge",)
@@ -67,6 +68,7 @@ class TruthAdmin(ReadOnlyMixin, admin.ModelAdmin):
 @admin.register(Team)
 class TeamAdmin(ImportedAdmin):
     form = TeamForm
+    locked_first = "challenge"
     list_display = ("name", "challenge", "is_baseline", "created_at")
     list_filter = ("is_baseline", "challenge")
     list_select_related = ("challenge",)
@@ -92,15 +94,20 @@ class JoinRequestAdmin(ReadOnlyMixin, admin.ModelAdmin):
 
     @admin.action(description="Approve the selected requests", permissions=["view"])
     def approve(self, request: HttpRequest, chosen: QuerySet[JoinRequest]) -> None:
-        for one in chosen:
-            approval.approve(request=one, by=staff(request))
-            messages.success(request, f"{one.user} joined {one.challenge}.")
+        for one, refusal in approval.decide_each(approval.approve, chosen, by=staff(request)):
+            if refusal is None:
+                messages.success(request, f"{one.user} joined {one.challenge}.")
+            else:
+                messages.error(request, f"{one.user} did not join {one.challenge}: {refusal.detail}")
 
     @admin.action(description="Decline the selected requests", permissions=["view"])
     def decline(self, request: HttpRequest, chosen: QuerySet[JoinRequest]) -> None:
-        for one in chosen:
-            approval.decline(request=one, by=staff(request))
-            messages.success(request, f"The request of {one.user} to join {one.challenge} was declined.")
+        for one, refusal in approval.decide_each(approval.decline, chosen, by=staff(request)):
+            name = f"The request of {one.user} to join {one.challenge}"
+            if refusal is None:
+                messages.success(request, f"{name} was declined.")
+            else:
+                messages.error(request, f"{name} was not declined: {refusal.detail}")
 
 
 def staff(request: HttpRequest) -> User:

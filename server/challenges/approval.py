@@ -3,7 +3,8 @@
 A request creates neither a team nor a membership, so no other code has to check for requests.
 """
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
 
 from django.db import transaction
 
@@ -18,12 +19,17 @@ from server.challenges.services import (
     join,
     lock_challenge,
     membership_of,
-    refuse_organizer,
     taken_names,
 )
 from server.errors import Refused
 
 Status = JoinRequest.Status
+
+
+class Decide(Protocol):
+    """The function :func:`approve` or :func:`decline`."""
+
+    def __call__(self, *, request: JoinRequest, by: User | None) -> Any: ...
 
 
 def request_of(user: Any, challenge: Challenge) -> JoinRequest | None:
@@ -68,7 +74,12 @@ def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: st
 def approve(*, request: JoinRequest, by: User | None) -> Membership:
     """Make the person a member with a team of their own. `by` is None for the operator."""
     waiting, challenge = decide(request, by=by, action="registration.approved")
-    refuse_organizer(waiting.user, challenge)
+    if challenge.is_organized_by(waiting.user):
+        raise Refused(
+            "forbidden",
+            f"{waiting.user} organizes this challenge or is staff, and can read its private leaderboard, so they "
+            "cannot take part. Decline the request.",
+        )
     taken, wanted = taken_names(challenge), waiting.team_name
     name = free_name(wanted or waiting.user.get_username(), taken)
     team = Team.objects.create(challenge=challenge, name=name)
@@ -80,6 +91,19 @@ def decline(*, request: JoinRequest, by: User | None) -> None:
     """Decline the request. It is kept, so the person cannot make it again; it can still be approved."""
     waiting, _ = decide(request, by=by, action="registration.declined")
     JoinRequest.objects.filter(pk=waiting.pk).update(status=Status.DECLINED)
+
+
+def decide_each(
+    decision: Decide, requests: Iterable[JoinRequest], *, by: User | None
+) -> Iterator[tuple[JoinRequest, Refused | None]]:
+    """Approve or decline each request by itself, and yield it with the refusal, or None if it was decided."""
+    for request in requests:
+        try:
+            decision(request=request, by=by)
+        except Refused as refusal:
+            yield request, refusal
+        else:
+            yield request, None
 
 
 def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinRequest, Challenge]:

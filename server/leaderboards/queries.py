@@ -50,7 +50,8 @@ class BoardRow:
     baseline: bool
     submission_id: UUID
     evaluation_id: int
-    tied: bool | None = None  # with the next team above; None: unknown, or not computed (see `ties`)
+    # Whether it is tied with the next team above; None if unknown or not computed (see `ties`).
+    tied: bool | None = None
     joined: bool = False  # whether the bracket of a tie connects it to the row above
 
 

@@ -10,7 +10,7 @@ from server.leaderboards.queries import Board, BoardRow
 from server.submissions.feedback import ScoreAccess
 from server.submissions.models import Replicates
 
-TAIL = 0.025  # outside each end of a 95% interval
+TAIL = 0.025  # share of the distribution outside each end of a 95% interval
 
 Vector = tuple[int, Sequence[float]]  # the seed of the draws, and the headline on each draw
 
@@ -19,7 +19,7 @@ def with_ties(board: Board, start: int, stop: int) -> list[BoardRow]:
     """Return the rows from `start` to before `stop`, each with whether its team is tied with the next team above.
 
     This takes one query for any number of rows. Baselines are skipped, because they have no rank. Under ladder
-    feedback no teams are compared. `tied` is None where replicates of equal draws are missing.
+    feedback no teams are compared. `tied` is None if replicates of equal draws are missing.
     """
     if board.access.ladder:
         return board.rows[start:stop]
@@ -60,7 +60,7 @@ def vectors_of(evaluations: Iterable[int], *, split: str) -> dict[int, Vector]:
 
 
 def are_tied(one: Vector | None, other: Vector | None, *, access: ScoreAccess) -> bool | None:
-    """Tell whether the 95% interval of the paired differences, as shown to the reader, contains zero; None: unknown."""
+    """Return whether the 95% interval of the difference, as shown to the reader, contains zero; None if unknown."""
     exact = difference_between(one, other)
     shown = access.interval(*exact) if exact else None
     return None if shown is None else shown[0] <= 0 <= shown[1]

@@ -28,14 +28,14 @@ JOIN submissions_submission s ON s.id = e.submission_id
 JOIN challenges_team t ON t.id = s.team_id
 JOIN submissions_score w ON w.evaluation_id = e.id AND w.split = 'public' AND w.metric = 'mAP'
 """
-LACKING = """
+WITHOUT_SCORE = """
 SELECT count(*) FROM submissions_submission s WHERE s.status = 'scored' AND NOT EXISTS (
   SELECT 1 FROM submissions_evaluation e JOIN challenges_phase p ON p.signature = e.signature
   WHERE e.submission_id = s.id AND p.id = s.phase_id)
 """
 
 
-def smaller_truth(small: Path, folder: Path) -> Path:
+def corrected_truth(small: Path, folder: Path) -> Path:
     """Write a copy of the small challenge's truth without every third box."""
     shutil.copytree(small / "phases" / "main" / "truth", folder)
     header, *boxes = (folder / "boxes.csv").read_text().splitlines(keepends=True)
@@ -107,7 +107,7 @@ def test_while_a_rescore_is_applied_the_board_shows_one_version_only(
         uploads = pool.submit(until, over, lambda number: doors[number % len(doors)].submit(half(content, number)))
         began = time.monotonic()
         try:
-            rescore(service, smaller_truth(small, tmp_path / "mended"))
+            rescore(service, corrected_truth(small, tmp_path / "corrected"))
             seconds = time.monotonic() - began
             time.sleep(1)
         finally:
@@ -117,12 +117,13 @@ def test_while_a_rescore_is_applied_the_board_shows_one_version_only(
     versions = [board.signature for board in seen]
     mixed = sum(not board.is_of_one_version(scores) for board in seen)
     switches = sum(one != other for one, other in pairwise(versions))
-    ((lacking,),) = service.rows(LACKING)
+    ((without_score,),) = service.rows(WITHOUT_SCORE)
     figures(
         f"rescored in {seconds:.1f} s while {len(uploads.result())} more came: {versions.count(versions[0])} boards of "
-        f"the old version, {versions.count(versions[-1])} of the new, {mixed} mixed; {lacking} without a new score"
+        f"the old version, {versions.count(versions[-1])} of the new, {mixed} mixed; "
+        f"{without_score} without a new score"
     )
-    assert (mixed, switches, lacking) == (0, 1, 0)
+    assert (mixed, switches, without_score) == (0, 1, 0)
     assert versions[0] != versions[-1]
     assert uploads.result()
 
@@ -151,7 +152,7 @@ def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(
         uploads = pool.submit(until, over, lambda number: doors[number % len(doors)].submit(half(content, number)), 0.3)
         began = time.monotonic()
         try:
-            rescore(service, smaller_truth(small, tmp_path / "mended"))
+            rescore(service, corrected_truth(small, tmp_path / "corrected"))
             between = look(service)
             rescore(service, 1)
             seconds = time.monotonic() - began
@@ -165,12 +166,12 @@ def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(
     switches = sum(one != other for one, other in pairwise(versions))
     changed = sum(scores[known] != score for known, score in first_scores.items())
     lost = set(at_first.lines) - set(at_last.lines)
-    ((lacking,),) = service.rows(LACKING)
+    ((without_score,),) = service.rows(WITHOUT_SCORE)
     figures(
         f"there and back in {seconds:.0f} s while {len(uploads.result())} more came: {switches} switches, "
-        f"{mixed} mixed boards, {changed} of {len(first_scores)} first scores changed; {lacking} without a score"
+        f"{mixed} mixed boards, {changed} of {len(first_scores)} first scores changed; {without_score} without a score"
     )
-    assert (mixed, switches, changed, lacking) == (0, 2, 0, 0)
+    assert (mixed, switches, changed, without_score) == (0, 2, 0, 0)
     assert at_first.signature == at_last.signature != between.signature
     # a missing entry was replaced by a better one of the same team
     best = {team: score for team, _, score in at_last.lines}

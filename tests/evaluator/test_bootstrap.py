@@ -144,7 +144,7 @@ def test_a_split_of_all_images_has_the_interval_of_all(tiny: Tiny) -> None:
 
 
 def test_splits_of_equally_many_images_are_drawn_apart(tmp_path: Path) -> None:
-    """With equal draws, the scores of two equal images, one public and one private, would be correlated."""
+    """Both splits have equal objects. With the same draws, their scores would be correlated."""
     truth = tmp_path / "truth"
     truth.mkdir()
     names = [f"{half}{number:02}" for half in "ab" for number in range(20)]

@@ -70,7 +70,7 @@ RULES = [
         [f"i,cat,{LEFT},0"] * 2,
         [f"i,cat,0.9,{LEFT}", f"i,cat,0.8,{LEFT}"],
         0.5,
-        id="of twin objects the first is meant",
+        id="of equal objects only the first can be hit",
     ),
     pytest.param(
         [f"i,cat,{WHOLE},0", f"j,cat,{WHOLE},0"],

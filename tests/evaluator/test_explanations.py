@@ -153,7 +153,7 @@ def test_a_copy_of_an_object_for_its_ancestor_is_no_other_class(tmp_path: Path) 
 
 
 def test_two_errors_on_one_object_are_one_miss(tmp_path: Path) -> None:
-    """The more confident one would have found the object. Fixing the other one would only remove it."""
+    """The more confident error would have found the object; correcting the other one only removes it."""
     predictions = [f"i,dog,0.9,{WHOLE}", "i,cat,0.8,0,1,0,0.4"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"j,dog,{WHOLE},0"], ["i,dog,1"], predictions))
     found = table(report, "errors", "kind")

@@ -47,7 +47,7 @@ RULES = [
         [f"a,cat,0.9,{LEFT}", f"a,cat,0.8,{LEFT}"],
         2 / 3 + 1 / 3 * 3 / 4,  # hit, hit, false, hit of three
         1 / 3 + 1 / 3 * 2 / 4,  # hit, false, false, hit
-        id="a twin of a taken object may be taken",
+        id="an object equal to a taken one may be taken",
     ),
     pytest.param(
         [f"a,cat,{WHOLE},0"],

@@ -100,10 +100,10 @@ def test_a_bootstrap_changes_no_score_and_is_the_same_both_ways(
     ours = score(request).splits["all"]
     with reference_implementation():
         monkeypatch.setattr(bootstrap, "engine", lambda: readable)
-        twin = score(request).splits["all"]
-    assert ours.metrics == twin.metrics == pytest.approx(expected["metrics"], abs=TOLERANCE)
+        reference = score(request).splits["all"]
+    assert ours.metrics == reference.metrics == pytest.approx(expected["metrics"], abs=TOLERANCE)
     for name, value in expected["metrics"].items():
-        assert np.array_equal(ours.replicates[name], twin.replicates[name], equal_nan=True)
+        assert np.array_equal(ours.replicates[name], reference.replicates[name], equal_nan=True)
         once = float(ours.replicates[name][0])
         assert once == pytest.approx(np.nan if value is None else value, abs=TOLERANCE, nan_ok=True), name
 

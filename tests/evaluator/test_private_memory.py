@@ -18,7 +18,7 @@ from evaluator.tracks.interface import Scorer
 from tests.evaluator.private_objects import CASES
 
 PREDICTIONS = 30_000
-MOST = 1.05
+LIMIT = 1.05
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -40,7 +40,7 @@ def test_an_object_of_another_class_changes_no_peak_memory(
         typed, parameters = scorer.truth_of(truth), scorer.parameters_of(resolved)
         table = scorer.read(Source(submission), typed, parameters)
         peaks.append(min(peak(scorer, typed, deepcopy(table), parameters) for _ in range(2)))
-    assert max(peaks) < MOST * min(peaks)
+    assert max(peaks) < LIMIT * min(peaks)
 
 
 def peak(scorer: Scorer[Any, Any, Any], truth: Any, table: SubmissionTable, parameters: Any) -> int:

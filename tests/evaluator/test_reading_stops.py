@@ -25,7 +25,7 @@ DETECTION = "openimages-detection"
 LONG = "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
 KAGGLE = "ImageId,PredictionString\n"
 GOOD = "i1,/m/cat,0.9,0.1,0.5,0.1,0.5\n"
-MOST = 10_000
+LIMIT = 10_000
 
 
 def found(tmp_path: Path, content: bytes | str, *, track: str = DETECTION, **options: Any) -> Findings:
@@ -47,10 +47,10 @@ BAD = {
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
 def test_ten_thousand_defects_are_counted_and_one_more_is_more(tmp_path: Path, bad: str) -> None:
-    exact = found(tmp_path, LONG + bad * MOST + GOOD)
-    over = found(tmp_path, LONG + bad * (MOST + 1) + GOOD)
-    assert (exact.total, exact.more) == (MOST, False)
-    assert (over.total, over.more) == (MOST, True)
+    exact = found(tmp_path, LONG + bad * LIMIT + GOOD)
+    over = found(tmp_path, LONG + bad * (LIMIT + 1) + GOOD)
+    assert (exact.total, exact.more) == (LIMIT, False)
+    assert (over.total, over.more) == (LIMIT, True)
     assert [p.line for p in over.errors] == list(range(2, 22))
 
 
@@ -72,8 +72,8 @@ def test_blank_lines_at_the_end_are_no_defect_in_any_number_of_batches(tmp_path:
 
 
 def test_what_is_wrong_in_a_line_and_in_a_value_is_counted_in_file_order(tmp_path: Path) -> None:
-    findings = found(tmp_path, LONG + "i1,/m/cat,x,0,1,0,1\na\n" * MOST)
-    assert findings.counts == {"not_a_number": MOST // 2, "bad_width": MOST // 2}
+    findings = found(tmp_path, LONG + "i1,/m/cat,x,0,1,0,1\na\n" * LIMIT)
+    assert findings.counts == {"not_a_number": LIMIT // 2, "bad_width": LIMIT // 2}
 
 
 def test_little_is_read_after_the_last_defect_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,10 +87,10 @@ def test_little_is_read_after_the_last_defect_that_counts(tmp_path: Path, monkey
 
     monkeypatch.setattr(RowReader, "_read_line", counted)
     assert found(tmp_path, LONG + "a\n" * 1_000_000).more
-    assert looked_at == 1 + MOST + 1
+    assert looked_at == 1 + LIMIT + 1
     looked_at = 0
     assert found(tmp_path, LONG + "i1,/m/cat,x,0,1,0,1\n" * 200_000).more
-    assert looked_at < 2 * MOST
+    assert looked_at < 2 * LIMIT
 
 
 def test_a_long_string_is_read_in_pieces_with_the_same_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_a_long_string_is_read_in_pieces_with_the_same_answer(tmp_path: Path, mo
 
 def test_any_threads_and_batches_count_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     truth, (_, good) = challenge(DETECTION, tmp_path)
-    content = hostile.sparse(good) + b"unknown,/m/cat,x,0,1,0,1\n" * MOST
+    content = hostile.sparse(good) + b"unknown,/m/cat,x,0,1,0,1\n" * LIMIT
     answers = [
         found(tmp_path, content, truth=truth, resources=Resources(threads=threads)).as_dict() for threads in (1, 2, 3)
     ]
@@ -112,7 +112,7 @@ def test_any_threads_and_batches_count_alike(tmp_path: Path, monkeypatch: pytest
     answers.append(found(tmp_path, content, truth=truth).as_dict())
     assert all(answer == answers[0] for answer in answers)
     assert answers[0]["more"]
-    assert answers[0]["total"] == MOST
+    assert answers[0]["total"] == LIMIT
 
 
 def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
@@ -205,7 +205,7 @@ def test_the_command_prints_more_than(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "more than 10,000 defects: 10,000 bad_width" in capsys.readouterr().out
     assert main(["check", DETECTION, "--submission", str(path), "--json"]) == 2
     answer = json.loads(capsys.readouterr().out)
-    assert (answer["total"], answer["more"], answer["counts"]) == (MOST, True, {"bad_width": MOST})
+    assert (answer["total"], answer["more"], answer["counts"]) == (LIMIT, True, {"bad_width": LIMIT})
 
 
 def test_where_everything_is_counted_the_answer_has_no_more(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ TOLD = [
 ]
 GAINS = {
     "duplicate": 0.0,
-    "localization": (1 / 3) / 2,  # on: the more confident of two entries would hit one of three
+    "localization": (1 / 3) / 2,  # on: the most confident of two entries would hit one of three
     "relation": (1 / 3) / 2,  # the same for the pair that was predicted as "rides"
     "subject": 0.0,  # another pair has found that guitar already
     "object": 0.0,

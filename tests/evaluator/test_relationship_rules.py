@@ -93,7 +93,7 @@ def test_at_the_cut_false_positives_come_first(tmp_path: Path) -> None:
     assert (metrics["recall@50"], metrics["recall@100"]) == (0.0, 1.0)
 
 
-def test_equal_triplets_are_two_objects_and_only_the_first_is_matched(tmp_path: Path) -> None:
+def test_equal_objects_are_two_and_only_the_first_can_be_hit(tmp_path: Path) -> None:
     split = scored(
         tmp_path, triplets=[PLAYS, PLAYS], predictions=[PLAYS.replace("plays,", f"plays,0.{n},") for n in (9, 8)]
     )

@@ -238,7 +238,7 @@ def test_a_faulty_mask_of_the_truth_is_named(tmp_path: Path, row: str, column: s
     assert (first.code, first.file, first.line, first.column) == ("truth_bad_value", "masks.csv", 2, column)
 
 
-def twin(
+def by_bitmaps(
     objects: list[tuple[Edges, bool, bool]], found: list[tuple[float, Edges]], side: int
 ) -> tuple[float, int, float]:
     """Return AP, entries and hits, computed with bitmaps, one detection after the other."""
@@ -295,6 +295,6 @@ def test_agrees_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any
     (folder / "masks.csv").write_text("\n".join([MASKS, *masks]) + "\n")
     path = submission(tmp_path, [f"i,{side},{side},cat,{c},{text(drawn(where, side))}" for c, where in pairs])
     (row,) = score(ScoringRequest(TRACK, folder, path)).splits["all"].classes
-    expected = twin(objects, pairs, side)
+    expected = by_bitmaps(objects, pairs, side)
     assert (row["scored"], row["true_positives"]) == expected[1:]
     assert row["ap"] == (None if np.isnan(expected[0]) else expected[0])

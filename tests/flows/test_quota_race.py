@@ -67,3 +67,9 @@ def test_uploads_changes_cancels_and_comparisons_of_a_team_do_not_lock_each_othe
 def test_imports_and_the_submissions_of_their_phases_do_not_lock_each_other_out(tmp_path: Path, postgres: str) -> None:
     seen = race("race_import.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
     assert seen == {"imported": 4, "taken": 20, "ended": 80, "cancelled": 40}
+
+
+@pytest.mark.services
+def test_a_phase_that_is_saved_in_the_admin_keeps_what_a_service_writes_meanwhile(tmp_path, postgres):
+    seen = race("race_admin.py", tmp_path, DATABASE_URL=postgres)
+    assert seen == {"status": 302, "signature": "rescored", "quota": 7}

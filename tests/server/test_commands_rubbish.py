@@ -66,11 +66,11 @@ def is_accepted(name: str, words: list[str]) -> bool:
         with transaction.atomic():
             call_command(name, *words, stdout=StringIO(), stderr=StringIO(), skip_checks=True)
             transaction.set_rollback(True)
-        return True
-    except (CommandError, SystemExit) as error:
-        exit_code = getattr(error, "returncode", None) or getattr(error, "code", None)
-    assert exit_code
-    return False
+    except CommandError as error:
+        return error.returncode == 0
+    except SystemExit as error:
+        return not error.code
+    return True
 
 
 def may_be_accepted(name: str, words: list[str]) -> bool:
@@ -85,7 +85,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("name", sorted({*COMMANDS} - ENDLESS - OF_LOGS))
-def test_every_rubbish_argument_is_refused_and_none_is_a_traceback(
+def test_rubbish_is_refused_without_a_traceback(
     name: str, phase: Phase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -111,7 +111,7 @@ def test_second_message_does_nothing(waiting: Rerun) -> None:
         (InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="b.csv"))), "truth_bad_value in b.csv"),
     ],
 )
-def test_an_error_that_a_retry_cannot_fix_is_given_up_at_once_with_an_alarm(
+def test_what_another_attempt_cannot_fix_is_given_up_at_once_with_an_alarm(
     waiting: Rerun, scorer: Callable[[Any], None], error, words, caplog: pytest.LogCaptureFixture
 ) -> None:
     scorer(error)

@@ -136,7 +136,7 @@ def test_bad_file_is_rejected_with_its_places(submission: Submission, scorer: Ca
         (OutOfTime(), "participant", "took longer than 30 minutes of computing time", 1),
     ],
 )
-def test_an_error_that_a_retry_cannot_fix_fails_at_once(
+def test_what_another_attempt_cannot_fix_fails_at_once(
     submission: Submission, scorer: Callable[[object], None], error, fault, words, cost
 ) -> None:
     scorer(error)

@@ -60,7 +60,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
-    # The context has `sight` (what the user may see of the phase) and `standings` (by submission).
+    # The context has `access` (what the user may see of the phase) and `standings` (by submission).
     id = serializers.UUIDField()
     challenge = serializers.SlugField(source="phase.challenge.slug")
     phase = serializers.SlugField(source="phase.slug")
@@ -103,8 +103,8 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     failure_code = NullIfEmpty(help_text=f"one of {', '.join(Failure.values)}")
 
     @property
-    def sight(self) -> ScoreAccess:
-        seen: ScoreAccess = self.context["sight"]
+    def access(self) -> ScoreAccess:
+        seen: ScoreAccess = self.context["access"]
         return seen
 
     def standing(self, submission: Submission) -> Standing:
@@ -119,13 +119,13 @@ class SubmissionSerializer(serializers.Serializer[Any]):
         return removal_time(submission)
 
     def get_scores(self, submission: Submission) -> dict[str, dict[str, float | None]]:
-        return scores_in(submission, self.sight)
+        return scores_in(submission, self.access)
 
     def get_intervals(self, submission: Submission) -> dict[str, dict[str, Interval]]:
-        return intervals_in(submission, self.sight)
+        return intervals_in(submission, self.access)
 
     def get_scores_of(self, submission: Submission) -> UUID | None:
-        evaluation = shown_evaluation(submission, self.sight)
+        evaluation = shown_evaluation(submission, self.access)
         return evaluation.submission_id if evaluation else None
 
     @extend_schema_field(ProblemsSerializer)

@@ -43,7 +43,7 @@ def serialized(submissions: Sequence[Submission], phase: Phase, request: Request
     """Return submissions of one phase as the user may see them; the leaderboard is read once for all."""
     now = database_now()
     context = {
-        "sight": score_access(phase, viewer=request.user, now=now),
+        "access": score_access(phase, viewer=request.user, now=now),
         "standings": standings(phase, submissions, now=now),
     }
     return list(SubmissionSerializer(submissions, many=True, context=context).data)

@@ -43,17 +43,17 @@ class Report:
 
 
 def report_of(
-    parameters: Mapping[str, str], submission: Submission, sight: ScoreAccess, result: Result, state: ExplanationState
+    parameters: Mapping[str, str], submission: Submission, access: ScoreAccess, result: Result, state: ExplanationState
 ) -> Report | None:
     """Return the report as its page shows it, or None if the track has none."""
     track, evaluation = submission.phase.declared_track, current_evaluation(submission)
     if evaluation is None or not (track.class_columns or track.explained_tables or track.curves):
         return None
-    if not sight.classes:
+    if not access.classes:
         return Report(note=WITHHELD, withheld=True)
     query = parse_report_query(parameters, columns=class_column_names(track))
     split = query.split if query.split in result.splits else result.headline_split
-    detail = details(evaluation, sight, [split]).get(split, SplitDetail())
+    detail = details(evaluation, access, [split]).get(split, SplitDetail())
     classes = class_table(track, query, detail, parameters.get("page", ""))
     chart = curve_chart(detail.curves, curve_titles(track), query.chosen_class)
     names = {str(row["label"]): str(row["name"] or row["label"]) for row in detail.classes}

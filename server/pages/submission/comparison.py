@@ -83,24 +83,24 @@ class Difference:
         return "The interval of the difference is not available yet. Reload the page in a moment."
 
 
-def differences(a: Submission, b: Submission, sight: ScoreAccess) -> list[Difference]:
+def differences(a: Submission, b: Submission, access: ScoreAccess) -> list[Difference]:
     """Compare two submissions on every split that the viewer may see; empty if their signatures differ."""
     scored_a, scored_b = current_evaluation(a), current_evaluation(b)
-    result = result_of(a, sight)
+    result = result_of(a, access)
     if scored_a is None or scored_b is None or result is None or scored_a.signature != scored_b.signature:
         return []
-    return [difference_on(split, (a, b), (scored_a, scored_b), sight) for split in result.splits]
+    return [difference_on(split, (a, b), (scored_a, scored_b), access) for split in result.splits]
 
 
 def difference_on(
-    split: str, pair: tuple[Submission, Submission], scored: tuple[Evaluation, Evaluation], sight: ScoreAccess
+    split: str, pair: tuple[Submission, Submission], scored: tuple[Evaluation, Evaluation], access: ScoreAccess
 ) -> Difference:
     track = pair[0].phase.declared_track
-    a, b = (scores_in(one, sight).get(split, {}).get(track.headline) for one in pair)
-    intervals = [intervals_in(one, sight).get(split, {}).get(track.headline) for one in pair]
+    a, b = (scores_in(one, access).get(split, {}).get(track.headline) for one in pair)
+    intervals = [intervals_in(one, access).get(split, {}).get(track.headline) for one in pair]
     exact = exact_interval(scored, split)
-    difference = None if a is None or b is None else sight.rounded(b - a)
-    interval = sight.interval(*exact) if exact is not None and difference is not None else None
+    difference = None if a is None or b is None else access.rounded(b - a)
+    interval = access.interval(*exact) if exact is not None and difference is not None else None
     return Difference(
         title=SPLIT_TITLES[split],
         metric=track.metrics[0].title,
@@ -112,7 +112,7 @@ def difference_on(
         interval=interval,
         verdict=verdict_of(interval),
         bar=bar_around_zero(difference, interval),
-        classes=class_differences(scored, split, sight, track.class_columns[0].name) if track.class_columns else None,
+        classes=class_differences(scored, split, access, track.class_columns[0].name) if track.class_columns else None,
     )
 
 
@@ -143,12 +143,12 @@ def bar_around_zero(difference: float | None, interval: Interval | None) -> Inte
 
 
 def class_differences(
-    scored: tuple[Evaluation, Evaluation], split: str, sight: ScoreAccess, metric: str
+    scored: tuple[Evaluation, Evaluation], split: str, access: ScoreAccess, metric: str
 ) -> ClassDifferences | None:
     """Compare the classes one by one; None if the phase does not show results per class."""
-    if not sight.classes:
+    if not access.classes:
         return None
-    a, b = (details(one, sight, [split])[split].classes for one in scored)
+    a, b = (details(one, access, [split])[split].classes for one in scored)
     rows = common_classes(a, {row["label"]: row.get(metric) for row in b}, metric)
     rows.sort(key=lambda row: -row["difference"])
     better, worse = ([row for row in rows if row["difference"] * sign > 0] for sign in (1, -1))

@@ -44,11 +44,11 @@ class Result:
         return [SPLIT_TITLES[split] for split in self.splits]
 
 
-def result_of(submission: Submission, sight: feedback.ScoreAccess) -> Result | None:
+def result_of(submission: Submission, access: feedback.ScoreAccess) -> Result | None:
     """Return the scores that the viewer may see, or None if there are none."""
-    evaluation = feedback.shown_evaluation(submission, sight)
-    values = feedback.scores_in(submission, sight)
-    intervals = feedback.intervals_in(submission, sight)
+    evaluation = feedback.shown_evaluation(submission, access)
+    values = feedback.scores_in(submission, access)
+    intervals = feedback.intervals_in(submission, access)
     metrics = submission.phase.declared_track.metrics
     if evaluation is None or not values:
         return None
@@ -66,6 +66,6 @@ def result_of(submission: Submission, sight: feedback.ScoreAccess) -> Result | N
         headline_split=deciding,
         splits=splits,
         rows=[(metric, [score(split, metric) for split in splits]) for metric in metrics],
-        decimals=sight.decimals,
+        decimals=access.decimals,
         signature=evaluation.signature,
     )

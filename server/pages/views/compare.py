@@ -26,23 +26,23 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
     """Compare the submissions named in the query string; by default the team's two best."""
     current = find_context(request, slug)
     team, phase = current.required_team(), current.required_phase()
-    sight = feedback.score_access(phase, viewer=request.user, now=current.now)
+    access = feedback.score_access(phase, viewer=request.user, now=current.now)
     context: dict[str, Any] = {"current": current, "now": current.now}
-    if sight.ladder:  # A ladder hides small differences until the end, and a comparison would show them.
+    if access.ladder:  # A ladder hides small differences until the end, and a comparison would show them.
         return render(request, "compare/compare.html", context | {"is_ladder": True})
     own = feedback.with_scores(Submission.objects.filter(team=team, phase=phase, status=Status.SCORED))
     submissions = list(own[:MAX_COMPARED])
-    scores = {one.pk: headline_score(one, sight) for one in submissions}
+    scores = {one.pk: headline_score(one, access) for one in submissions}
     best_first = sorted(submissions, key=lambda one: -(scores[one.pk] or 0.0))
     a, b = requested_pair(request.GET, best_first)
-    found = differences(a, b, sight) if a and b and a != b else []
+    found = differences(a, b, access) if a and b and a != b else []
     context |= {
         "choices": [("a", "A", a), ("b", "B", b)] if a and b else [],
         "submissions": [(one, scores[one.pk]) for one in submissions],
         "differences": found,
         "message": "" if found else SAME if a == b else DIFFERENT_SIGNATURES,
-        "no_classes": a != b and not sight.classes,
-        "decimals": sight.decimals,
+        "no_classes": a != b and not access.classes,
+        "decimals": access.decimals,
         "track": phase.declared_track,
     }
     return render(request, "compare/compare.html", context)
@@ -67,5 +67,5 @@ def requested(pk: str, submissions: Sequence[Submission]) -> Submission | None:
     return found
 
 
-def headline_score(one: Submission, sight: ScoreAccess) -> float | None:
-    return feedback.scores_in(one, sight).get("public", {}).get(one.phase.declared_track.headline)
+def headline_score(one: Submission, access: ScoreAccess) -> float | None:
+    return feedback.scores_in(one, access).get("public", {}).get(one.phase.declared_track.headline)

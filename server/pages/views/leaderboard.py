@@ -57,12 +57,12 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     phase = current.required_phase()
     track, team_id = phase.declared_track, current.team.pk if current.team else None
     query = parse_query(request, current)
-    sight = feedback.score_access(phase, viewer=request.user, now=current.now)
+    access = feedback.score_access(phase, viewer=request.user, now=current.now)
     board = queries.board(phase, split=query.split, at=query.at, viewer=request.user)
     pages: Page[Any] = Paginator(board.rows, PER_PAGE).get_page(query.page)
     rows = with_ties(board, pages.start_index() - 1, pages.end_index())
     intervals = common_range(row.interval for row in rows if not row.baseline)
-    compared = intervals is not None and not sight.ladder
+    compared = intervals is not None and not access.ladder
     has_private = Score.objects.filter(evaluation__submission__phase=phase, split="private").exists()
     context = {
         "current": current,
@@ -70,14 +70,14 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "board": board,
         "query": query,
         "track": track,
-        "splits": visible_splits(query, sight) if has_private else [],
-        "opens_later": has_private and "private" not in sight.splits,
+        "splits": visible_splits(query, access) if has_private else [],
+        "opens_later": has_private and "private" not in access.splits,
         "pages": pages,
         "entries": [shown_entry(row, track, team_id=team_id, compared=compared) for row in rows],
         "has_ties": any(row.tied for row in rows),
         "has_untested": compared and any(row.tied is None for row in rows if not row.baseline),
         "range": intervals,
-        "decimals": sight.decimals,
+        "decimals": access.decimals,
         "teams": sum(not row.baseline for row in board.rows),
         "pinned": pinned_entry(current, query, board, pages),
         "csv_url": f"{reverse('leaderboard_csv', args=[slug])}{query.query_string()}",
@@ -86,9 +86,9 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "leaderboard/leaderboard.html", context)
 
 
-def visible_splits(query: LeaderboardQuery, sight: feedback.ScoreAccess) -> list[SplitLink]:
+def visible_splits(query: LeaderboardQuery, access: feedback.ScoreAccess) -> list[SplitLink]:
     """Return the links to the splits that the viewer may see; none if there is only one."""
-    splits = [split for split in SPLIT_TITLES if split in sight.splits]
+    splits = [split for split in SPLIT_TITLES if split in access.splits]
     links = split_links(splits, current=query.split, query=lambda split: query.query_string(split=split))
     return links if len(links) > 1 else []
 

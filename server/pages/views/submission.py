@@ -45,8 +45,8 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
 
 def show(request: PersonRequest, one: Submission, refusal: Refused | None = None) -> HttpResponse:
     current = context_of_phase(request, one.phase)
-    sight = feedback.score_access(one.phase, viewer=request.user, now=current.now)
-    context = panel_context(request, one, current.now, sight, explanation_state(sight, one))
+    access = feedback.score_access(one.phase, viewer=request.user, now=current.now)
+    context = panel_context(request, one, current.now, access, explanation_state(access, one))
     return render_page(request, "submission/page.html", context | {"current": current, "refusal": refusal})
 
 
@@ -58,23 +58,23 @@ def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
     one = get_object_or_404(visible_to(request.user), pk=pk)
     announced, now = request.GET.get("seen", ""), database_now()
-    sight = feedback.score_access(one.phase, viewer=request.user, now=now)
-    explained = explanation_state(sight, one)
+    access = feedback.score_access(one.phase, viewer=request.user, now=now)
+    explained = explanation_state(access, one)
     key = progress_key(one, explained)
     if one.status in (Status.QUEUED, Status.SCORED) and announced == key:
         return HttpResponse(status=NO_CONTENT)
-    context = panel_context(request, one, now, sight, explained)
+    context = panel_context(request, one, now, access, explained)
     return render(request, "submission/panel.html", context | {"announce": announced != key})
 
 
-def explanation_state(sight: ScoreAccess, one: Submission) -> ExplanationState:
+def explanation_state(access: ScoreAccess, one: Submission) -> ExplanationState:
     """Return the progress of the explanation, for viewers who may read it."""
     evaluation = feedback.current_evaluation(one)
-    return reports.explanation_state(one, evaluation) if evaluation and sight.classes else ExplanationState.NONE
+    return reports.explanation_state(one, evaluation) if evaluation and access.classes else ExplanationState.NONE
 
 
 def panel_context(
-    request: HttpRequest, one: Submission, now: datetime, sight: ScoreAccess, explained: ExplanationState
+    request: HttpRequest, one: Submission, now: datetime, access: ScoreAccess, explained: ExplanationState
 ) -> dict[str, Any]:
     """Return the template context of the panel for the current state of a submission."""
     context: dict[str, Any] = {
@@ -94,8 +94,8 @@ def panel_context(
     }
     report: Report | None = None
     if one.status == Status.SCORED:
-        context |= scored_context(one, now, sight)
-        report = context["result"] and report_of(request.GET, one, sight, context["result"], explained)
+        context |= scored_context(one, now, access)
+        report = context["result"] and report_of(request.GET, one, access, context["result"], explained)
     if not one.is_settled or explained is ExplanationState.PENDING:
         query = report.poll_query if report else "?"
         address = reverse("submission_panel", args=[one.pk])
@@ -103,9 +103,9 @@ def panel_context(
     return context | {"report": report}
 
 
-def scored_context(one: Submission, now: datetime, sight: ScoreAccess) -> dict[str, Any]:
+def scored_context(one: Submission, now: datetime, access: ScoreAccess) -> dict[str, Any]:
     """Return the scores, the rank and the notices of a scored submission."""
-    result, standing = result_of(one, sight), queries.standing(one, now=now)
+    result, standing = result_of(one, access), queries.standing(one, now=now)
     context: dict[str, Any] = {"result": result, "standing": standing}
     evaluation = feedback.current_evaluation(one)
     if result is None or evaluation is None:

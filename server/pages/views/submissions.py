@@ -55,29 +55,29 @@ def submissions(request: PersonRequest, slug: str) -> HttpResponse:
 def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:
     team, phase = current.required_team(), current.required_phase()
     own = Submission.objects.filter(team=team, phase=phase)
-    sight = feedback.score_access(phase, viewer=request.user, now=current.now)
-    scores = [sight.number(value) for value in headline_scores(own, phase, sight)]
+    access = feedback.score_access(phase, viewer=request.user, now=current.now)
+    scores = [access.number(value) for value in headline_scores(own, phase, access)]
     known = [score for score in scores if score is not None]
     pages: Page[Any] = Paginator(feedback.with_scores(own), PER_PAGE).get_page(request.GET.get("page"))
-    compare_url = reverse("compare", args=[current.challenge.slug]) if len(scores) > 1 and not sight.ladder else ""
+    compare_url = reverse("compare", args=[current.challenge.slug]) if len(scores) > 1 and not access.ladder else ""
     context = {
         "current": current,
         "now": current.now,
         "refusal": refusal,
         "pages": pages,
-        "listed": [listed(one, sight, best=max(known, default=None), compare_url=compare_url) for one in pages],
+        "listed": [listed(one, access, best=max(known, default=None), compare_url=compare_url) for one in pages],
         "history": score_history(known),
         "share": retention.storage_use(team),
         "unscored_days": settings.UNSCORED_FILE_DAYS,
         "quota": quota.state(team=team, phase=phase, now=current.now),
         "finals_chosen": own.filter(final=True).count(),
         "default_finals": default_finals(phase),
-        "decimals": sight.decimals,
+        "decimals": access.decimals,
     }
     return render_page(request, "submissions/submissions.html", context)
 
 
-def headline_scores(own: Any, phase: Phase, sight: feedback.ScoreAccess) -> list[float | None]:
+def headline_scores(own: Any, phase: Phase, access: feedback.ScoreAccess) -> list[float | None]:
     """Return the public headline scores that the viewer may see, in the order of submission."""
     rows = Score.objects.filter(
         split="public",
@@ -85,17 +85,17 @@ def headline_scores(own: Any, phase: Phase, sight: feedback.ScoreAccess) -> list
         evaluation__signature=phase.signature,
         evaluation__submission__in=own.filter(status=Status.SCORED),
     ).order_by("evaluation__submission__received_at")
-    shown = rows.visible(ladders=[phase] if sight.ladder else [])
+    shown = rows.visible(ladders=[phase] if access.ladder else [])
     return list(shown.values_list("value", flat=True))
 
 
 def listed(
-    submission: Submission, sight: feedback.ScoreAccess, *, best: float | None, compare_url: str
+    submission: Submission, access: feedback.ScoreAccess, *, best: float | None, compare_url: str
 ) -> ListedSubmission:
     headline = submission.phase.declared_track.headline
-    score = feedback.scores_in(submission, sight).get("public", {}).get(headline)
-    interval = feedback.intervals_in(submission, sight).get("public", {}).get(headline)
-    shown = feedback.shown_evaluation(submission, sight)
+    score = feedback.scores_in(submission, access).get("public", {}).get(headline)
+    interval = feedback.intervals_in(submission, access).get("public", {}).get(headline)
+    shown = feedback.shown_evaluation(submission, access)
     is_own = shown == feedback.current_evaluation(submission)
     is_scored = submission.status == Status.SCORED
     compare = f"{compare_url}?{urlencode({'phase': submission.phase.slug, 'a': str(submission.pk)})}"

@@ -83,7 +83,7 @@ def test_the_log_records_it_and_never_the_secret(token: tuple[ApiToken, str]) ->
         {"scope": "root"},
     ],
 )
-def test_wrong_wishes_are_refused(make: Make, wrong: dict[str, Any]) -> None:
+def test_wrong_fields_are_refused(make: Make, wrong: dict[str, Any]) -> None:
     with pytest.raises(Refused) as refusal:
         issue_token(**{"user": make.user(), "name": "laptop", "scope": "read", "days": 30, **wrong})
     assert refusal.value.code == "invalid"

@@ -15,6 +15,8 @@ from server.challenges import approval
 from server.challenges.models import Challenge, JoinRequest, Membership, Team
 from server.challenges.services import join, join_team
 from server.errors import Refused
+from server.pages.challenge.main_button import WAITING
+from server.pages.challenge_context import JoinState
 from tests.conftest import InlineQueue, Make
 from tests.server.documented import Api
 from tests.server.page import Page
@@ -93,8 +95,8 @@ def test_a_request_keeps_the_rules_of_joining(asked: Any, expected: str, ada: Us
 
 def test_a_page_says_waiting_for_approval(waiting: JoinRequest, ada: User) -> None:
     client = as_(ada)
-    for page in ("", "rules"):
-        assert "Waiting for approval" in Page(client.get(f"/challenges/c/{page}")).words
+    assert client.get("/challenges/c/rules").context["join_state"] == JoinState.WAITING
+    assert client.get("/challenges/c/").context["button"].sentence == WAITING
     for page in ("submit", "team", "submissions"):
         answer = client.get(f"/challenges/c/{page}")
         assert answer.status_code == 403
@@ -103,9 +105,10 @@ def test_a_page_says_waiting_for_approval(waiting: JoinRequest, ada: User) -> No
 
 def test_a_page_takes_a_request(challenge: Challenge, ada: User) -> None:
     client = as_(ada)
-    assert "Request to join" in Page(client.get("/challenges/c/rules")).words
-    page = Page(client.post("/challenges/c/join", {"accept_rules": "on"}, follow=True))
-    assert "Your request to join is waiting for approval" in page.words
+    assert Page(client.get("/challenges/c/rules")).all("form", action="/challenges/c/join")
+    client.post("/challenges/c/join", {"accept_rules": "on"})
+    assert JoinRequest.objects.get().user == ada
+    assert client.get("/challenges/c/rules").context["join_state"] == JoinState.WAITING
 
 
 def test_submitting_is_refused_until_approval(waiting: JoinRequest, ada: User, organizer: User, api: Api) -> None:
@@ -133,7 +136,7 @@ def test_waiting_opens_no_private_challenge(waiting: JoinRequest, ada: User, cha
 # Deciding
 
 
-def test_approval_makes_a_member_with_the_wished_team(waiting: JoinRequest, organizer: User) -> None:
+def test_approval_makes_a_member_with_the_requested_team(waiting: JoinRequest, organizer: User) -> None:
     member = approval.approve(request=waiting, by=organizer)
     assert (member.user.username, member.team.name, member.is_captain) == ("ada", "Aurora", True)
     assert not JoinRequest.objects.exists()
@@ -150,7 +153,7 @@ def test_a_name_taken_meanwhile_gets_a_number(waiting: JoinRequest, make: Make, 
 def test_a_declined_person_cannot_simply_ask_again(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
     approval.decline(request=waiting, by=None)
     assert code(approval.enter, user=ada, challenge=challenge, accept_rules=True) == "not_a_member"
-    assert "declined your request" in Page(as_(ada).get("/challenges/c/rules")).words
+    assert as_(ada).get("/challenges/c/rules").context["join_state"] == JoinState.DECLINED
     assert as_(ada).get("/challenges/c/submit").status_code == 403
 
 
@@ -222,9 +225,46 @@ def run(*words: str) -> str:
 
 def test_a_command_lists_and_decides(waiting: JoinRequest, organizer: User) -> None:
     assert run().startswith("ada  waiting")
-    assert run("--decline", "ada").startswith("ada  declined")
-    assert run("--approve", "ADA", "--as", "olga") == ""
+    assert run("--decline", "ada").startswith("ada was declined.\nada  declined")
+    assert run("--approve", "ADA", "--as", "olga") == "ada was approved.\n"
     assert Entry.objects.get(action="registration.approved").actor_name == "olga"
+
+
+@pytest.fixture
+def several(challenge: Challenge, make: Any, organizer: Any) -> list[JoinRequest]:
+    """Requests of three people; the second became an organizer since."""
+    people = [make.user(username=name) for name in ("first", "second", "third")]
+    requests = [approval.enter(user=one, challenge=challenge, accept_rules=True) for one in people]
+    challenge.organizers.add(people[1])
+    return [one for one in requests if isinstance(one, JoinRequest)]
+
+
+def members() -> list[str]:
+    return sorted(Membership.objects.values_list("user__username", flat=True))
+
+
+def test_in_the_admin_a_request_that_is_refused_does_not_stop_the_others(several: list[JoinRequest], make: Any) -> None:
+    client = as_(make.user(username="root", is_staff=True, is_superuser=True))
+    form = {"_selected_action": [one.pk for one in several], "action": "approve"}
+    page = client.post("/admin/challenges/joinrequest/", form, follow=True)
+    told = {str(message): message.level_tag for message in page.context["messages"]}
+    (refusal,) = (text for text, level in told.items() if level == "error")
+    assert refusal.startswith("second did not join c: second organizes this challenge or is staff")
+    assert sorted(text for text, level in told.items() if level == "success") == ["first joined c.", "third joined c."]
+    assert members() == ["first", "third"]
+    assert JoinRequest.objects.get().user.username == "second"
+
+
+def test_in_the_command_a_request_that_is_refused_does_not_stop_the_others(several: list[JoinRequest]) -> None:
+    out = StringIO()
+    with pytest.raises(CommandError) as caught:
+        call_command("registrations", "c", "--approve", "nobody", "second", "first", "third", stdout=out)
+    unknown, refused = str(caught.value).splitlines()
+    assert unknown == "nobody has not requested to join c."
+    assert refused.startswith("second was not approved: second organizes this challenge or is staff")
+    assert caught.value.returncode == 1
+    assert out.getvalue().splitlines()[:2] == ["first was approved.", "third was approved."]
+    assert members() == ["first", "third"]
 
 
 @pytest.mark.parametrize("words", [("--approve", "nobody"), ("--approve", "ada", "--as", "ada"), ("--as", "nobody")])

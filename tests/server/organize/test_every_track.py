@@ -31,7 +31,7 @@ from tests.server.page import Page
 
 SHEET = """\
 slug: {slug}
-title: A contest
+title: A challenge
 phases:
   - slug: main
     track: {track}

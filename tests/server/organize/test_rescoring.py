@@ -112,12 +112,12 @@ def test_a_reader_of_the_phase_before_the_switch_sees_the_old_board(
     assert [row.score for row in board(before, split="public", viewer=ANONYMOUS).rows] == [0.6, 0.5]
 
 
-def test_it_is_not_applied_while_a_score_is_lacking(
+def test_it_is_not_applied_while_a_score_is_missing(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
-    with pytest.raises(Refused, match="1 submissions are still to be scored") as refusal:
+    with pytest.raises(Refused) as refusal:
         rescoring.apply(rescoring=begun, by=None)
     assert refusal.value.code == "rescoring_unfinished"
     assert lines(phase) == [("A", 0.6), ("B", 0.5)]

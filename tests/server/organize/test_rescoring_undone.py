@@ -163,6 +163,6 @@ def test_one_that_was_replaced_is_in_the_audit_log(phase: Phase, real: Truth, ne
 
 def test_nothing_can_be_discarded_where_nothing_was_begun(phase: Phase, real: Truth, newer: Truth) -> None:
     switched(phase, newer, A=0.1, B=0.2)
-    with pytest.raises(Refused, match="rescore to the previous truth version") as refusal:
+    with pytest.raises(Refused) as refusal:
         rescoring.discard(phase=phase, by=None)
     assert refusal.value.code == "not_found"

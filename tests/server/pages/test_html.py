@@ -1,4 +1,4 @@
-"""Rules for the HTML of every page: no inline code, nothing from other sites, accessible without sight or mouse."""
+"""Rules for the HTML of every page: no inline code, no foreign sites, usable by screen reader and keyboard."""
 
 from collections import Counter
 

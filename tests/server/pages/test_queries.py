@@ -20,7 +20,7 @@ PAGES = [
     "/submissions/{id}/",
     "/accounts/",
 ]
-MOST = 17
+LIMIT = 17
 
 
 @pytest.mark.parametrize("address", PAGES)
@@ -49,4 +49,4 @@ def test_queries_do_not_grow(address: str, make: Make, scored: Scored, client: C
         make.team(challenge, make.user())
     many = count()
     assert many == few
-    assert many <= MOST
+    assert many <= LIMIT

@@ -28,7 +28,7 @@ WHOSE = {
     Fault.PLATFORM: "The problem is on our side",
 }
 # Words that tell the reader what to do
-DEEDS = ("Submit ", "Send ", "Write ", "Fix ", "Mend ", "send it again", "Keep ", "tell us")
+DEEDS = ("Submit ", "Send ", "Write ", "Fix ", "Keep ", "tell us")
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(
 def test_the_margin_is_a_parameter_of_the_phase(
     margin: float, is_shown: bool, send: Send, phase: Phase, viewer: User
 ) -> None:
-    """It is better by 0.025, and the standard error of the differences is about 0.018: between one and two."""
+    """The score is better by 0.025. That is between one and two standard errors of the difference, about 0.018."""
     phase.ladder_standard_errors = margin
     send([0.5, 0.5, 0.5])
     assert (shown(send([0.505, 0.53, 0.54]), viewer) == pytest.approx(0.525)) == is_shown

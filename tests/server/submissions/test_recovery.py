@@ -75,8 +75,9 @@ def test_only_what_is_requested_is_requeued(make: Make, failed: Callable[..., Su
 
 def test_nothing_is_requeued_without_a_filter(failed: Callable[..., Submission]) -> None:
     failed()
-    with pytest.raises(CommandError, match="Choose submissions by"):
+    with pytest.raises(CommandError):
         call_command("requeue")
+    assert not Submission.objects.queued().exists()
 
 
 def test_what_has_not_failed_is_left_alone(make: Make) -> None:
@@ -92,7 +93,7 @@ def test_file_that_was_removed_is_not_requeued(
     Submission.objects.update(file="")
     call_command("requeue", all=True)
     assert statuses(submission) == ["failed"]
-    assert "was removed" in capsys.readouterr().err
+    assert str(submission.pk) in capsys.readouterr().err
 
 
 def test_file_that_its_team_uploaded_again_is_not_scored_twice(
@@ -193,13 +194,14 @@ def test_organizer_gives_back_what_a_file_was_charged(make: Make, failed: Callab
 
 def test_nothing_is_given_back_twice(failed: Callable[..., Submission]) -> None:
     submission = failed(Failure.ACCIDENT)
-    with pytest.raises(CommandError, match="nothing to give back"):
+    with pytest.raises(CommandError):
         call_command("give_back", submission.pk)
+    assert balance(submission) == 0
 
 
 def test_score_is_not_given_back(make: Make) -> None:
     submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
     quota.charge(submission, now=NOW)
-    with pytest.raises(CommandError, match="has not failed"):
+    with pytest.raises(CommandError):
         call_command("give_back", submission.pk)
     assert balance(submission) == 1

@@ -71,7 +71,7 @@ class TestUploadsAtOnce:
         self, entrant: dict[str, Any], begin: Callable[..., PendingUpload], make: Make
     ) -> None:
         uploads = [begin(**entrant) for _ in range(3)]
-        with pytest.raises(Refused, match="submissions left") as refused:
+        with pytest.raises(Refused) as refused:
             begin(**entrant)
         assert (refused.value.code, refused.value.headers) == ("rate_limited", {"Retry-After": "30"})
         mate = make.user()
@@ -96,5 +96,6 @@ class TestUploadsAtOnce:
         elsewhere = {"user": entrant["user"], "team": make.team(phase.challenge, entrant["user"]), "phase": phase}
         begin(**entrant)
         begin(**elsewhere)
-        with pytest.raises(Refused, match="Your account"):
+        with pytest.raises(Refused) as refused:
             begin(**elsewhere)
+        assert refused.value.code == "rate_limited"

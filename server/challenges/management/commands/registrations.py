@@ -7,12 +7,15 @@ from django.core.management.base import CommandError
 
 from server.accounts.audited_command import AuditedCommand
 from server.challenges import approval
-from server.challenges.models import Challenge, JoinRequest
-from server.errors import Refused
+from server.challenges.approval import Decide
+from server.challenges.models import Challenge
 
 
 class Command(AuditedCommand):
-    help = "List requests to join a challenge whose organizers approve members; approve or decline some of them."
+    help = (
+        "List requests to join a challenge whose organizers approve members; approve or decline some of them. Each is "
+        "decided by itself; exit 1 if one was refused."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
@@ -23,19 +26,24 @@ class Command(AuditedCommand):
         challenge = Challenge.objects.filter(slug=slug).first()
         if challenge is None:
             raise CommandError(f"There is no challenge {slug}.")
-        try:
-            for name in approve:
-                approval.approve(request=self.request(challenge, name), by=self.person)
-            for name in decline:
-                approval.decline(request=self.request(challenge, name), by=self.person)
-        except Refused as refusal:
-            raise CommandError(refusal.detail) from None
+        refused = [
+            *self.decide(challenge, approve, approval.approve, "approved"),
+            *self.decide(challenge, decline, approval.decline, "declined"),
+        ]
         for request in challenge.join_requests.select_related("user"):
             name = f"  team {request.team_name}" if request.team_name else ""
             self.stdout.write(f"{request.user}  {request.status}  {request.requested_at:%Y-%m-%d %H:%M} UTC{name}")
+        if refused:
+            raise CommandError("\n".join(refused))
 
-    def request(self, challenge: Challenge, name: str) -> JoinRequest:
-        found = challenge.join_requests.filter(user__username__iexact=name).first()
-        if found is None:
-            raise CommandError(f"{name} has not requested to join {challenge.slug}.")
-        return found
+    def decide(self, challenge: Challenge, names: list[str], decision: Decide, done: str) -> list[str]:
+        """Decide the requests of these people and print each. Return a sentence for every refusal."""
+        found = [(name, challenge.join_requests.filter(user__username__iexact=name).first()) for name in names]
+        refused = [f"{name} has not requested to join {challenge.slug}." for name, request in found if request is None]
+        requests = [request for _, request in found if request is not None]
+        for request, refusal in approval.decide_each(decision, requests, by=self.person):
+            if refusal is None:
+                self.stdout.write(f"{request.user} was {done}.")
+            else:
+                refused.append(f"{request.user} was not {done}: {refusal.detail}")
+        return refused

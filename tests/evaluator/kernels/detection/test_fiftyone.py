@@ -18,7 +18,7 @@ def drawn(rng: np.random.Generator, count: int) -> Floats:
     return np.ascontiguousarray(np.stack([low[:, 0], high[:, 0], low[:, 1], high[:, 1]], axis=1) / (2 * STEPS))
 
 
-def by_twin(found: Floats, objects: Floats, groups: Floats, threshold: float) -> NDArray[np.int64]:
+def by_reference(found: Floats, objects: Floats, groups: Floats, threshold: float) -> NDArray[np.int64]:
     mine, its = (each.ravel() for each in np.indices((len(found), len(objects) + len(groups))))
     both = np.concatenate([objects, groups])
     is_group = its >= len(objects)
@@ -54,7 +54,7 @@ def test_predictions_take_what_they_take_by_the_reference_implementation(seed: i
         overlaps,
     )
     ours = np.where(taken[:, 1] >= 0, taken[:, 1] + len(objects), taken[:, 0])
-    assert ours.tolist() == by_twin(found, objects, groups, threshold).tolist()
+    assert ours.tolist() == by_reference(found, objects, groups, threshold).tolist()
     for mine, its in zip(*np.nonzero(taken >= 0), strict=True):
         theirs = (objects, groups)[its][taken[mine, its]][None]
         overlap = (intersection_over_union, intersection_over_area)[its](found[mine][None], theirs)

@@ -1,0 +1,42 @@
+"""Saves when a token was last used. No request waits for that, so reading does not depend on SQLite's only writer."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from django.db import OperationalError, connection
+from django.db.models import Q
+
+from server.accounts.models import ApiToken
+
+PRECISION = timedelta(hours=1)
+
+log = logging.getLogger(__name__)
+
+
+def note_use(token: ApiToken, *, now: datetime) -> None:
+    """Save the time, at most once in `PRECISION`. While the database is busy, this is left to the next request."""
+    if token.last_used_at is not None and now - token.last_used_at < PRECISION:
+        return
+    stale = Q(last_used_at=None) | Q(last_used_at__lte=now - PRECISION)
+    try:
+        with without_waiting():
+            ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+    except OperationalError as error:
+        log.info("the use of token %s is not saved now: %s", token.start, error)
+
+
+@contextmanager
+def without_waiting() -> Iterator[None]:
+    """Let writes fail at once if SQLite's only writer is somebody else. Other databases lock single rows."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with connection.cursor() as cursor:
+        (usual,) = cursor.execute("PRAGMA busy_timeout").fetchone()
+        cursor.execute("PRAGMA busy_timeout = 0")
+        try:
+            yield
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {usual}")

@@ -1,0 +1,155 @@
+"""The fast path of a track gives the same answers as its reference implementation, to the last bit."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluator.catalog import TRACKS
+from evaluator.request import Resources
+from tests.evaluator.kernels import cases
+
+PARAMETERS: dict[str, list[dict[str, Any]]] = {
+    "openimages-detection": [
+        {},
+        {"group_of_weight": 0.0},
+        {"group_of_weight": 0.3},
+        {"iou_threshold": 0.3},
+        {"expand_predictions": True},
+        {"require_all_images": True},
+        {"protocol": "fiftyone"},
+        {"protocol": "fiftyone", "classwise": False},
+    ],
+    "openimages-relationships": [{}, {"iou_threshold": 0.3}, {"weights": (0.2, 0.3, 0.5)}],
+}
+DRAWN_FILES = 60
+EXAMPLES = settings(
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+)
+every_track = pytest.mark.parametrize("track", cases.FILES)
+
+
+def draw(track: str, seed: int, folder: Path) -> tuple[random.Random, Path, Path]:
+    chance = random.Random(seed)
+    submission = folder / "submission.csv"
+    submission.write_bytes(cases.FILES[track](chance))
+    return chance, cases.TRUTHS[track](chance, Path(mkdtemp(dir=folder)) / "truth"), submission
+
+
+def test_every_fast_path_is_compared() -> None:
+    assert set(PARAMETERS) == set(cases.FILES) == {name for name, track in TRACKS.items() if track.modules.fast_path}
+
+
+@every_track
+@EXAMPLES
+@given(seed=st.integers(0, 2**48), chosen=st.integers(0, 2**16), threads=st.sampled_from([1, 1, 2, 3]))
+def test_valid_files_get_equal_answers(track: str, seed: int, chosen: int, threads: int, tmp_path: Path) -> None:
+    _, truth, submission = draw(track, seed, tmp_path)
+    parameters = PARAMETERS[track][chosen % len(PARAMETERS[track])]
+    resources = Resources(threads=threads)
+    _, fast, reference = cases.both(track, truth, submission, parameters=parameters, resources=resources)
+    assert fast == reference
+
+
+@every_track
+@EXAMPLES
+@given(seed=st.integers(0, 2**48))
+def test_damaged_files_get_equal_answers(track: str, seed: int, tmp_path: Path) -> None:
+    chance, truth, submission = draw(track, seed, tmp_path)
+    submission.write_bytes(cases.mutated(chance, submission.read_bytes()))
+    _, fast, reference = cases.both(track, truth, submission)
+    assert fast == reference
+
+
+@pytest.mark.parametrize(("track", "enough"), [("openimages-detection", 30), ("openimages-relationships", 25)])
+def test_many_drawn_files_are_scored_by_the_fast_path_and_some_have_hits(
+    track: str, enough: int, tmp_path: Path
+) -> None:
+    """Without this, the reference implementation would mostly be compared with itself, or scores of 0 with 0."""
+    scores = []
+    for seed in range(DRAWN_FILES):
+        _, truth, submission = draw(track, seed, tmp_path)
+        way, report = cases.answer(track, truth, submission)
+        if way == "fast path":
+            scores.append(report["splits"]["all"]["metrics"][TRACKS[track].headline])
+    assert len(scores) > enough
+    assert sum(bool(score) for score in scores) > 5
+
+
+@dataclass(frozen=True)
+class Large:
+    """A truth, and a submission of many blocks in which the rows of an image can be shuffled.
+
+    `rows` have an image first; `tokens` are the columns of a prediction string, in its order.
+    """
+
+    truth: dict[str, str]
+    header: list[str]
+    rows: list[list[str]]
+    tokens: list[int]
+
+    def content(self, shape: str, chance: random.Random) -> str:
+        if shape == "long":
+            rows = [self.header, *chance.sample(self.rows, len(self.rows))]
+            return "\n".join(",".join(row) for row in rows)
+        strings: dict[str, list[str]] = {}
+        for row in self.rows:
+            strings.setdefault(row[0], []).extend(row[column] for column in self.tokens)
+        return "\n".join(["ImageId,PredictionString", *(f"{image},{' '.join(strings[image])}" for image in strings)])
+
+
+def many_boxes(chance: random.Random) -> Large:
+    header = ["ImageID", "LabelName", "Score", "XMin", "YMin", "XMax", "YMax"]
+    boxes, rows = ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf"], []
+    for image in (f"image{number}" for number in range(2_500)):
+        for _ in range(3):
+            x, y = (sorted(chance.choices(cases.EDGES, k=2), key=float) for _ in range(2))
+            label = chance.choice(["cat", "dog"])
+            boxes.append(f"{image},{label},{x[0]},{x[1]},{y[0]},{y[1]},{int(chance.random() < 0.2)}")
+            rows += [[image, label, chance.choice(cases.CONFIDENCES), x[0], y[0], x[1], y[1]] for _ in range(12)]
+    truth = {"boxes.csv": "\n".join(boxes), "image_labels.csv": "ImageID,LabelName,Confidence\n"}
+    return Large(truth, header, rows, [1, 2, 3, 4, 5, 6])
+
+
+def many_pairs(chance: random.Random) -> Large:
+    triplets = ["ImageID,LabelName1,LabelName2,RelationshipLabel,XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2"]
+    rows = []
+    for image in (f"image{number}" for number in range(500)):
+        for _ in range(60):
+            labels = [chance.choice(["cat", "dog"]), "mat", chance.choice(["on", "under"])]
+            edges = [*cases.box(chance), *cases.box(chance)]
+            x1, y1, xx1, yy1, x2, y2, xx2, yy2 = edges
+            sound = all(float(low) <= float(high) for low, high in ((x1, xx1), (y1, yy1), (x2, xx2), (y2, yy2)))
+            if sound and chance.random() < 0.1:
+                triplets.append(",".join([image, *labels, x1, xx1, y1, yy1, x2, xx2, y2, yy2]))
+            rows += [[image, *labels, chance.choice(cases.CONFIDENCES), *edges] for _ in range(2)]
+    return Large({"relationships.csv": "\n".join(triplets)}, cases.PAIR, rows, cases.TOKENS)
+
+
+@pytest.mark.parametrize("shape", ["kaggle", "long"])
+@pytest.mark.parametrize(
+    ("track", "made"), [("openimages-detection", many_boxes), ("openimages-relationships", many_pairs)]
+)
+def test_any_number_of_threads_gives_the_same_report(
+    track: str, made: Callable[[random.Random], Large], shape: str, tmp_path: Path
+) -> None:
+    """The file has many blocks, and the rows of an image are distributed over all of them."""
+    large = made(chance := random.Random(5))
+    folder, submission = tmp_path / "truth", tmp_path / "submission.csv"
+    folder.mkdir()
+    for name, text in large.truth.items():
+        (folder / name).write_text(text)
+    submission.write_text(large.content(shape, chance))
+    assert submission.stat().st_size > 3 << 19
+    way, fast, reference = cases.both(track, folder, submission, resources=Resources(threads=1))
+    assert (way, fast) == ("fast path", reference)
+    for threads in (2, 3, 7):
+        assert cases.answer(track, folder, submission, resources=Resources(threads=threads)) == ("fast path", fast)

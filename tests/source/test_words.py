@@ -1,0 +1,71 @@
+"""One word for one thing: no text of the project has a word that the table in CONTRIBUTING.md replaces."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.source.tree import ROOT, tracked
+
+TABLE = Path("CONTRIBUTING.md")
+ROW = re.compile(r"^\| (?P<word>[^|]+) \| (?P<means>[^|]+) \| (?P<old>[^|]+) \|$", re.MULTILINE)
+TEXTS = ("*.py", "*.md", "*.html", "*.txt", "*.js", "*.css", "*.yml", "*.toml", "Makefile", ".env.example")
+# Names that Django defines.
+ALLOWED = re.compile(r"\.streaming(_content)?\b")
+
+
+def table() -> str:
+    """Return the table of words."""
+    return (ROOT / TABLE).read_text().partition("## One word for one thing\n")[2].partition("\n## ")[0]
+
+
+def old_words() -> list[str]:
+    """Return the third column, without the heading, the rule below it, and rows that replace nothing."""
+    cells = [row["old"] for row in ROW.finditer(table())][1:]
+    return [word.strip() for cell in cells for word in cell.split(",") if word.strip("- –")]
+
+
+def pattern_of(words: list[str]) -> re.Pattern[str]:
+    """Match whole words: those in backticks as names in one spelling, others in any, also over line ends."""
+    exact = [re.escape(word.strip("`")) for word in words if word.startswith("`")]
+    phrases = [re.escape(word).replace(r"\ ", r"[\s#*]+") for word in words if not word.startswith("`")]
+    return re.compile(rf"\b(?:{'|'.join(exact)})\b|(?<![A-Za-z])(?i:{'|'.join(phrases)})(?![A-Za-z])")
+
+
+def found_in(text: str, pattern: re.Pattern[str]) -> list[tuple[int, str]]:
+    """Return line and word of each match, without the allowed ones."""
+    allowed = {span for match in ALLOWED.finditer(text) for span in range(*match.span())}
+    matches = [match for match in pattern.finditer(text) if match.start() not in allowed]
+    return [(text.count("\n", 0, match.start()) + 1, match.group()) for match in matches]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# A mended truth", [(1, "mended")]),
+        ("amend recommended", []),
+        ("by_twin = 1", [(1, "twin")]),
+        ("a\n# the file that\n# was sent", [(2, "file that\n# was sent")]),
+        ("MOST = 3  # at most 3, the most", [(1, "MOST")]),
+        ("MOST_DEFECTS", []),
+        ("response.streaming_content", []),
+        ("Streaming", [(1, "Streaming")]),
+    ],
+)
+def test_old_words_are_found_as_whole_words(text: str, found: list[tuple[int, str]]) -> None:
+    assert found_in(text, pattern_of(["mended", "twin", "file that was sent", "`MOST`", "streaming"])) == found
+
+
+def test_no_text_has_an_old_word() -> None:
+    words = old_words()
+    assert {"mended", "surer", "`NOBODY`", "contest"} <= set(words)
+    pattern, mine = pattern_of(words), Path(__file__).relative_to(ROOT)
+    found = []
+    for path in tracked(*TEXTS):
+        if "migrations" in path.parts or path == mine:  # migrations are never rewritten
+            continue
+        text = (ROOT / path).read_text()
+        if path == TABLE:
+            text = text.replace(table(), "\n" * table().count("\n"))
+        found += [f"{path}:{line}: {word!r}" for line, word in found_in(text, pattern)]
+    assert found == []
