@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 SAMPLE = 20  # number of newest files of each kind that are tried
 LOST_UPLOADS = 0.25  # from this share on the uploads are missing; below it, single files are lost for every worker
-LOST_TRUTHS = 1.0  # a phase without its truth waits alone, and the others are scored
+LOST_TRUTHS = 1.0  # if one truth is missing, only its phase waits, and all others are scored
 PAUSE_SECONDS = 2.0  # between two messages while the storage is missing
 
 # One byte: whether this worker has stopped because the storage is missing. Celery imports this module before it forks
@@ -32,7 +32,7 @@ STOPPED = mmap.mmap(-1, 1)
 
 
 class Unreadable(Exception):
-    """This worker cannot read a file that a row names: it is missing, forbidden or changed."""
+    """This worker cannot read a file that a row refers to: it is missing, not permitted or changed."""
 
 
 def refuse_unreadable(*paths: Path) -> None:
@@ -78,7 +78,7 @@ def newest_truths() -> list[Path]:
 
 
 def is_storage_missing() -> bool:
-    """Tell whether a large share of the newest uploads, or every one of the newest truths, cannot be read."""
+    """Return whether a large share of the newest uploads, or every one of the newest truths, cannot be read."""
     return is_lost(newest_uploads(), LOST_UPLOADS) or is_lost(newest_truths(), LOST_TRUTHS)
 
 
@@ -88,7 +88,7 @@ def is_lost(files: list[Path], share: float) -> bool:
 
 
 def pause_after(error: Exception, job: str) -> timedelta | None:
-    """Return how long a job waits whose file this worker cannot read.
+    """Return how long a job must wait if this worker cannot read its file; None if it need not wait.
 
     If the storage is missing, this worker stops, and another one can score the job at once (None). Otherwise only this
     file is missing or damaged, and the next attempt waits for a while.
@@ -101,7 +101,7 @@ def pause_after(error: Exception, job: str) -> timedelta | None:
 
 
 def can_work() -> bool:
-    """Tell whether this worker may take work. If it has stopped, check the storage again."""
+    """Return whether this worker may take work. If it has stopped, check the storage again."""
     if not STOPPED[0]:
         return True
     if is_storage_missing():
@@ -112,7 +112,7 @@ def can_work() -> bool:
 
 
 def pass_on(send_again: Callable[[], None]) -> None:
-    """Leave a message to another worker, and pause before the next message."""
+    """Return a message to the queue for another worker, and pause before the next one."""
     log.error("alarm: this worker cannot read the stored files in %s and takes no work", settings.MEDIA_ROOT)
     send_again()
     time.sleep(PAUSE_SECONDS)

@@ -1,6 +1,7 @@
 """The two tasks: `evaluate` scores a submission; `rerun` scores it again, for the intervals or the explanation.
 
-Both claim the next job, score it and record how it ended. `server/submissions/services` decides what each end means.
+Both claim the next job, score it and record how it ended. `server/submissions/services` defines the effect of each
+outcome.
 """
 
 import logging
@@ -48,7 +49,7 @@ def rerun(rerun_id: int) -> None:
 
 
 def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None]) -> None:
-    """Claim the job whose turn it is and score it.
+    """Claim the next job and score it.
 
     The message, with the key of a job, only wakes this worker. It may arrive twice, late or never.
     """
@@ -120,7 +121,8 @@ def rerun_claimed(claimed: Rerun) -> None:
         give_up(claimed, error)
     except LeaseLost:
         log.info("%s was taken over; its result is dropped", name)
-    except (Unreadable, Unrestorable, OSError) as error:  # this worker's files or disk; the rerun is never given up
+    # A fault of this worker's files or disk: the rerun is never given up.
+    except (Unreadable, Unrestorable, OSError) as error:
         leases.postpone(claimed, pause=storage_check.pause_after(error, name))
     except SystemExit:
         leases.release(claimed)
@@ -150,5 +152,5 @@ def reason(error: Exception) -> str:
 
 
 def is_too_large(error: Exception) -> bool:
-    """Tell whether a file that could be scored is too large to be explained, which is nobody's fault."""
+    """Return whether a file that could be scored is too large to be explained, which is nobody's fault."""
     return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts

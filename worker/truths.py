@@ -1,4 +1,4 @@
-"""Finds the ground truth of a submission's phase, and restores it if its prepared file is damaged."""
+"""Finds the ground truth of a submission's phase, and restores it if its prepared file cannot be used."""
 
 import logging
 from fcntl import LOCK_EX, flock
@@ -49,7 +49,7 @@ def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
 
 
 def is_intact(truth: Truth) -> bool:
-    """Tell whether the prepared file is undamaged, belongs to this truth, and fits the settings of its phase."""
+    """Return whether the prepared file is undamaged, belongs to this truth, and fits the settings of its phase."""
     track, parameters = truth.phase.declared_track, truth.phase.parameters
     try:
         prepared = PreparedTruth.load(Path(truth.prepared.path), whole=True, expected=truth.sha256)

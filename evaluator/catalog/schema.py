@@ -235,7 +235,7 @@ class Track:
         ]
 
     def shaping(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
-        """Return those of all parameters that a prepared truth depends on; ``resolved`` is from :meth:`resolve`."""
+        """Return the parameters that a prepared truth depends on; ``resolved`` is the result of :meth:`resolve`."""
         return {parameter.name: resolved[parameter.name] for parameter in self.parameters if parameter.shapes_truth}
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:

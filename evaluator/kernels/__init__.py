@@ -12,7 +12,9 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 COMPILING = "compiling"
-CROWD = 256  # predictions of an image: of those that are not scored, the kernels drop the first ones and keep the rest
+# An image with more predictions than this is crowded. Kernels drop its unscored predictions up to this number, and
+# store all later ones.
+CROWD = 256
 FOLDER = Path(__file__).parent
 
 

@@ -12,18 +12,18 @@ RankInterval = tuple[int, int]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
-TOP = 100  # rows whose intervals are simultaneous
-ERROR_RATE = 0.05  # probability that any two rows are told apart wrongly
-FAR = 8.0  # standard errors; rows that differ by more are told apart whatever the replicates say
+TOP = 100  # number of rows whose intervals are simultaneous
+ERROR_RATE = 0.05  # probability that at least one pair of rows is distinguished wrongly
+FAR = 8.0  # rows that differ by more standard errors than this are distinguished without looking at the replicates
 ROUNDING = 1e-12  # replicates of a difference with a smaller standard deviation are equal
 CANCELLED = 1e-6  # a variance that is smaller than this share of its terms is computed from the differences
-BLOCK = 64  # rows; a block of rows is compared with another at a time
+BLOCK = 64  # rows in a block; two blocks of rows are compared at a time
 ENTRIES_AT_ONCE = 1 << 13
-LEAST_REPLICATES = ceil(1 / ERROR_RATE) - 1  # fewer have no 95% quantile
+LEAST_REPLICATES = ceil(1 / ERROR_RATE) - 1  # fewer replicates have no 95% quantile
 
 
 def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> list[RankInterval | None]:
-    """Return for each of the first rows of a leaderboard the ranks that it could have, right for all of them at once.
+    """Return simultaneous intervals of the ranks that each of the first rows of a leaderboard could have.
 
     Parameters
     ----------
@@ -49,19 +49,19 @@ def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> 
     -----
     This is the stepwise max-t procedure of Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks with Applications
     to Mobility across Neighbourhoods and Academic Achievement across Countries", Review of Economic Studies 91 (2024).
-    Two rows are told apart if their scores differ by more than ``critical`` standard errors of the difference. The
+    Two rows are distinguished if their scores differ by more than ``critical`` standard errors of the difference. The
     critical value is the 95% quantile, over the replicates, of the largest absolute deviation of any compared pair in
-    standard errors. Pairs that are told apart are removed, and the critical value is computed again, until nothing more
-    is told apart. The lowest rank of a row is 1 + the number of rows that are told apart from it and better, its
-    highest rank is the number of rows − the number of those that are worse.
+    standard errors. Distinguished pairs are removed, and the critical value is computed again, until no more pairs are
+    distinguished. The lowest rank of a row is 1 + the number of distinguished better rows. Its highest rank is the
+    number of rows − the number of distinguished worse rows.
 
     Which rows are the first ones depends on the same data. So the critical value covers every row that could be among
-    them: one that is told apart from fewer than ``top`` better rows. Each is compared with all other rows.
+    them, which means that fewer than ``top`` better rows are distinguished from it. Each is compared with all others.
 
-    Rows with equal scores are never told apart. Where a standard error is 0, any difference of the scores counts.
-    A row without replicates is told apart from no row, so each of the others could be before or after it. A replicate
-    counts if most rows define it; a row that leaves one of these undefined has no replicates either. With fewer than
-    19 replicates no row has an interval.
+    Rows with equal scores are never distinguished. If a standard error is 0, any difference of the scores counts. A row
+    without replicates is distinguished from no row, so any other row could be before or after it. A replicate is used
+    if it is defined for most rows; a row for which one of these is undefined counts as a row without replicates. With
+    fewer than 19 replicates, no row has an interval.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> 
 
 
 def individual_rank_interval(scores: Numbers, replicates: Numbers, row: int) -> RankInterval | None:
-    """Return the ranks that one row could have. Its interval is right with 95% by itself, not together with others.
+    """Return the interval of the ranks that one row could have, with 95% confidence for this row only.
 
     Parameters, result and errors are those of :func:`top_rank_intervals`. The critical value covers only the pairs of
     this row, so the interval is usually narrower.
@@ -94,7 +94,7 @@ def individual_rank_interval(scores: Numbers, replicates: Numbers, row: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """Numbers of rows that are told apart from each known row, shapes (known,); only chosen rows have all of them."""
+    """Numbers of rows that are distinguished from each known row, shapes (known,); complete for chosen rows only."""
 
     better: Indices
     worse: Indices
@@ -130,7 +130,8 @@ class _Board:
             raise ValueError("the scores must be in descending order")
         defined = ~np.isnan(replicates)
         present = defined.any(axis=1)
-        usable = 2 * defined.sum(axis=0) > present.sum()  # so that no single row takes a replicate from all others
+        # So that a single row cannot make a replicate unusable for all others.
+        usable = 2 * defined.sum(axis=0) > present.sum()
         enough = usable.sum() >= LEAST_REPLICATES
         rows = np.flatnonzero(present & defined[:, usable].all(axis=1) & enough)
         deviations = replicates[np.ix_(rows, usable)]
@@ -140,7 +141,7 @@ class _Board:
         return cls(len(scores), rows, scores[rows], deviations, _standard_errors(deviations))
 
     def could_be_among(self, top: int) -> Flags:
-        """Return the rows that are not surely worse than ``top`` rows, by the errors of the rows alone."""
+        """Return the rows that are not clearly worse than ``top`` other rows, given only the errors of the rows."""
         if len(self.rows) <= top:
             return np.ones(len(self.rows), bool)
         least = np.partition(self.scores - FAR * self.errors, -top)[-top]
@@ -167,7 +168,7 @@ class _Board:
 
 
 def _stepped_down(board: _Board, chosen: Flags, top: int) -> _Counts:
-    """Tell pairs with a chosen row apart, step by step; a chosen row with ``top`` better rows is no longer chosen."""
+    """Distinguish pairs with a chosen row, step by step. A chosen row with ``top`` better rows is no longer chosen."""
     critical = FAR
     while True:
         counts, next_critical = _step(board, chosen, critical)
@@ -177,7 +178,7 @@ def _stepped_down(board: _Board, chosen: Flags, top: int) -> _Counts:
 
 
 def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float]:
-    """Count the pairs that are told apart at a critical value, and return the critical value of the other pairs."""
+    """Count the pairs that are distinguished at a critical value, and return the critical value of the other pairs."""
     counts = _Counts(*np.zeros((2, len(board.rows)), np.intp))
     largest = np.full(board.deviations.shape[1], SMALLEST)
     blocks = [slice(first, first + BLOCK) for first in range(0, len(board.rows), BLOCK)]

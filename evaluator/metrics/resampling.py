@@ -30,7 +30,7 @@ def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
 
 
 def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-    """Return which images have more than :data:`~evaluator.kernels.CROWD` predictions, given the number of each.
+    """Return which images have more than :data:`~evaluator.kernels.CROWD` predictions, given these numbers.
 
     In these images the annotations could change how many entries the curves have by so much that the CPU time of a
     scoring would reveal them.
@@ -126,10 +126,10 @@ class CurveSteps:
         Returns
         -------
         CurveSteps
-            Of ``count`` curves. If an image is crowded, as many complements follow. Nobody needs their areas, but with
-            them the work does not depend on which entries of crowded images count. The complement of a curve has its
-            entries of other images, and those of crowded images that do not count. It is empty if no entry of a crowded
-            image could belong to the curve.
+            The steps of ``count`` curves. If an image is crowded, as many complements follow. Their areas are not used,
+            but with them the amount of work does not depend on which entries of crowded images count. The complement of
+            a curve has its entries of other images, and the entries of crowded images that do not count. It is empty if
+            no entry of a crowded image could belong to the curve.
 
         Examples
         --------
@@ -171,7 +171,7 @@ def _with_complements(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """Return the indices and the curves of the entries of all curves and of their complements.
 
-    The third result tells which of these 2 × ``count`` curves may have entries of crowded images.
+    The third result is which of these 2 × ``count`` curves may have entries of crowded images.
     """
     own = curves.astype(np.int64) % count
     counts = has_row & (curves < count)

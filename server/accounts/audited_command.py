@@ -13,9 +13,10 @@ TEXT_CHARACTERS = 10_000  # SQLite cannot compare with much longer texts
 
 
 def text_argument(argument: str) -> str:
-    """Return a command-line argument. Raises ArgumentTypeError for one that cannot be meant or stored.
+    """Return a command-line argument. Raises ArgumentTypeError for an empty one, or one that cannot be stored.
 
-    An empty one comes from a variable that is not set. Taken as absent, it would widen what a command does.
+    An empty argument comes from a shell variable that is not set. If it were ignored, the command would do more than
+    intended.
     """
     if not argument:
         raise ArgumentTypeError("is empty")

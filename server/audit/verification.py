@@ -65,7 +65,7 @@ def faults_of_database() -> list[str]:
             cursor.execute(f"PRAGMA integrity_check({FAULTS_SHOWN})")
             found = [line for (line,) in cursor.fetchall() if line != "ok"]
     except DatabaseError as error:
-        if isinstance(error, OperationalError):  # locked or unreachable: manage.py reports it
+        if isinstance(error, OperationalError):  # the database is locked or unreachable, which manage.py reports
             raise
         found = [str(error)]
     return [f"the database file is damaged: {line}" for line in found]

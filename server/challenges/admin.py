@@ -19,7 +19,7 @@ from server.challenges.models import Challenge, JoinRequest, Membership, Phase, 
 
 
 class ImportedAdmin(AuditedAdmin):
-    """Rows that only an import creates."""
+    """Admin of rows that only an import creates."""
 
     def has_add_permission(self, request: object, obj: object = None) -> bool:
         return False

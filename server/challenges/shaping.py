@@ -7,7 +7,7 @@ from server.challenges.models import Phase, Truth
 
 
 def shaping_settings(phase: Phase) -> dict[str, Any]:
-    """Return what a prepared file depends on besides the truth itself, as plain data: the track and some parameters."""
+    """Return the settings that a prepared file depends on, as plain data: the track and some parameters."""
     track = phase.declared_track
     shaping = track.shaping(track.resolve(phase.parameters))
     written = {name: list(value) if isinstance(value, tuple) else value for name, value in shaping.items()}
@@ -15,7 +15,7 @@ def shaping_settings(phase: Phase) -> dict[str, Any]:
 
 
 def is_outdated(truth: Truth, phase: Phase) -> bool:
-    """Tell whether the prepared file of a version was, or may have been, prepared with other settings."""
+    """Return whether the prepared file of a version was, or may have been, prepared with other settings."""
     return bool(truth.prepared_with != shaping_settings(phase))
 
 

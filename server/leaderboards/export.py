@@ -6,7 +6,7 @@ from io import StringIO
 from server.challenges.models import Phase
 from server.leaderboards.queries import Board, BoardRow
 
-# A spreadsheet takes a cell that starts with one of these for a formula. Full-width forms count too.
+# A spreadsheet treats a cell that starts with one of these as a formula, also in full-width form.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
@@ -20,7 +20,7 @@ def harmless(text: str) -> str:
 
 
 def csv_name(board: Board, phase: Phase) -> str:
-    """Return the name of the file."""
+    """Return the name of the CSV file of a leaderboard."""
     return f"{phase.challenge.slug}-{phase.slug}-{board.split}.csv"
 
 

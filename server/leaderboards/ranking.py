@@ -12,7 +12,7 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One scored submission, with what its rank depends on and what the leaderboard shows of it."""
+    """One scored submission, with the data that its rank depends on and that the leaderboard shows."""
 
     submission_id: UUID
     team_id: int
@@ -77,7 +77,7 @@ def ranked(entries: Sequence[Candidate]) -> list[tuple[int | None, Candidate]]:
 
 
 def finalists(candidates: Iterable[Candidate], *, finals: int) -> list[Candidate]:
-    """Return what counts when the phase is over: the submissions that each team chose.
+    """Return the submissions that count when the phase is over: those that each team chose.
 
     For a team that chose none, its `finals` best on the public leaderboard count. All submissions of a baseline count,
     because nobody can choose for it.

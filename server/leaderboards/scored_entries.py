@@ -28,7 +28,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class ScoredEntries:
-    """Everything scored on one split. Under ladder feedback, hidden scores are counted and not ranked."""
+    """All scored submissions on one split. Under ladder feedback, hidden scores are counted and not ranked."""
 
     split: str
     finals: int
@@ -41,7 +41,7 @@ class ScoredEntries:
 
     @cached_property
     def counting(self) -> list[Candidate]:
-        """All candidates on the public split; on the others each team's final submissions."""
+        """The candidates that count: all of them on the public split, each team's final submissions on the others."""
         if self.split == "public":
             return self.candidates
         return ranking.finalists(self.candidates, finals=self.finals)

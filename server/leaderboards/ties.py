@@ -63,7 +63,7 @@ def vectors_of(evaluations: Iterable[int], *, split: str) -> dict[int, Vector]:
 
 
 def are_tied(one: Vector | None, other: Vector | None, *, access: ScoreAccess) -> bool | None:
-    """Tell whether the 95% interval of the paired differences, as shown to the reader, contains zero; None: unknown."""
+    """Return whether the 95% interval of the difference, as shown to the reader, contains zero; None if unknown."""
     exact = difference_between(one, other)
     shown = access.interval(*exact) if exact else None
     return None if shown is None else shown[0] <= 0 <= shown[1]

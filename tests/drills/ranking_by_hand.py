@@ -53,7 +53,7 @@ class Line:
 
 
 def counts(entry: Entry, own: list[Entry], *, finals: int) -> bool:
-    """Return the entries that count when the phase is over: the chosen ones, otherwise the team's best public ones."""
+    """Return whether an entry counts when the phase is over: it was chosen, or is among the best if none was chosen."""
     if entry.baseline or any(one.final for one in own):
         return entry.final or entry.baseline
     return sum(one.is_chosen_before(entry) for one in own if one is not entry) < finals

@@ -153,7 +153,7 @@ def many_detections(content: bytes) -> bytes:
 
 
 @pytest.mark.drill(10)
-def test_a_worker_that_is_told_to_stop_finishes_or_puts_back_in_time(
+def test_a_worker_that_receives_sigterm_finishes_or_requeues_in_time(
     opened: Open, small: Path, figures: Figures
 ) -> None:
     service = opened(

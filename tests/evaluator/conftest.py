@@ -29,8 +29,9 @@ garden,/m/01yrx,0
 """,
     "classes.csv": "/m/01yrx,Cat\n/m/0bt9lr,Dog\n/m/0k4j,Car\n",
 }
-# Cats by confidence: hit, hit, the first again, two in the group, one where cats were denied: 1, 1, 2/3, 3/4, 3/5.
-# Dogs: a miss before the hit. The car is denied. The dog in the kitchen was never verified, the attic is not ours.
+# Cats by confidence: hit, hit, a duplicate, two in the group, one where cats are verified as absent; the precisions are
+# 1, 1, 2/3, 3/4, 3/5. Dogs: a false positive before the hit. The car is verified as absent. The dog in the kitchen is
+# not verified, and the attic is not in the truth.
 LONG = """\
 ImageID,LabelName,Score,XMin,XMax,YMin,YMax
 street,/m/01yrx,0.9,0.2,0.6,0.2,0.6
@@ -68,7 +69,7 @@ def tiny(tmp_path: Path) -> Tiny:
 
 
 def strings() -> dict[str, str]:
-    """The same predictions, one line an image."""
+    """Return the same predictions with one line per image."""
     lines: dict[str, str] = {}
     for row in LONG.splitlines()[1:]:
         image, label, score, x_min, x_max, y_min, y_max = row.split(",")

@@ -1,4 +1,4 @@
-"""Options that many scorings of tests have."""
+"""Report options that many tests use."""
 
 from pathlib import Path
 

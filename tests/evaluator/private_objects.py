@@ -1,4 +1,4 @@
-"""Pairs of truths whose one private object is of one class or another, and files that would tell them apart."""
+"""Pairs of truths that differ in the class of their only private object, and files that could reveal the difference."""
 
 import base64
 import zlib
@@ -54,7 +54,7 @@ class Case(NamedTuple):
     parameters: dict[str, Any]
 
     def truths(self, folder: Path) -> list[Path]:
-        """Write both truths."""
+        """Write both truths and return their folders."""
         found = [folder / label for label in LABELS]
         for path in found:
             path.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ class Case(NamedTuple):
         return found
 
     def submission(self, path: Path, predictions: int) -> Path:
-        """Write a file of so many cats in the private image."""
+        """Write a submission with this number of cats in the private image."""
         header, row = self.file
         path.write_text("\n".join([header, *(row % (place % 9 + 1) for place in range(predictions))]) + "\n")
         return path

@@ -34,7 +34,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was right about one board.
+    """Which properties hold for one leaderboard.
 
     covered: each interval of a rank contains all ranks that its row truly shares. together: the rank of each row lies
     in the intervals of all rows that are equally good. split: a tie group was ended by a row that is equally good as

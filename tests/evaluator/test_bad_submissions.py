@@ -1,4 +1,4 @@
-"""Every way a file can be wrong, and what its author is told: code, line, column."""
+"""Every kind of defect is reported with its code, line and column."""
 
 import gzip
 import io
@@ -105,8 +105,8 @@ VALUES = [
     ("inf", "not_finite"),
     ("-Infinity", "not_finite"),
     ("1e999", "not_finite"),
-    ("\u0661", "not_a_number"),  # Arabic one
-    ("\uff11", "not_a_number"),  # full-width one
+    ("\u0661", "not_a_number"),  # the Arabic digit one
+    ("\uff11", "not_a_number"),  # the full-width digit one
     ("1_0", "not_a_number"),
     ("0x10", "not_a_number"),
     ("NA", "not_a_number"),
@@ -123,13 +123,15 @@ VALUES = [
 
 @pytest.mark.parametrize(("text", "code"), VALUES)
 @pytest.mark.parametrize("column", ["Score", "XMin", "YMax"])
-def test_a_bad_number_in_a_cell_is_told_with_line_and_column(tmp_path: Path, text: str, code: str, column: str) -> None:
+def test_a_bad_number_in_a_cell_is_reported_with_line_and_column(
+    tmp_path: Path, text: str, code: str, column: str
+) -> None:
     (problem,) = checked(tmp_path, long(**{column: text})).errors
     assert (problem.code, problem.line, problem.column, problem.image) == (code, 3, column, "i1")
 
 
 @pytest.mark.parametrize(("text", "code"), VALUES)
-def test_a_bad_number_in_a_string_is_told_with_line_and_token(tmp_path: Path, text: str, code: str) -> None:
+def test_a_bad_number_in_a_string_is_reported_with_line_and_token(tmp_path: Path, text: str, code: str) -> None:
     (problem,) = checked(tmp_path, kaggle(4, text)).errors
     assert (problem.code, problem.line, problem.column, problem.token) == (code, 3, "PredictionString", 10)
 
@@ -268,7 +270,7 @@ def test_defects_are_counted_and_the_first_twenty_of_each_code_shown(tmp_path: P
     assert [p.line for p in findings.errors if p.code == "not_finite"] == list(range(2, 22))
 
 
-def test_defects_are_told_in_file_order(tmp_path: Path) -> None:
+def test_defects_are_reported_in_file_order(tmp_path: Path) -> None:
     findings = checked(tmp_path, long(Score="nan") + GOOD.replace("/m/cat", "/m/x") + GOOD.replace("0.9", "NA"))
     assert [(p.line, p.code) for p in findings.errors] == [(3, "not_finite"), (4, "unknown_label"), (5, "not_a_number")]
 
@@ -279,7 +281,7 @@ def test_without_a_truth_only_the_form_is_checked(tmp_path: Path) -> None:
     assert [p.code for p in check(DETECTION, path).errors] == ["not_a_number"]
 
 
-def test_every_image_must_be_named_where_the_phase_says_so(tmp_path: Path) -> None:
+def test_every_image_must_have_a_row_if_the_phase_requires_it(tmp_path: Path) -> None:
     path = tmp_path / "submission.csv"
     path.write_text(KAGGLE + f"i1,{TOKENS}\ni3,\n")
     findings = check(DETECTION, path, truth=truth_of(tmp_path, DETECTION), parameters={"require_all_images": True})

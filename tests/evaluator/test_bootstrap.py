@@ -1,4 +1,4 @@
-"""Intervals: every replicate is the score of a test set whose images were really copied."""
+"""Every bootstrap replicate equals the score of a test set in which the images were really copied."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ EMPTY = "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
 
 
 def copied(path: Path, counts: dict[str, int], to: Path) -> None:
-    """Write a CSV file with the rows of each image once for every copy of it, which has a name of its own."""
+    """Write a CSV file in which the rows of each image are repeated for every copy of it, with a new image id."""
     header, *rows = csv.reader(io.StringIO(path.read_text()))
     place = header.index("ImageID") if "ImageID" in header else None
     with to.open("w") as file:
@@ -47,7 +47,7 @@ def scored(tiny: Tiny, replicates: int, *, file: Path | None = None, seed: int =
 
 
 def copied_score(folder: Path, truth: Path, long: Path, counts: dict[str, int], **options: Any) -> dict[str, Any]:
-    """Score a test set in which each image stands as often as it was drawn."""
+    """Score a test set in which each image occurs as often as it was drawn."""
     new = Path(mkdtemp(dir=folder))
     (new / "truth").mkdir()
     for path in truth.iterdir():
@@ -82,7 +82,7 @@ def assert_replicates_are_copies(folder: Path, truth: Truth, report: Report, fil
 def test_a_replicate_is_the_score_of_copied_images(track: str, seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     parameters = {"group_of_weight": chance.choice([0.0, 0.3, 1.0])} if track == DETECTION else {}
-    while True:  # until a file is sound
+    while True:  # until a file has no defects
         truth = cases.TRUTHS[track](chance, Path(mkdtemp(dir=tmp_path)) / "truth")
         submission, long = tmp_path / "submission.csv", tmp_path / "long.csv"
         submission.write_bytes(cases.FILES[track](chance))
@@ -100,7 +100,7 @@ def test_a_replicate_is_the_score_of_copied_images(track: str, seed: int, tmp_pa
 
 
 def test_two_submissions_share_their_draws(tiny: Tiny, tmp_path: Path) -> None:
-    """So a submission that is nowhere better is nowhere better in any replicate."""
+    """So a submission that is better on no image is better in no replicate."""
     worse = tmp_path / "worse.csv"
     worse.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
     kept = tmp_path / "draws"
@@ -144,7 +144,7 @@ def test_a_split_of_all_images_has_the_interval_of_all(tiny: Tiny) -> None:
 
 
 def test_splits_of_equally_many_images_are_drawn_apart(tmp_path: Path) -> None:
-    """Both splits have equal objects. With the same draws, their scores would rise and fall together."""
+    """Both splits have equal objects. With the same draws, their scores would be correlated."""
     truth = tmp_path / "truth"
     truth.mkdir()
     names = [f"{half}{number:02}" for half in "ab" for number in range(20)]
@@ -161,7 +161,7 @@ def test_splits_of_equally_many_images_are_drawn_apart(tmp_path: Path) -> None:
     assert abs(together) < 0.2
 
 
-def test_progress_is_told_until_the_end(tiny: Tiny) -> None:
+def test_progress_is_reported_until_the_end(tiny: Tiny) -> None:
     told: list[tuple[str, float]] = []
     scored(
         tiny,
@@ -175,8 +175,8 @@ def test_progress_is_told_until_the_end(tiny: Tiny) -> None:
     assert len(set(fractions)) == 3 * 4 + 1  # three splits, four blocks each
 
 
-def test_who_stops_is_heard_at_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lost lease is raised by the one who is told about progress."""
+def test_an_exception_of_the_progress_callback_ends_the_scoring(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The progress callback raises an exception if the lease is lost."""
     numbers: list[int] = []
     drawn = Draws.block
 
@@ -201,10 +201,10 @@ def test_numbers_that_are_too_small_are_refused(wanted: dict[str, int]) -> None:
         Bootstrap(**wanted)
 
 
-# Nothing to draw from, nothing to draw, nothing defined.
+# Nothing to draw from, no replicates, and undefined scores.
 
 
-def test_an_empty_submission_is_sure_of_its_zero(tiny: Tiny) -> None:
+def test_an_empty_submission_has_an_interval_of_width_zero(tiny: Tiny) -> None:
     tiny.long.write_text(EMPTY)
     split = scored(tiny, 100).splits["all"]
     assert split.intervals == {"mAP": (0.0, 0.0)}
@@ -241,7 +241,7 @@ def test_no_truth_at_all_has_no_interval(tiny: Tiny) -> None:
 
 
 def test_a_replicate_that_draws_no_object_is_left_out(tiny: Tiny) -> None:
-    """One object in one of three images: 8 of 27 replicates are undefined, and the interval is of the others."""
+    """Only one of three images has an object: 8 of 27 replicates are undefined, and the interval uses the others."""
     rows = (tiny.truth / "boxes.csv").read_text().splitlines()
     (tiny.truth / "boxes.csv").write_text("\n".join([rows[0], rows[-1]]))
     split = scored(tiny, 1_000).splits["all"]
@@ -262,11 +262,11 @@ def test_ignored_images_count_for_nothing(tiny: Tiny, tmp_path: Path) -> None:
     assert np.array_equal(one, other)
 
 
-# The intervals by themselves.
+# Functions that compute intervals.
 
 
 @pytest.mark.parametrize("observed", [0.0, 0.3, 1.0])
-def test_a_recentred_interval_lies_around_the_score_and_within_its_range(observed: float) -> None:
+def test_a_recentred_interval_contains_the_score_and_stays_in_range(observed: float) -> None:
     replicates = np.random.default_rng(1).normal(0.5, 0.2, 1_000)
     low, high = recentred_interval(replicates, observed) or (2.0, -1.0)
     assert 0 <= low <= observed <= high <= 1

@@ -1,9 +1,9 @@
-"""How often an interval holds what it should: many test sets drawn from one source, each bootstrapped.
+"""The coverage of intervals, measured on many test sets from one distribution, each of them bootstrapped.
 
 A test set has 30 classes of 20 to 400 objects in 500 images. A detector finds 7 of 10 objects and reports four times
-as much that is not there, with confidences that overlap. With 2,400 test sets of 1,024 replicates: recentred 95.6 %,
-plain percentiles 82.4 %, paired 95.8 %; with fewer false positives, 1.5 an object and better told apart (3,000 test
-sets), 93.9 %, 93.3 % and 94.9 %. Here are fewer, so that it takes seconds.
+as many false positives, with overlapping ranges of confidences. With 2,400 test sets of 1,024 replicates: recentred
+95.6 %, plain percentiles 82.4 %, paired 95.8 %; with fewer false positives, 1.5 an object and better told apart (3,000
+test sets), 93.9 %, 93.3 % and 94.9 %. Here are fewer, so that it takes seconds.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Of a detector on one test set."""
+    """The results of a detector on one test set."""
 
     truths: ImageGroups
     curves: CurveSteps
@@ -37,7 +37,7 @@ class Results:
 
 
 def spread(counts: Counts) -> tuple[NDArray[np.int32], Counts]:
-    """Return (image, class) of each thing, from how many there are; shape of counts: (images, classes)."""
+    """Return the image and class of each object, given the number of objects, shape (images, classes)."""
     places = np.repeat(np.arange(counts.size), counts.ravel())
     return (places // counts.shape[1]).astype(np.int32), places % counts.shape[1]
 
@@ -56,7 +56,7 @@ def detected(rng: np.random.Generator, objects: Counts) -> Results:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Shares of test sets: whose interval holds the mean score, whose paired interval holds no difference."""
+    """Shares of test sets whose interval contains the mean score, and whose paired interval contains zero."""
 
     recentred: float
     plain: float
@@ -88,7 +88,7 @@ def share_around(value: float, intervals: Sequence[tuple[float, float] | None]) 
 
 
 def test_a_recentred_interval_holds_the_mean_score_in_95_of_100_test_sets(coverage: Coverage) -> None:
-    """With 400 sets a share of 0.95 is uncertain by 0.011."""
+    """With 400 test sets, the standard error of a share of 0.95 is 0.011."""
     assert 0.92 <= coverage.recentred <= 0.975
 
 

@@ -1,4 +1,4 @@
-"""What ``podium`` prints: exactly one JSON object for programs, calm text for people."""
+"""The output of ``podium``: exactly one JSON object with --json, otherwise plain text."""
 
 import csv
 import io
@@ -120,7 +120,7 @@ def test_the_text_has_the_headline_first_and_the_signature_last(run: Run, tiny: 
     assert lines[-1].startswith("openimages-detection|")
 
 
-def test_intervals_stand_beside_the_scores(run: Run, tiny: Tiny) -> None:
+def test_intervals_are_printed_next_to_the_scores(run: Run, tiny: Tiny) -> None:
     words = ("--bootstrap", "200", "--seed", "5")
     answer = scored(run, tiny, *words)
     low, high = answer["splits"]["all"]["intervals"]["mAP"]
@@ -190,19 +190,19 @@ def test_defects_are_listed_like_a_compiler_does(run: Run, tiny: Tiny) -> None:
     assert "\x1b" not in out
 
 
-def test_a_good_submission_is_told_so(run: Run, tiny: Tiny) -> None:
+def test_a_submission_without_defects_is_reported_as_such(run: Run, tiny: Tiny) -> None:
     assert run("check", tiny.track, "--submission", tiny.long) == (0, f"{tiny.long}: no defects\n")
     code, out = run("check", tiny.track, "--submission", tiny.long, "--json")
     assert (code, json.loads(out)) == (0, {"errors": [], "total": 0, "counts": {}, "notices": []})
 
 
-def test_check_knows_a_rule_that_is_set(run: Run, tiny: Tiny) -> None:
+def test_check_applies_a_parameter_that_is_set(run: Run, tiny: Tiny) -> None:
     tiny.kaggle.write_text("ImageId,PredictionString\nstreet,\n")
     words = ("check", tiny.track, "--truth", tiny.truth, "--submission", tiny.kaggle, "--json")
     assert json.loads(run(*words, "--set", "require_all_images=true")[1])["counts"] == {"missing_image": 2}
 
 
-def test_prepare_says_what_it_made(run: Run, tiny: Tiny, tmp_path: Path) -> None:
+def test_prepare_prints_the_properties_of_the_truth(run: Run, tiny: Tiny, tmp_path: Path) -> None:
     out, sample = tmp_path / "t.podium", tmp_path / "sample.csv"
     words = ("prepare", tiny.track, "--truth", tiny.truth, "--out", out, "--sample", sample)
     answer = json.loads(run(*words, "--json")[1])
@@ -232,7 +232,7 @@ def test_a_device_is_written_and_not_replaced(run: Run, tiny: Tiny) -> None:
     assert Path("/dev/null").is_char_device()
 
 
-def test_tracks_are_told_to_programs(run: Run) -> None:
+def test_tracks_are_printed_as_json(run: Run) -> None:
     tracks = {track["name"]: track for track in json.loads(run("tracks", "--json")[1])["tracks"]}
     assert set(tracks) == set(TRACKS)
     assert tracks["openimages-relationships"]["headline"] == "score"
@@ -240,13 +240,13 @@ def test_tracks_are_told_to_programs(run: Run) -> None:
 
 
 class Terminal(io.StringIO):
-    """Somebody looks."""
+    """Standard error that is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
-def test_a_terminal_sees_the_stages_and_a_pipe_nothing(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_the_stages_and_a_pipe_does_not(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["score", tiny.track, "--truth", str(tiny.truth), "--submission", str(tiny.long)]
     for screen, seen in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr(sys, "stderr", screen)

@@ -1,4 +1,4 @@
-"""Every exit code of ``podium``, and that the reason is said in the right place."""
+"""Every exit code of ``podium``, and that the reason is printed to the right stream."""
 
 import os
 import subprocess
@@ -30,19 +30,19 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold=2"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "protocol=coco"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--split", "1.5"],
-        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],  # nothing is drawn
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],  # the seed is not used
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--bootstrap", "0"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--usage", "u.csv", "--split", "0.5"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--json", "absent/report.json"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--threads", "0"],
-        ["score", DETECTION, "--tru", "truth", "--submission", "long.csv"],  # no abbreviations
+        ["score", DETECTION, "--tru", "truth", "--submission", "long.csv"],  # options cannot be abbreviated
         ["check", DETECTION, "--submission", "-"],
         ["prepare", DETECTION, "--truth", "long.csv", "--out", "t.podium"],
         ["prepare", DETECTION, "--truth", "truth", "--out", "truth"],
         ["prepare", DETECTION, "--truth", "truth", "--out", "t.podium", "--seed", "1"],
         ["convert", DETECTION, "--to", "pickle", "long.csv"],
         ["convert", DETECTION, "--to", "kaggle", "long.csv", "out.csv.gz"],
-        ["synthesize", DETECTION, "--out", "truth"],  # holds files of somebody else
+        ["synthesize", DETECTION, "--out", "truth"],  # the folder contains files that were not synthesized
         ["synthesize", DETECTION, "--out", "long.csv"],
         ["synthesize", DETECTION, "--out", "new", "--images", "0"],
         ["synthesize", DETECTION, "--out", "new", "--quality", "1.1"],
@@ -52,7 +52,7 @@ DETECTION = "openimages-detection"
         ["tracks", "--color"],
     ],
 )
-def test_wrong_usage_is_64_and_says_why_on_stderr(
+def test_wrong_usage_is_64_with_the_reason_on_stderr(
     words: list[str], tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -125,7 +125,7 @@ def test_a_bug_is_1_in_one_line(
     assert err == "podium: ZeroDivisionError: a b (set PODIUM_DEBUG=1 for a traceback)\n"
 
 
-def test_a_bug_shows_its_place_to_who_asks(
+def test_a_bug_shows_its_traceback_on_request(
     tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PODIUM_DEBUG", "1")

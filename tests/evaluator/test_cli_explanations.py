@@ -45,9 +45,7 @@ def test_the_lines_of_a_file_of_matches(tiny: Tiny, tmp_path: Path, capsys: pyte
     assert ("street", "/m/0bt9lr", "missed", "missed") in outcomes
 
 
-def test_a_file_of_curves_says_how_the_score_was_made(
-    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_of_curves_has_the_signature(tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scored(capsys, tiny, "--curves", tmp_path / "c.json")
     answer = json.loads((tmp_path / "c.json").read_text())
     assert answer["signature"].startswith("openimages-detection|iou:0.5|")

@@ -1,4 +1,4 @@
-"""Two submissions compared: the sign, the interval, and who won which class."""
+"""Comparison of two submissions: the sign, the interval, and the classes that each wins."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ NONE: dict[str, float | None] = {}
 @pytest.mark.parametrize(
     ("shifts", "interval", "verdict"),
     [
-        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),  # 2.5 % of the way between neighbours
+        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),  # 2.5% of the distance between neighbours
         ([-0.1, -0.2, -0.3], (-0.295, -0.105), "a_better"),
         ([-0.1, 0.0, 0.1], (-0.095, 0.095), "tied"),
         ([0.0, 0.0, 0.0], (0.0, 0.0), "tied"),
@@ -38,7 +38,7 @@ NONE: dict[str, float | None] = {}
 def test_the_interval_of_paired_differences_decides(
     shifts: list[float], interval: tuple[float, float], verdict: str
 ) -> None:
-    """However far the replicates of one submission lie apart: the two share their draws."""
+    """The variation of the single scores does not matter, because both submissions have the same draws."""
     drawn = [0.1, 0.5, 0.6]
     a = report(0.4, drawn, NONE)
     b = report(0.45, [one + shift for one, shift in zip(drawn, shifts, strict=True)], NONE)
@@ -74,7 +74,7 @@ def podium(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
 
 @pytest.fixture
 def worse(tiny: Tiny, tmp_path: Path) -> Path:
-    """The tiny submission without its cats."""
+    """Return the tiny submission without its cats."""
     path = tmp_path / "worse.csv"
     path.write_text("".join(line for line in tiny.long.read_text().splitlines(keepends=True) if "/m/01yrx" not in line))
     return path

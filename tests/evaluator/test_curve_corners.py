@@ -1,4 +1,4 @@
-"""Fewer points, the same curve."""
+"""Simplified curves have fewer points and the same area."""
 
 import random
 
@@ -19,7 +19,7 @@ def area(curve: Curve) -> float:
 
 
 def columns(seed: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Up to 200 entries, half of them hits, of few confidences."""
+    """Draw up to 200 entries with few different confidences; half of them are hits."""
     chance = random.Random(seed)
     count = chance.randint(1, 200)
     confidences = [chance.randint(0, 30) for _ in range(count)]

@@ -120,8 +120,8 @@ def test_average_precision_of_a_class(
     assert row_of(scored(tmp_path, boxes=boxes, predictions=predictions))["ap"] == pytest.approx(expected, abs=1e-12)
 
 
-def test_of_equally_sure_detections_the_better_fit_takes_the_object(tmp_path: Path) -> None:
-    """The worse one then lies in the group and is absorbed: no false positive. The other way round it were one."""
+def test_of_equally_confident_detections_the_higher_overlap_takes_the_object(tmp_path: Path) -> None:
+    """The one with the lower overlap is then absorbed by the group. Otherwise there would be a false positive."""
     rows = ["i,cat,0.9,0,0.5,0,0.8", f"i,cat,0.9,{LEFT}"]
     for name, predictions in (("a", rows), ("b", rows[::-1])):
         (tmp_path / name).mkdir()
@@ -148,7 +148,7 @@ def test_a_group_counts_its_weight(
     assert counted == (truths, true_positives, scored_entries, 1)
 
 
-def test_a_class_of_groups_only_is_undefined_where_groups_weigh_nothing(tmp_path: Path) -> None:
+def test_a_class_of_groups_only_is_undefined_if_groups_have_no_weight(tmp_path: Path) -> None:
     splits = scored(tmp_path, boxes=[f"i,cat,{WHOLE},1"], predictions=[f"i,cat,0.9,{LEFT}"], group_of_weight=0)
     assert row_of(splits)["ap"] is None
     assert splits["all"].metrics == {"mAP": None}
@@ -178,12 +178,12 @@ def test_the_mean_leaves_out_classes_without_objects(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "prediction", "false_positives"),
     [
-        (["j,cat,1"], "animal", 1),  # present: so are its ancestors
-        (["j,cat,1"], "pet", 1),  # both of them
-        (["j,cat,1"], "dog", 0),  # not its sisters
-        (["j,animal,0"], "dog", 1),  # absent: so are its descendants
-        (["j,animal,0"], "pet", 0),  # not its descendant's other ancestor
-        (["j,animal,0.7"], "cat", 1),  # anything but one is absent
+        (["j,cat,1"], "animal", 1),  # present, so its ancestors are present too
+        (["j,cat,1"], "pet", 1),  # both ancestors are present
+        (["j,cat,1"], "dog", 0),  # its siblings are not
+        (["j,animal,0"], "dog", 1),  # absent, so its descendants are absent too
+        (["j,animal,0"], "pet", 0),  # the other ancestor of its descendant is not
+        (["j,animal,0.7"], "cat", 1),  # any value other than 1 means absent
     ],
 )
 def test_labels_verify_along_the_hierarchy(
@@ -259,7 +259,7 @@ def test_no_truth_at_all_is_undefined(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("corner", [1e200, 1e308])
-def test_overflowing_boxes_hit_nothing_and_break_nothing(tmp_path: Path, corner: float) -> None:
+def test_overflowing_boxes_hit_nothing_and_cause_no_error(tmp_path: Path, corner: float) -> None:
     splits = scored(
         tmp_path,
         boxes=[f"i,cat,{WHOLE},0", f"i,cat,{WHOLE},1"],

@@ -1,4 +1,4 @@
-"""Printed intervals hold the exact ones, no zero is negative, and digits end where the interval says."""
+"""Printed intervals contain the exact ones, zero is never negative, and intervals determine the number of digits."""
 
 from decimal import Decimal
 from math import floor, log10
@@ -28,7 +28,7 @@ def test_a_published_interval_holds_the_exact_one_and_is_hardly_wider(exact: Int
 
 @given(intervals)
 def test_a_published_interval_has_two_digits_of_the_half_width(exact: Interval) -> None:
-    """So that intervals which differ by less are published alike."""
+    """Intervals with smaller differences are published as equal."""
     half = (Decimal(repr(exact[1])) - Decimal(repr(exact[0]))) / 2
     if half:
         for end in published(exact):
@@ -45,7 +45,7 @@ def test_where_scores_are_rounded_ends_have_no_more_decimals(exact: Interval, de
 @pytest.mark.parametrize(
     ("exact", "shown"),
     [
-        ((0.1, 0.3), (0.1, 0.3)),  # 0.1 and 0.3 are no binary fractions, and stay all the same
+        ((0.1, 0.3), (0.1, 0.3)),  # 0.1 and 0.3 are not binary fractions, but they stay unchanged
         ((0.600124, 0.606131), (0.6001, 0.6062)),
         ((0.98765, 1.0), (0.9876, 1.0)),
         ((-0.0123, -0.0001), (-0.0123, -0.0001)),
@@ -62,9 +62,9 @@ def test_ends_of_numpy_are_numbers_too() -> None:
 
 
 @pytest.mark.parametrize(("half", "decimals"), [(0.4, 0), (0.05, 1), (0.0499, 1), (0.003, 2), (0.0005, 3), (6e-5, 3)])
-def test_as_many_decimals_hold_as_twice_the_half_width_says(half: float, decimals: int) -> None:
+def test_the_number_of_decimals_depends_on_the_width(half: float, decimals: int) -> None:
     assert supported_decimals((0.5 - half, 0.5 + half)) == decimals
-    assert half in (0.05, 0.0005) or decimals == floor(-log10(2 * half))  # whose logarithms are not exact
+    assert half in (0.05, 0.0005) or decimals == floor(-log10(2 * half))  # the logarithms of these two are not exact
 
 
 @given(st.floats(-2, 2), st.integers(0, 8), st.booleans())

@@ -1,4 +1,4 @@
-"""Image weights: the same for everybody, drawn once."""
+"""Image weights are drawn once and are the same for all submissions."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -18,7 +18,7 @@ def drawn(*, images: int = 50, replicates: int = 100, split: int = 0, seed: int 
 
 
 def pcg64(state: int, increment: int) -> Iterator[int]:
-    """O'Neill's generator (PCG XSL-RR 128/64), written down again."""
+    """A second implementation of O'Neill's generator (PCG XSL-RR 128/64)."""
     while True:
         state = (state * 0x2360ED051FC65DA44385DF649FCCF645 + increment) % 2**128
         word, turn = (state >> 64) ^ (state % 2**64), state >> 122
@@ -54,7 +54,7 @@ def test_a_replicate_does_not_depend_on_how_many_are_wanted() -> None:
 
 
 def test_each_image_is_drawn_as_often_as_any_other() -> None:
-    """Chi-squared over 6,400 replicates of 50 images: 49 degrees of freedom, 99.9 % below 85."""
+    """Chi-squared test over 6,400 replicates of 50 images: 49 degrees of freedom, 99.9% of values are below 85."""
     draws = drawn(replicates=6_400)
     counts = np.sum([draws.block(number).sum(axis=1, dtype=int) for number in range(draws.blocks)], axis=0)
     expected = LANES * draws.blocks
@@ -119,7 +119,7 @@ def test_a_file_of_another_size_is_drawn_again(change, tmp_path: Path) -> None: 
     assert all_blocks(draws, tmp_path) == first
 
 
-def test_a_broken_off_writing_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Draws.block
 
     def broken(draws: Draws, number: int) -> module.Weights:

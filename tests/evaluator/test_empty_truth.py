@@ -1,4 +1,4 @@
-"""A truth without a single annotation, or without a score of its own, gives no number and no crash in every track."""
+"""In every track, a truth without annotations, or without a score for itself, gives undefined scores and no error."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ KEPT = ("classes.csv", "relations.csv", "hierarchy.json")
 
 
 def emptied(folder: Path, *, lists_images: bool) -> None:
-    """Leave only the headers, the class list, and if wanted the image list."""
+    """Remove everything except the headers, the class list and, if requested, the image list."""
     for path in folder.iterdir():
         if path.name == "images.csv" and not lists_images:
             path.unlink()
@@ -38,7 +38,7 @@ def test_a_truth_without_annotations_leaves_every_metric_undefined(
     synthesize(track, tmp_path / "world", images=3, qualities=[0.5])
     emptied(tmp_path / "world" / "truth", lists_images=lists_images)
     for submission in sorted((tmp_path / "world" / "submissions").iterdir()):
-        if (track, lists_images) in CLOSED:  # every prediction is then of an unknown image or query
+        if (track, lists_images) in CLOSED:  # then every prediction is for an unknown image or query
             with pytest.raises(InvalidSubmission):
                 score(ScoringRequest(track, tmp_path / "world" / "truth", submission))
             continue
@@ -74,7 +74,7 @@ def test_the_ceiling_of_an_empty_truth_is_undefined_or_the_truth_is_at_fault(
 def test_a_truth_that_is_rejected_as_its_own_prediction_has_no_ceiling_and_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A submission may name no label of 300 characters."""
+    """A submission cannot contain a label of 300 characters."""
     (tmp_path / "image_labels.csv").write_text(f"ImageID,LabelName,Confidence\na,{'x' * 300},1\nb,cat,0\n")
     files = ["--truth", str(tmp_path), "--out", str(tmp_path / "truth.podium")]
     assert main(["prepare", "openimages-classification", *files, "--ceiling", "--json"]) == Exit.DONE

@@ -1,4 +1,4 @@
-"""What holds for every track; a new one is tested here before its author writes a test."""
+"""Properties of every track. A new track is tested here before its author writes a test."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ IMAGES = 40
 
 @dataclass(frozen=True)
 class Made:
-    """A synthesized challenge: its truth folder, a submission in every shape, and the score of it."""
+    """A synthesized challenge: its truth folder, a submission in every shape, and its score."""
 
     track: str
     truth: Path
@@ -142,7 +142,7 @@ def test_a_replicate_of_the_public_images_alone_is_their_score(made: Made, monke
     images = images_of(made)
     public = public_images(images, share=0.4, seed=1)
     drawn = np.repeat(np.array([[image in public] for image in sorted(images)], np.uint8), LANES, axis=1)
-    monkeypatch.setattr(Draws, "block", lambda draws, number: drawn[: draws.images])  # of "all" all of them
+    monkeypatch.setattr(Draws, "block", lambda draws, number: drawn[: draws.images])  # all images for the split "all"
     found = made.scored(made.submissions[0], opening=HALVES, report=with_intervals(1)).splits
     assert {name: float(each[0]) for name, each in found["all"].replicates.items()} == pytest.approx(
         found["public"].metrics, abs=1e-12
@@ -155,7 +155,7 @@ def test_a_prepared_truth_gives_the_same_bytes(made: Made, tmp_path: Path) -> No
     assert json.dumps(again) == json.dumps(made.result)
 
 
-def test_a_report_holds_what_is_declared_and_nothing_else(made: Made) -> None:
+def test_a_report_contains_exactly_what_is_declared(made: Made) -> None:
     track = TRACKS[made.track]
     tables = {"classes": ("label", "name", *names(track.class_columns))}
     tables |= {table.name: names(table.columns) for table in track.tables}
@@ -230,7 +230,7 @@ def test_a_prediction_that_hits_nothing_never_raises_a_score(made: Made, data: s
         assert value <= better["metrics"][name] + 1e-15, name
 
 
-def test_check_says_what_score_says(made: Made, tmp_path: Path) -> None:
+def test_check_and_score_report_the_same_defects(made: Made, tmp_path: Path) -> None:
     assert [n.code for n in check(made.track, made.submissions[-1], truth=made.truth).notices] == [
         notice["code"] for notice in made.result["notices"]
     ]
@@ -259,7 +259,7 @@ def test_a_damaged_file_is_scored_or_rejected(made: Made, data: st.DataObject, t
 
 
 def test_the_splits_are_scored_as_if_alone(made: Made, tmp_path: Path) -> None:
-    """Public of a split equals a scoring with every other image ignored."""
+    """The public score equals the score of a truth in which all other images are ignored."""
     submission = made.submissions[0]
     halves = made.scored(submission, opening=TruthOptions(split=(0.5, 3))).splits
     images = images_of(made)

@@ -1,4 +1,4 @@
-"""What must hold for every explanation, on drawn challenges full of ties, groups, copies and odd files."""
+"""Invariants of every explanation, on random challenges with many ties, groups, copies and unusual files."""
 
 import math
 import random
@@ -61,7 +61,7 @@ def in_split(rows: list[dict[str, Any]], split: str) -> list[dict[str, Any]]:
 
 
 def check_errors(split: SplitReport, rows: list[dict[str, Any]], *, label: str, weight: float = 1.0) -> None:
-    """Kinds of errors partition the false positives and the misses, of a split and of each class; groups by weight."""
+    """Check that every false positive and every miss has one kind, in each split and class."""
     errors = {row["kind"]: row for row in split.tables["errors"]}
     false = Counter(row["Reason"] for row in rows if row["Outcome"] == "false_positive")
     missed = Counter(row["Reason"] for row in rows if row["Outcome"] == "missed")
@@ -83,7 +83,7 @@ def check_errors(split: SplitReport, rows: list[dict[str, Any]], *, label: str, 
 
 
 def recomputed(rows: list[dict[str, Any]], weight: float, truths: float, hit: str = "Outcome") -> float | None:
-    """The average precision of a class from the lines alone."""
+    """Return the average precision of a class, computed from the rows of matches only."""
     weights = {"true_positive": 1.0, "group_found": weight, "false_positive": 0.0}
     entries = [(float(row["Score"]), weights[row[hit]]) for row in rows if row[hit] in weights]
     confidences, found = (np.array(column, float) for column in zip(*entries, strict=True)) if entries else ([], [])
@@ -119,7 +119,7 @@ def test_detection_is_explained_without_remainder(seed: int, parameters: dict[st
 
 
 def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
-    """Every ordinary object has one size."""
+    """Check that every ordinary object has exactly one size."""
     sizes = [row for row in split.tables["slices"] if row["slice"] == "size"]
     assert sum(row["found"] for row in sizes) == sum(row["Outcome"] == "true_positive" for row in rows)
     missed = sum(row["Outcome"] == "missed" and row["Reason"] != "group_of" for row in rows)
@@ -132,7 +132,7 @@ def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
 
 
 def check_ablation(split: SplitReport, weight: float, *, hierarchy: bool) -> None:
-    """The row of the scoring's own settings is the score."""
+    """Check that the row with the parameters of the scoring has its score."""
     for row in split.tables.get("ablation", []):
         if row["non_exhaustive_labels"] and row["hierarchy"] == hierarchy and row["group_of_weight"] == weight:
             assert row["mAP"] == split.metrics["mAP"]
@@ -177,7 +177,7 @@ def test_relationships_are_explained_without_remainder(seed: int, threshold: flo
 
 
 def areas(report: Report) -> Iterator[tuple[Any, Any]]:
-    """Each curve's area beside the one under its points."""
+    """Yield the area of each curve, and the area under its points."""
     for row in chain.from_iterable(report.curves.values()):
         precisions = np.array(row["precision"])
         envelope = np.maximum.accumulate(precisions[::-1])[::-1]

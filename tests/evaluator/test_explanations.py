@@ -1,4 +1,4 @@
-"""Detection explained, on cases small enough to work out by hand."""
+"""Explanations of detection, on cases small enough to compute by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -49,26 +49,26 @@ def class_row(report: Report, label: str) -> dict[str, Any]:
     return next(row for row in report.splits["all"].classes if row["label"] == label)
 
 
-# One error of each kind. Cats: AP 1/4, a hit and four false positives of four objects. Dogs: AP 0 of one.
+# One error of each kind. Cats: AP 1/4, with four objects, one hit and four false positives. Dogs: AP 0, one object.
 BOXES = [f"i,cat,{LEFT},0", f"i,dog,{RIGHT},0", f"j,cat,{WHOLE},0", f"k,cat,{TOP},1", f"l,cat,{WHOLE},0"]
 LABELS = [f"{image},{label},1" for image in "ijkl" for label in ("cat", "dog")]
 PREDICTIONS = [
     f"i,cat,0.9,{LEFT}",  # hit
     f"i,cat,0.8,{LEFT}",  # duplicate
-    f"i,cat,0.7,{RIGHT}",  # class: a dog is there
+    f"i,cat,0.7,{RIGHT}",  # class: the object is a dog
     "j,cat,0.6,0,1,0,0.3",  # localization: IoU 0.3
     "j,dog,0.55,0,1,0,0.3",  # both
     "k,cat,0.5,0,1,0.3,1",  # group-of: two sevenths inside
     "l,dog,0.45,0.9,1,0.9,1",  # background: IoU 0.01
-    f"l,bird,0.99,{WHOLE}",  # nobody knows of birds
+    f"l,bird,0.99,{WHOLE}",  # birds are not in the truth
 ]
 GAINS = {
-    "class": 1 / 2,  # dogs: 0 to 1
-    "localization": (1 / 4 * 2 / 4) / 2,  # cats: a second hit as the fourth entry
+    "class": 1 / 2,  # dogs: AP from 0 to 1
+    "localization": (1 / 4 * 2 / 4) / 2,  # cats: the fourth entry becomes a second hit
     "both": 0.0,
     "duplicate": 0.0,
     "background": 0.0,
-    "group_of": (1 / 3 - 1 / 4) / 2,  # cats: one object less to find
+    "group_of": (1 / 3 - 1 / 4) / 2,  # cats: one object fewer
     "missed": (1 / 3 - 1 / 4) / 2,
 }
 
@@ -95,7 +95,7 @@ def test_a_kind_s_weight_is_what_the_score_gains_without_it(one_of_each: Report)
     assert gains == pytest.approx(GAINS, abs=1e-15)
 
 
-def test_a_class_tells_what_became_of_its_detections(one_of_each: Report) -> None:
+def test_a_class_row_counts_the_outcomes_of_its_detections(one_of_each: Report) -> None:
     cat, dog = class_row(one_of_each, "cat"), class_row(one_of_each, "dog")
     assert (cat["false_positives"], cat["missed"], cat["ignored"], cat["absorbed"]) == (4, 3, 0, 0)
     kinds = ("fp_class", "fp_localization", "fp_both", "fp_duplicate", "fp_background", "fp_group_of")
@@ -145,7 +145,7 @@ def test_the_most_confident_detection_in_a_group_finds_it_and_the_others_are_abs
 
 
 def test_a_copy_of_an_object_for_its_ancestor_is_no_other_class(tmp_path: Path) -> None:
-    """A second animal on a cat is a duplicate, though a cat is what was annotated."""
+    """A second detection of an animal on a cat is a duplicate, although the annotated class is cat."""
     predictions = [f"i,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0"], [], predictions, hierarchy=TREE))
     assert table(report, "errors", "kind")["duplicate"]["false_positives"] == 1
@@ -158,7 +158,7 @@ def test_two_errors_on_one_object_are_one_miss(tmp_path: Path) -> None:
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"j,dog,{WHOLE},0"], ["i,dog,1"], predictions))
     found = table(report, "errors", "kind")
     assert {kind: row["misses"] for kind, row in found.items() if row["misses"]} == {"class": 1, "missed": 1}
-    assert found["class"]["delta_mAP"] == pytest.approx(1 / 2)  # cats: 0 to 1
+    assert found["class"]["delta_mAP"] == pytest.approx(1 / 2)  # cats: AP from 0 to 1
     assert found["localization"]["delta_mAP"] == 0.0
 
 
@@ -166,7 +166,10 @@ SIZES = ["i,cat,0,0.05,0,0.05,0", "i,cat,0.1,0.2,0.1,0.2,0", f"j,cat,{WHOLE},0"]
 
 
 def test_slices_by_size(tmp_path: Path) -> None:
-    """Shares of the image: 0.0025, 0.01 and 1; the middle one is found, beside a large false alarm."""
+    """The objects cover 0.0025, 0.01 and 1 of the image.
+
+    The second one is found, and there is a large false positive.
+    """
     predictions = ["i,cat,0.8,0.1,0.2,0.1,0.2", "i,cat,0.9,0,0.9,0,0.9"]
     found = table(explained(written(tmp_path, SIZES, [], predictions)), "slices", "value")
     assert {size: (row["truths"], row["found"], row["recall"]) for size, row in found.items()} == {
@@ -181,7 +184,7 @@ def test_slices_by_size(tmp_path: Path) -> None:
     }
 
 
-def test_slices_by_what_the_truth_says_of_its_boxes(tmp_path: Path) -> None:
+def test_slices_by_attributes_of_the_truth(tmp_path: Path) -> None:
     boxes = [f"i,cat,{LEFT},1,0,x", f"i,cat,{RIGHT},0,0,-1", f"j,cat,{WHOLE},1.0,0,"]
     files = written(tmp_path, boxes, [], [f"i,cat,0.9,{LEFT}"], columns="isoccluded,IsGroupOf,IsInside")
     rows = {(row["slice"], row["value"]): row for row in explained(files).splits["all"].tables["slices"]}
@@ -203,11 +206,11 @@ def test_a_copy_of_a_box_has_the_attributes_of_its_row(tmp_path: Path) -> None:
     assert (row["truths"], row["found"]) == (2, 1)  # the animal is not found
 
 
-# Labels, hierarchy, weight: cats 1 of 2 (the group is not found), dogs 1 of 1, animals 0 of 3.
+# Keys: labels, hierarchy, weight. Cats: 1 of 2 found (the group is not), dogs 1 of 1, animals 0 of 3.
 ABLATION = {
     (True, True, 1): (1 / 2 + 1 + 0) / 3,
     (True, True, 0): (1 + 1 + 0) / 3,
-    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # the dog that nobody verified is a false positive
+    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # the dog that is not verified is a false positive
     (False, True, 0): (1 + 1 / 2 + 0) / 3,
     (True, False, 1): (1 / 2 + 1) / 2,
     (True, False, 0): (1 + 1) / 2,
@@ -238,7 +241,7 @@ def test_the_score_without_each_of_the_three_things(tmp_path: Path) -> None:
 
 
 def test_without_hierarchy_a_label_verifies_itself_only(tmp_path: Path) -> None:
-    """A cat was seen in j, so an animal is a false positive there only where cats are animals."""
+    """A cat is verified in j, so an animal there is a false positive only if cats are animals."""
     predictions = [f"j,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
     files = written(tmp_path, [f"i,animal,{WHOLE},0"], ["j,cat,1"], predictions, hierarchy=TREE)
     found = ablation(explained(files))
@@ -275,7 +278,7 @@ def test_a_plain_score_has_no_tables(tmp_path: Path) -> None:
     assert (report.splits["all"].tables, report.curves, list(report.matches.rows())) == ({}, {}, [])
 
 
-def test_a_track_without_explanations_says_so(tmp_path: Path) -> None:
+def test_a_track_without_explanations_refuses_them(tmp_path: Path) -> None:
     truth, submission = ablation_files(tmp_path)
     with pytest.raises(InvalidParameters, match="not explained"):
         score(ScoringRequest("openimages-segmentation", truth, submission, report=ReportOptions(explanation=True)))

@@ -1,4 +1,4 @@
-"""FiftyOne's rules on cases of three images, beside the official code's answer to the same files."""
+"""FiftyOne's rules on cases of three images, compared with the score by the official code's rules."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from evaluator.signature import compose
 from tests.evaluator.test_golden import CASES, SHARED, assert_equal, found
 
 WHOLE, LEFT, RIGHT, TOP = "0,1,0,1", "0,0.5,0,1", "0.5,1,0,1", "0,1,0,0.5"
-# Beside image a: b has a cat that is found at 0.5, c has none and a false alarm at 0.6.
+# Besides image a, b has a cat that is found with confidence 0.5, and c has no cat and a false positive of 0.6.
 BOXES = [f"b,cat,{WHOLE},0"]
 LABELS = ["b,cat,1", "c,cat,0"]
 PREDICTIONS = [f"b,cat,0.5,{WHOLE}", f"c,cat,0.6,{WHOLE}"]
@@ -85,7 +85,7 @@ RULES = [
         ["a,cat,0,0.8,0,0.5,1", "a,cat,0.2,1,0,0.5,1"],
         ["a,cat,1"],
         [f"a,cat,0.9,{TOP}", "a,cat,0.8,0.85,1,0,0.5"],
-        1 / 3 + 1 / 3 * 2 / 3,  # the second group twice, false, hit of three
+        1 / 3 + 1 / 3 * 2 / 3,  # the second group twice, false, hit; three positives
         2 / 3 + 1 / 3 * 3 / 4,  # the first group, the second, false, hit
         id="of groups that hold equally much the last is meant",
     ),
@@ -110,7 +110,7 @@ def test_no_cap_on_detections_of_one_image(tmp_path: Path) -> None:
 
 
 def test_precision_recall_f1_and_support(tmp_path: Path) -> None:
-    """Cats: one of two found with two tries. Dogs: none tried. Cars: none there."""
+    """Cats: one of two objects found, two predictions. Dogs: no predictions. Cars: no objects."""
     report = scored(
         tmp_path,
         [f"a,cat,{LEFT},0", f"a,cat,{RIGHT},0", f"b,dog,{WHOLE},0"],
@@ -132,16 +132,16 @@ CLASSES = [
     [f"a,cat,{LEFT},0", f"a,dog,{RIGHT},0", f"b,dog,{WHOLE},0", f"c,cat,{WHOLE},1"],
     [f"{image},{label},1" for image in "abc" for label in ("cat", "dog")],
     [
-        f"a,dog,0.9,{LEFT}",  # a cat is there
+        f"a,dog,0.9,{LEFT}",  # the object is a cat
         f"a,dog,0.8,{RIGHT}",
-        "b,cat,0.7,0,0.1,0,0.1",  # nothing is there
-        f"c,dog,0.6,{LEFT}",  # a group takes its own class only
+        "b,cat,0.7,0,0.1,0,0.1",  # there is no object
+        f"c,dog,0.6,{LEFT}",  # a group matches only its own class
         f"c,cat,0.5,{RIGHT}",
     ],
 ]
 
 
-def test_across_classes_every_object_and_every_prediction_stands_in_the_confusion_matrix(tmp_path: Path) -> None:
+def test_across_classes_the_confusion_matrix_has_every_object_and_every_prediction(tmp_path: Path) -> None:
     report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
     cells = {(row["truth"], row["prediction"]): row["count"] for row in report.tables["confusion"]}
     assert cells == {
@@ -159,8 +159,8 @@ def test_across_classes_every_object_and_every_prediction_stands_in_the_confusio
 def test_a_match_across_classes_is_a_false_positive_of_the_object_s_class(tmp_path: Path) -> None:
     report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
     cat, dog = row_of(report, "cat"), row_of(report, "dog")
-    assert cat["ap"] == pytest.approx(1 / 2 * 1 / 3)  # false at 0.9 and 0.7, the group at 0.5, of two
-    assert dog["ap"] == pytest.approx(1 / 2)  # hit at 0.8, false at 0.6, of two
+    assert cat["ap"] == pytest.approx(1 / 2 * 1 / 3)  # two positives: false at 0.9 and 0.7, the group at 0.5
+    assert dog["ap"] == pytest.approx(1 / 2)  # two positives: hit at 0.8, false at 0.6
     assert [dog["precision"], dog["recall"]] == pytest.approx([1 / 3, 1 / 2])
 
 

@@ -1,4 +1,4 @@
-"""The official tools' numbers, where the folder with their inputs lies beside the project."""
+"""The numbers of the official tools; needs the folder with their inputs beside the project."""
 
 import json
 import shutil
@@ -45,7 +45,7 @@ REAL = [
 
 
 def test_the_golden_folder_is_there() -> None:
-    """Loud where it is not; the project's own small cases run everywhere."""
+    """If it is missing, the summary says so. The project's own small cases are tested everywhere."""
     if not CASES:
         pytest.skip(f"NOT RUN: {SHARED / 'golden'} is not there, the official tools' numbers were not compared")
 
@@ -89,7 +89,7 @@ shared_data = pytest.mark.skipif(not CASES, reason="NOT RUN: shared/data is not 
 def test_a_bootstrap_changes_no_score_and_is_the_same_both_ways(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And a replicate in which every image counts once has the official numbers."""
+    """A replicate in which every image counts once has the official numbers, too."""
     folder = SHARED / "golden" / case
     expected = json.loads((folder / "expected.json").read_text())
     submission = found(folder, "predictions.csv")
@@ -131,7 +131,7 @@ def test_agrees_on_masks_where_groups_have_no_weight() -> None:
     report = score(
         ScoringRequest("openimages-segmentation", folder / "truth", folder / "predictions.csv", parameters=parameters)
     )
-    official = 0.47581293166627486  # of the same tool, with its weight of groups set to 0
+    official = 0.47581293166627486  # by the same tool with a group-of weight of 0
     assert report.splits["all"].metrics["mAP"] == pytest.approx(official, abs=TOLERANCE)
 
 
@@ -184,7 +184,7 @@ def test_the_published_files_hold_the_same_phrases(tmp_path: Path) -> None:
 def test_a_second_is_enough_for_a_whole_test_set(folder: str, file: str, track: str, tmp_path: Path) -> None:
     data = SHARED / "data" / folder
     prepare(track, data / "truth", tmp_path / "t.podium")
-    score(ScoringRequest(track, tmp_path / "t.podium", data / file))  # warm
+    score(ScoringRequest(track, tmp_path / "t.podium", data / file))  # load the kernels first
     begun = process_time()
     score(ScoringRequest(track, tmp_path / "t.podium", data / file))
     assert process_time() - begun < 1.0

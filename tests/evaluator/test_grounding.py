@@ -1,4 +1,4 @@
-"""Phrase grounding: its rules on two sentences, what may be wrong with a file, and both ways to write a truth."""
+"""Phrase grounding: its rules on two sentences, defects of files, and both formats of a truth."""
 
 import json
 from pathlib import Path
@@ -63,8 +63,8 @@ def test_half_an_overlap_is_enough(tmp_path: Path, rule: str, box: list[int]) ->
     assert scored(tmp_path, [box], [], [], box_rule=rule).metrics["recall@1"] == 1 / 3
 
 
-def test_the_rule_says_what_is_to_be_found(tmp_path: Path) -> None:
-    wide = [0, 0, 20, 16]  # holds 200 of the 320 of both boxes together, 100 of 320 of either
+def test_the_box_rule_selects_the_boxes_to_find(tmp_path: Path) -> None:
+    wide = [0, 0, 20, 16]  # the IoU is 200 / 320 with the box around both boxes, and 100 / 320 with each of them
     assert scored(tmp_path, [wide], [], [], box_rule="merged").metrics["recall@1"] == 1 / 3
 
 
@@ -125,13 +125,13 @@ DEFECTS = [
 
 
 @pytest.mark.parametrize(("value", "code", "path"), DEFECTS)
-def test_a_defect_is_told_with_its_path(tmp_path: Path, value: Any, code: str, path: str | None) -> None:
+def test_a_defect_is_reported_with_its_path(tmp_path: Path, value: Any, code: str, path: str | None) -> None:
     first = checked(tmp_path, value).errors[0]
     assert (first.code, first.column) == (code, path)
 
 
 @pytest.mark.parametrize("spelled", ["\\u0000", "\\ud800", "x" * 3000])
-def test_a_defect_can_be_kept_whatever_an_id_spells(tmp_path: Path, spelled: str) -> None:
+def test_a_defect_can_be_stored_with_any_id(tmp_path: Path, spelled: str) -> None:
     value = f'[{{"image_id": "{spelled}", "sentence_id": 0, "boxes": [], "{spelled}": 1}}]'
     found = [*checked(tmp_path, value).errors, *checked(tmp_path, value.replace(f', "{spelled}": 1', "")).errors]
     for problem in found:
@@ -144,7 +144,7 @@ def test_a_line_of_broken_json_is_named(tmp_path: Path) -> None:
     assert checked(tmp_path, '[\n{"image_id": x}]').errors[0].line == 2
 
 
-def test_every_defect_of_boxes_and_sentences_is_told_at_once(tmp_path: Path) -> None:
+def test_every_defect_of_boxes_and_sentences_is_reported_at_once(tmp_path: Path) -> None:
     found = checked(tmp_path, [entry("a", 0, [[1, 2, 3, "x"]], [[1, 2]])])
     assert found.counts == {"bad_json": 2, "missing_image": 1}
 
@@ -183,7 +183,7 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
         (PHRASES[0] | {"boxes": []}, "truth_bad_value"),
         (PHRASES[0] | {"boxes": [[1, 2, 3]]}, "truth_bad_value"),
         (PHRASES[0] | {"boxes": [[5, 0, 1, 1]]}, "truth_inverted_box"),
-        (PHRASES[1], "truth_bad_value"),  # once more
+        (PHRASES[1], "truth_bad_value"),  # the same phrase twice
     ],
 )
 def test_a_faulty_phrase_is_named_by_its_line(tmp_path: Path, wrong: Any, code: str) -> None:
@@ -224,5 +224,5 @@ def test_a_published_file_that_is_missing_is_named(tmp_path: Path, missing: str)
     (folder / missing).unlink()
     with pytest.raises(InvalidTruth) as caught:
         prepare(TRACK, folder, tmp_path / "t.podium")
-    # without the list of images, or any sentence at all, the folder is none of the two kinds
+    # without the list of images, or without any sentence, the folder has neither of the two formats
     assert caught.value.problems[0].code == "truth_missing_file"

@@ -1,4 +1,4 @@
-"""The set of hidden characters, against the properties of Unicode that Python has."""
+"""The set of hidden characters agrees with the Unicode properties that Python has."""
 
 import sys
 import unicodedata
@@ -8,7 +8,7 @@ import pytest
 from evaluator.hidden import HIDDEN, is_plain
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
-# Signs that enclose or precede digits, and are seen.
+# Visible signs that enclose or precede digits.
 SEEN_FORMATS = {*"\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"}
 VISIBLE_JOINERS = {
     "TIFINAGH CONSONANT JOINER",
@@ -24,7 +24,7 @@ def test_every_control_format_and_line_separator_is_hidden_but_for_tab_and_line_
 
 
 @pytest.mark.parametrize("words", ["VARIATION SELECTOR", "HANGUL FILLER", "VOWEL INHERENT", "JOINER", "NULL NOTEHEAD"])
-def test_what_unicode_names_as_drawn_by_nothing_is_hidden(words: str) -> None:
+def test_characters_that_unicode_defines_as_invisible_are_hidden(words: str) -> None:
     named = {sign for sign in EVERY if words in unicodedata.name(sign, "")}
     assert {unicodedata.name(sign) for sign in named if not HIDDEN.match(sign)} <= VISIBLE_JOINERS
     assert named
@@ -36,7 +36,7 @@ def test_ignorable_code_points_are_hidden_before_they_are_assigned() -> None:
 
 
 @pytest.mark.parametrize(("text", "plain"), [("\u2764\ufe0f", True), ("\u2764\ufe0e", False), ("a\ufe0f", False)])
-def test_an_emoji_may_be_asked_for_after_a_symbol_only(text: str, plain: bool) -> None:
+def test_a_variation_selector_is_allowed_after_a_symbol_only(text: str, plain: bool) -> None:
     assert is_plain(text) is plain
 
 

@@ -1,4 +1,4 @@
-"""What participants of a challenge can read does not depend on what is annotated."""
+"""Files for participants do not depend on the annotations."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def gallery(tmp_path: Path, captions: dict[str, str], images: list[str] = IMAGES
 
 
 def numbered(names: list[str]) -> dict[str, str]:
-    """Three captions an image, one image after the other."""
+    """Return three captions for each image, one image after the other."""
     return {name: IMAGES[place // 3] for place, name in enumerate(names)}
 
 
@@ -72,7 +72,7 @@ def test_caption_ids_that_show_their_image_are_refused(captions: dict[str, str],
     assert codes(RETRIEVAL, folder, tmp_path) == {"truth_reveals_answers"}
 
 
-def test_such_captions_are_fine_where_nothing_is_hidden(tmp_path: Path) -> None:
+def test_such_captions_are_allowed_if_nothing_is_hidden(tmp_path: Path) -> None:
     folder = gallery(tmp_path, {f"{image}#{n}": image for image in IMAGES for n in (0, 1)})
     assert codes(RETRIEVAL, folder, tmp_path, hidden=False) == set()
 
@@ -100,7 +100,7 @@ def test_which_caption_belongs_to_which_image_does_not_change_what_participants_
 
 
 def test_the_sample_of_a_retrieval_phase_scores_no_better_than_chance(tmp_path: Path) -> None:
-    """Taking its captions in turn for its images was a perfect score."""
+    """If captions had the order of the images, assigning them in turn would give a perfect score."""
     synthesize(RETRIEVAL, tmp_path / "world", images=200, qualities=[])
     template(RETRIEVAL, tmp_path / "world" / "truth", tmp_path / "sample.json")
     lists = json.loads((tmp_path / "sample.json").read_text())

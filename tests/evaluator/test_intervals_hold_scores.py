@@ -1,4 +1,4 @@
-"""Every interval holds its score, the exact one and the published one; average precision never exceeds 1."""
+"""Exact and published intervals contain their score, and average precision never exceeds 1."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ shares = st.floats(0, 1)
 
 
 def detection(folder: Path, images: int, *, rare: int = 0, group: int = 0) -> tuple[Path, Path]:
-    """A box of class A in every image, found; one of class B in the first ``rare`` ones, missed."""
+    """Write boxes of class A in all images, which are found, and of class B in the first ``rare``, which are missed."""
     truth = folder / "truth"
     truth.mkdir()
     rows = [f"{image},A,{BOX},{group}" for image in range(images)] + [f"{image},B,{BOX},0" for image in range(rare)]
@@ -46,7 +46,7 @@ def assert_held(report: Report) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_interval_of_a_mean_with_a_rare_class_holds_it(seed: int, tmp_path: Path) -> None:
-    """B is undefined in some replicates, which are 1.0 and moved both ends below 0.5."""
+    """B is undefined in some replicates. These are 1.0 and would move both ends below 0.5."""
     truth, submission = detection(tmp_path, 100, rare=4)
     report = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(1000, seed=seed)))
     low, high = report.splits["all"].intervals["mAP"]
@@ -81,8 +81,8 @@ def test_wilson_holds_its_share_for_any_size(share: float, size: float) -> None:
     assert 0 <= low <= share <= high <= 1
 
 
-def test_a_perfect_mean_average_precision_has_no_sure_decimal(tmp_path: Path) -> None:
-    """All replicates agree: they say nothing about other images."""
+def test_a_perfect_mean_average_precision_has_no_supported_decimal(tmp_path: Path) -> None:
+    """All replicates are equal, so they do not measure how the score varies on other images."""
     truth, submission = detection(tmp_path, 30)
     split = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(50))).splits["all"]
     assert (split.metrics["mAP"], split.intervals["mAP"]) == (1.0, (1.0, 1.0))

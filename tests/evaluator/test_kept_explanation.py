@@ -1,4 +1,4 @@
-"""What is kept of an explained report: as much as a page shows, and never more than so much."""
+"""The stored part of an explained report: the data that a page shows, with a limited size."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ from evaluator.synthesis import synthesize
 
 @pytest.fixture(scope="module", params=list(TRACKS))
 def explained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """A submission of each track, explained as the worker does it."""
+    """Return an explained submission of each track, computed as in the worker."""
     out = tmp_path_factory.mktemp("synthesized") / "challenge"
     synthesize(request.param, out, images=60, seed=5, qualities=(0.6,))
     file = min((out / "submissions").iterdir(), key=lambda path: len(path.name))
@@ -55,7 +55,7 @@ def test_the_area_under_a_mean_is_the_mean_of_the_areas(explained: Report) -> No
         areas = [r["area"] for r in explained.curves["all"] if r["curve"] == mean["curve"] and r["label"]]
         defined = [float(area) for area in areas if isinstance(area, float)]
         assert mean["area"] == pytest.approx(sum(defined) / len(defined))
-        drawn = sum(mean["precision"][1:]) / POINTS  # steps from the left: too small by less than one
+        drawn = sum(mean["precision"][1:]) / POINTS  # left Riemann sum: too small by less than one step
         assert 0 <= mean["area"] - drawn < 1 / POINTS
 
 

@@ -1,4 +1,4 @@
-"""Masks beyond the memory limit are a MemoryError, never a crash of the process that scores them."""
+"""Masks that need more memory than the limit raise MemoryError and never crash the process."""
 
 import base64
 import os
@@ -26,7 +26,7 @@ BODIES = {
 
 
 def packed(body: bytes) -> str:
-    """In so many pieces that zlib does not count as a bomb."""
+    """Compress in several pieces, so that the compression ratio stays below the limit."""
     stream = zlib.compressobj(9)
     pieces = (
         stream.compress(body[at : at + STEP]) + stream.flush(zlib.Z_FULL_FLUSH) for at in range(0, len(body), STEP)
@@ -58,7 +58,7 @@ def challenge(folder: Path, body: bytes) -> tuple[Path, Path]:
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts private memory on Linux only")
 @pytest.mark.parametrize("kind", BODIES)
 def test_masks_of_many_runs_beyond_the_limit_are_a_memory_error(kind: str, tmp_path: Path) -> None:
-    """In a process of its own, since pytest's threads must not be forked."""
+    """It runs in a separate process, because pytest's threads must not be forked."""
     truth, submission = challenge(tmp_path, BODIES[kind])
     words = [sys.executable, "-c", f"from {__name__} import main; main()", str(truth), str(submission)]
     done = subprocess.run(words, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)

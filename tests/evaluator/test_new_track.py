@@ -1,4 +1,4 @@
-"""A small track is ten lines of declaration and a metric of a few, and runs everywhere with nothing else touched."""
+"""A small track needs a declaration of ten lines and a metric of a few lines, and then works everywhere."""
 
 import json
 from pathlib import Path
@@ -61,7 +61,7 @@ def test_its_metric_is_the_mean_over_images(truth: Path, tmp_path: Path) -> None
     }
 
 
-def test_its_defects_are_told(truth: Path, tmp_path: Path) -> None:
+def test_its_defects_are_reported(truth: Path, tmp_path: Path) -> None:
     (truth / "images.csv").write_text("ImageID\na\nb\nc\nd\n")
     (tmp_path / "s.csv").write_text("ImageID,Digit,Slant\na,7,x\na,7,0\ne,1,0\n")
     found = [(p.code, p.line, p.column) for p in check("digits", tmp_path / "s.csv", truth=truth).errors]
@@ -78,19 +78,19 @@ def test_its_halves_its_sample_and_its_ceiling_work(tmp_path: Path) -> None:
         assert (splits["private"].metrics["accuracy"] == 1.0) == (write is ceiling)
 
 
-def test_without_a_sample_it_says_that_there_are_no_intervals(truth: Path, tmp_path: Path) -> None:
+def test_without_statistics_intervals_are_refused(truth: Path, tmp_path: Path) -> None:
     ceiling("digits", truth, tmp_path / "s.csv")
     with pytest.raises(InvalidParameters, match="have no intervals"):
         score(ScoringRequest("digits", truth, tmp_path / "s.csv", report=with_intervals(10)))
 
 
-def test_the_command_line_knows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_lists_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "made"
     assert main(["synthesize", "digits", "--out", str(out), "--images", "50", "--quality", "0.8"]) == 0
     prepared, submission = str(tmp_path / "t.podium"), str(out / "submissions" / "quality-0.80.csv")
     assert main(["prepare", "digits", "--truth", str(out / "truth"), "--out", prepared]) == 0
     assert main(["check", "digits", "--truth", prepared, "--submission", submission]) == 0
-    assert main(["convert", "digits", "--to", "long", submission]) == 64  # there is but one shape
+    assert main(["convert", "digits", "--to", "long", submission]) == 64  # there is only one shape
     capsys.readouterr()
     assert main(["score", "digits", "--truth", prepared, "--submission", submission, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

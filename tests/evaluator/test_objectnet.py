@@ -1,4 +1,4 @@
-"""ObjectNet's rules on a handful of pictures, and what may be wrong with a row of guesses."""
+"""ObjectNet's rules on a few images, and the defects of rows of guesses."""
 
 import json
 from pathlib import Path
@@ -45,7 +45,7 @@ def checked(tmp_path: Path, rows: str) -> Findings:
 
 def test_the_order_of_a_row_decides_and_its_confidences_do_not(tmp_path: Path) -> None:
     metrics = scored(tmp_path, "a.png,7,x,1,0.9,2,,3,nan,4,\n" + row("b.png", 1, 2, 3, 4, 7))["all"].metrics
-    assert metrics["top1"] == 0.25  # two more images are not named at all
+    assert metrics["top1"] == 0.25  # two more images have no row
     assert metrics["top5"] == 0.5
 
 
@@ -63,7 +63,7 @@ def test_the_mean_over_classes_weighs_classes_alike(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("top_k", "found"), [(1, 0.0), (2, 0.25), (5, 0.25)])
-def test_top_k_says_how_many_guesses_count(tmp_path: Path, top_k: int, found: float) -> None:
+def test_top_k_is_the_number_of_guesses_that_count(tmp_path: Path, top_k: int, found: float) -> None:
     assert scored(tmp_path, row("a.png", 1, 7), parameters={"top_k": top_k})["all"].metrics["top5"] == found
 
 
@@ -71,7 +71,7 @@ def test_no_guess_is_never_right(tmp_path: Path) -> None:
     assert scored(tmp_path, "a.png" + NOTHING + "\nb.png,,,,,,,,,,\n")["all"].metrics["top5"] == 0.0
 
 
-def test_controls_are_told_with_the_spread_between_best_and_worst(tmp_path: Path) -> None:
+def test_controls_are_reported_with_the_spread_between_best_and_worst(tmp_path: Path) -> None:
     split = scored(tmp_path, row("a.png", 7) + row("c.png", 9) + row("d.png", 9), controls=CONTROLS)["all"]
     assert split.tables["controls"][:2] == [
         {"control": "background", "value": "desk", "top1": 1.0, "top5": 1.0, "truths": 2},
@@ -84,7 +84,7 @@ def test_controls_are_told_with_the_spread_between_best_and_worst(tmp_path: Path
     ]
 
 
-def test_a_split_tells_only_of_its_own_images(tmp_path: Path) -> None:
+def test_a_split_contains_only_its_own_images(tmp_path: Path) -> None:
     usage = "ImageID,Usage\na.png,public\nb.png,private\nc.png,private\nd.png,ignored\n"
     splits = scored(tmp_path, row("a.png", 7) + row("c.png", 9), controls=CONTROLS, usage=usage)
     assert [splits[name].metrics["top1"] for name in ("all", "public", "private")] == [2 / 3, 1.0, 0.5]
@@ -106,7 +106,7 @@ DEFECTS = [
 
 
 @pytest.mark.parametrize(("rows", "code", "line", "column"), DEFECTS)
-def test_a_defect_is_told_with_its_place(
+def test_a_defect_is_reported_with_its_location(
     tmp_path: Path, rows: str, code: str, line: int | None, column: str | None
 ) -> None:
     (problem,) = checked(tmp_path, rows).errors

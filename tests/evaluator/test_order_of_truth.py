@@ -1,4 +1,4 @@
-"""In every track: nothing that is shown follows the order of a truth file, which can show what belongs together."""
+"""In every track, no output follows the order of a truth file, because that order could reveal answers."""
 
 import json
 import random
@@ -24,7 +24,7 @@ NOTHING = {"flickr30k-grounding": "[]", RETRIEVAL: '{"image_to_sentence": {}, "s
 
 
 def mixed(value: Any, chance: random.Random) -> Any:
-    """A JSON value with its lists and objects in another order, but for boxes: lists of numbers."""
+    """Return a JSON value with shuffled lists and objects, except for boxes (lists of numbers)."""
     if isinstance(value, dict):
         return dict(chance.sample([(key, mixed(each, chance)) for key, each in value.items()], len(value)))
     if isinstance(value, list) and not all(isinstance(each, int | float) for each in value):
@@ -43,7 +43,7 @@ def permute(truth: Path, chance: random.Random) -> None:
 
 
 def shown(track: str, truth: Path, files: list[Path], out: Path) -> list[Any]:
-    """Everything but scores that participants are given: template, candidates, defects and notices."""
+    """Return everything that participants get except scores: template, candidates, defects and notices."""
     prepared = out / "truth.podium"
     prepare(track, truth, prepared)
     given: list[Any] = []
@@ -90,7 +90,7 @@ def test_missing_captions_are_listed_by_their_ids(tmp_path: Path) -> None:
 
 
 def test_a_truth_that_was_prepared_in_the_order_of_its_file_shows_and_scores_the_same(tmp_path: Path) -> None:
-    """As earlier versions did."""
+    """Earlier versions prepared truths in that order."""
     synthesize(RETRIEVAL, tmp_path / "made", images=12, seed=3, qualities=(0.5,))
     prepare(RETRIEVAL, tmp_path / "made" / "truth", tmp_path / "now.podium")
     now = Truth.load(tmp_path / "now.podium")

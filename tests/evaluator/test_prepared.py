@@ -1,4 +1,4 @@
-"""The file of a prepared truth: what a damaged one is answered with."""
+"""Every damage of a prepared truth is detected."""
 
 import json
 import os
@@ -21,7 +21,7 @@ DETECTION, FLIPS = "openimages-detection", 200
 
 @pytest.fixture(params=TRACKS)
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, Path]:
-    """A track, a prepared truth and a submission."""
+    """Return a track, a prepared truth and a submission."""
     synthesize(request.param, tmp_path / "made", images=12, qualities=(0.6,))
     prepare(request.param, tmp_path / "made" / "truth", tmp_path / "t.podium")
     return request.param, tmp_path / "t.podium", next((tmp_path / "made" / "submissions").glob("quality-0.60.*"))
@@ -43,7 +43,7 @@ def flip(path: Path, place: int, bit: int = 0) -> None:
 
 
 def flips(size: int, chance: random.Random) -> list[tuple[int, int]]:
-    """Places and bits: all of the first bytes, then random ones."""
+    """Return the bytes and bits to flip: all of the first bytes, then random ones."""
     places = [*range(60), *(chance.randrange(size) for _ in range(FLIPS))]
     return [(place, chance.randrange(8)) for place in places]
 
@@ -53,7 +53,7 @@ def test_a_prepared_truth_names_the_parameters_that_it_depends_on(made: tuple[st
     assert Truth.load(made[1]).parameters == track.shaping(track.resolve({}))
 
 
-def test_a_truth_that_was_prepared_otherwise_is_told_apart_from_invalid_parameters(detection: Path) -> None:
+def test_a_truth_prepared_with_other_parameters_is_distinguished_from_invalid_parameters(detection: Path) -> None:
     submission = detection.parent / "none.csv"
     with pytest.raises(PreparedOtherwise, match="expand_hierarchy=True"):
         check(DETECTION, submission, truth=detection, parameters={"expand_hierarchy": False})
@@ -84,7 +84,7 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(made: tuple[str, Path, Path
     assert noticed > FLIPS / 3
 
 
-def test_another_truth_than_expected_is_refused_though_it_is_sound(detection: Path) -> None:
+def test_another_truth_than_expected_is_refused_even_if_it_is_undamaged(detection: Path) -> None:
     sha256 = Truth.load(detection).sha256
     assert Truth.load(detection, expected=sha256).sha256 == sha256
     with pytest.raises(DamagedTruth, match="another truth than expected"):
@@ -126,7 +126,7 @@ def test_a_file_that_is_no_truth_is_a_fault_of_the_truth(tmp_path: Path) -> None
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many bytes were hashed, each time."""
+    """Return a list that receives the number of bytes of each hash computation."""
     sizes: list[int] = []
     whole = prepared.sha256
 
@@ -145,7 +145,7 @@ def test_a_process_verifies_each_state_of_a_file_once(
     Truth.load(detection, whole=True)
     first, hashed[:] = sum(hashed), []
     Truth.load(detection, whole=True)
-    assert sum(hashed) < first / 4  # its header only
+    assert sum(hashed) < first / 4  # only the header
     for change in (lambda: os.utime(detection), lambda: detection.write_bytes(detection.read_bytes())):
         hashed.clear()
         change()
@@ -154,14 +154,14 @@ def test_a_process_verifies_each_state_of_a_file_once(
 
 
 def test_two_changes_at_one_instant_are_both_noticed(detection: Path) -> None:
-    """A file system's clock ticks every few milliseconds: a file that was just written is never taken as known."""
+    """A file system's clock ticks every few milliseconds, so a file that was just written is always verified again."""
     Truth.load(detection, whole=True)
     flip(detection, detection.stat().st_size // 2)
     with pytest.raises(DamagedTruth):
         Truth.load(detection, whole=True)
 
 
-def test_only_what_a_scoring_reads_is_verified_where_nothing_else_is_asked(
+def test_by_default_only_the_arrays_that_a_scoring_reads_are_verified(
     detection: Path, tmp_path: Path, hashed: list[int]
 ) -> None:
     (tmp_path / "s.csv").write_text("ImageId,PredictionString\n")

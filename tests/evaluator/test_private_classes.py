@@ -34,13 +34,13 @@ def phrase(image: str, kind: str) -> str:
 
 
 def gallery(*images: str) -> str:
-    """The image of each caption."""
+    """Return a gallery with captions of these images."""
     entries = [{"caption_id": caption, "image_id": image} for caption, image in zip("kqzab", images, strict=True)]
     return json.dumps({"images": ["one", "two", "six"], "captions": entries})
 
 
 def files(track: str, private: str) -> dict[str, str]:
-    """A truth whose private image has one class, and no other one."""
+    """Return the files of a truth whose private image has only this class."""
     number, others = {"dog": (2, ("two", "six")), "cow": (3, ("six", "two"))}[private]
     per_track = {
         "openimages-detection": {"boxes.csv": BOXES, "image_labels.csv": VERIFIED},
@@ -59,7 +59,7 @@ def files(track: str, private: str) -> dict[str, str]:
 
 
 def answer(track: str, truth: Path, to: Path) -> Path:
-    """The truth as its own prediction, and beside it in the public image a class that only the private one has."""
+    """Write the truth as a submission, and predict the class of the private image in the public image too."""
     ceiling(track, truth, to / "submission")
     extra = {
         "openimages-detection": f"one,dog,0.5,{BOX}\none,cow,0.5,{BOX}\n",
@@ -85,7 +85,7 @@ CASES: list[Any] = [
     ("track", "lists", "parameters"),
     [pytest.param(*case, id="-".join([case[0], *case[1], *map(str, case[2].values())])) for case in CASES],
 )
-def test_public_rows_are_the_same_whatever_class_a_private_image_has(
+def test_public_rows_do_not_depend_on_the_class_of_a_private_image(
     track: str, lists: dict[str, str], parameters: dict[str, Any], tmp_path: Path
 ) -> None:
     truths = []
@@ -104,4 +104,5 @@ def test_public_rows_are_the_same_whatever_class_a_private_image_has(
     assert public[0] == public[1]
     assert public[0][0]["classes"]
     everything = [json.dumps(report.as_dict()["splits"]["all"]["classes"]) for report in reports]
-    assert track == "flickr30k-retrieval" or lists == LISTS or everything[0] != everything[1]  # which names both
+    # A retrieval submission names both.
+    assert track == "flickr30k-retrieval" or lists == LISTS or everything[0] != everything[1]

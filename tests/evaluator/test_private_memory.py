@@ -1,4 +1,4 @@
-"""On the reference path, too, a file needs the same memory whether or not one private object is of its class."""
+"""The reference implementation, too, needs the same memory whether or not a private object has a certain class."""
 
 import tracemalloc
 from copy import deepcopy
@@ -25,7 +25,10 @@ LIMIT = 1.05
 def test_an_object_of_another_class_changes_no_peak_memory(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The memory of matching and scoring alone, as reading sees no object; portions are made small, as the file is."""
+    """Only matching and scoring are measured, because reading does not use objects.
+
+    Portions are small, like the file.
+    """
     monkeypatch.setattr(matching, "PAIRS_AT_ONCE", matching.PAIRS_AT_ONCE // 64)
     load_kernels()
     case, peaks = CASES[name], []
@@ -41,7 +44,7 @@ def test_an_object_of_another_class_changes_no_peak_memory(
 
 
 def peak(scorer: Scorer[Any, Any, Any], truth: Any, table: SubmissionTable, parameters: Any) -> int:
-    """Return the bytes that are added at most. Measured twice: the first time modules may be loaded, too."""
+    """Return the peak of added bytes. It is measured twice, because modules may be loaded the first time."""
     tracemalloc.start()
     try:
         scorer.evaluate(truth, table, parameters, silent)

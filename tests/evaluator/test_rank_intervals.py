@@ -61,7 +61,7 @@ def test_rows_that_differ_by_much_have_one_rank_each() -> None:
     assert top_rank_intervals(scores, drawn(np.random.default_rng(1), scores)) == [(1, 1), (2, 2), (3, 3)]
 
 
-def test_equal_scores_are_never_told_apart() -> None:
+def test_equal_scores_are_never_distinguished() -> None:
     """Not even if the replicates of one are higher than those of the other in all draws."""
     scores = np.array([0.6, 0.6, 0.3])
     replicates = drawn(np.random.default_rng(1), np.array([0.9, 0.6, 0.3]))
@@ -102,7 +102,7 @@ def test_a_row_that_is_undefined_in_most_replicates_takes_none_from_the_others()
 
 
 @pytest.mark.parametrize(("replicates", "known"), [(0, False), (1, False), (18, False), (19, True)])
-def test_fewer_than_19_replicates_tell_nothing(replicates: int, known: bool) -> None:
+def test_fewer_than_19_replicates_give_no_result(replicates: int, known: bool) -> None:
     scores = np.array([0.9, 0.3])
     vectors = drawn(np.random.default_rng(1), scores, replicates=replicates)
     assert top_rank_intervals(scores, vectors) == ([(1, 1), (2, 2)] if known else [None, None])

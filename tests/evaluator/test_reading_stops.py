@@ -1,4 +1,4 @@
-"""Reading stops when enough is known: counted in rows and defects, not in seconds."""
+"""Reading stops early after too many defects: tests count rows and defects, not seconds."""
 
 import gzip
 import json
@@ -67,7 +67,7 @@ def test_every_kind_of_row_of_strings_counts_as_an_image(tmp_path: Path, bad: st
     assert (findings.errors[-1].code, findings.errors[-1].line) == ("too_many_rows", 7)
 
 
-def test_blank_lines_at_the_end_are_no_defect_however_many_batches_they_fill(tmp_path: Path) -> None:
+def test_blank_lines_at_the_end_are_no_defect_in_any_number_of_batches(tmp_path: Path) -> None:
     assert found(tmp_path, LONG + GOOD + " \n" * lines.CHUNK_BYTES).total == 0
 
 
@@ -189,7 +189,7 @@ def test_masks_are_decoded_in_groups_of_bounded_size(monkeypatch: pytest.MonkeyP
     assert max(sizes) <= GROUP_BYTES + 60_000
 
 
-def test_repeated_keys_are_told_in_file_order_with_short_paths(tmp_path: Path) -> None:
+def test_repeated_keys_are_reported_in_file_order_with_short_paths(tmp_path: Path) -> None:
     long = "k" * 100_000
     content = f'{{"{long}": [{{}}, {{"a": 0, "a": 1}}], "b": [{{"c": 0, "c": 0}}], "b2": 0, "b2": 0}}'
     findings = found(tmp_path, content, track="flickr30k-retrieval")
@@ -198,7 +198,7 @@ def test_repeated_keys_are_told_in_file_order_with_short_paths(tmp_path: Path) -
     assert max(map(len, paths)) <= 256
 
 
-def test_the_command_says_more_than(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_more_than(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(LONG + "a\n" * 20_000)
     assert main(["check", DETECTION, "--submission", str(path)]) == 2

@@ -1,4 +1,4 @@
-"""The official tools' lines: names and order as their scripts know them, values to the last digit."""
+"""The lines of the official tools: the same names, order and values, to the last digit."""
 
 import csv
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_lines_end_as_the_tool_s_do(tiny: Tiny, tmp_path: Path, capsys: pytest.C
 
 
 def test_relationships_have_relations_and_phrases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One triplet, found: everything is 1."""
+    """There is one triplet, and it is found, so every value is 1."""
     truth, submission = tmp_path / "truth", tmp_path / "s.csv"
     truth.mkdir()
     names = "ImageID,LabelName1,LabelName2,RelationshipLabel"

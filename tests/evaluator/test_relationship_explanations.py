@@ -1,4 +1,4 @@
-"""Relationships explained, on a case small enough to work out by hand."""
+"""Explanations of relationships, on a case small enough to compute by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from evaluator.scoring import score
 HEADER = "ImageID,LabelName1,LabelName2,RelationshipLabel"
 BOXES = ",".join(f"{name}{n}" for n in (1, 2) for name in ("XMin", "XMax", "YMin", "YMax"))
 LEFT, RIGHT, WHOLE, CORNER = "0,0.5,0,1", "0.5,1,0,1", "0,1,0,1", "0,0.1,0,0.1"
-# holds: found, so AP 1. on: none of three found. Relations that the truth does not have count for neither.
+# holds: found, so AP 1. on: none of three found. Relations that are not in the truth count for neither.
 TRIPLETS = [
     f"i,man,guitar,holds,{LEFT},{RIGHT}",
     f"j,man,horse,on,{WHOLE},{WHOLE}",
@@ -48,12 +48,12 @@ TOLD = [
 GAINS = {
     "duplicate": 0.0,
     "localization": (1 / 3) / 2,  # on: the most confident of two entries would hit one of three
-    "relation": (1 / 3) / 2,  # the same by the one that was said to ride
-    "subject": 0.0,  # the guitar is held already
+    "relation": (1 / 3) / 2,  # the same for the pair that was predicted as "rides"
+    "subject": 0.0,  # another pair has found that guitar already
     "object": 0.0,
     "several": 0.0,
     "background": 0.0,
-    "missed": 0.0,  # none of two is not more than none of three
+    "missed": 0.0,  # finding 0 of 2 is no better than 0 of 3
 }
 
 
@@ -85,7 +85,7 @@ def test_a_kind_s_weight_is_what_the_mean_gains_without_it(report: Report) -> No
     assert gains == pytest.approx(GAINS, abs=1e-15)
 
 
-def test_a_relation_tells_what_failed(report: Report) -> None:
+def test_a_relation_row_counts_its_errors(report: Report) -> None:
     rows: dict[str, dict[str, Any]] = {row["label"]: row for row in report.splits["all"].classes}
     holds, on = rows["holds"], rows["on"]
     assert [holds[f"fp_{kind}"] for kind in ("duplicate", "subject", "object", "localization")] == [1, 1, 1, 0]

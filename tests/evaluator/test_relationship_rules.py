@@ -34,13 +34,14 @@ PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
     ("prediction", "relationship", "phrase"),
     [
         (f"i,man,guitar,plays,0.9,{LEFT},{RIGHT}", 1.0, 1.0),
-        (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),  # swapped boxes: the phrase still fits
-        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # one half is enough
-        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # the worse box decides
+        (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),  # swapped boxes: the phrase still matches
+        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # an IoU of one half is enough
+        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # the lower IoU of the two boxes counts
         (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # another triplet
         (f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
         (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # another image
-        ("i,man,guitar,plays,0.9,0.2,0.2,0,1,0.5,1,0,1", 0.0, 1.0),  # no area: never a hit, though the phrase is
+        # A box without area: never a hit, but the phrase is.
+        ("i,man,guitar,plays,0.9,0.2,0.2,0,1,0.5,1,0,1", 0.0, 1.0),
     ],
 )
 def test_a_pair_hits_where_both_boxes_do(tmp_path: Path, prediction: str, relationship: float, phrase: float) -> None:
@@ -49,7 +50,7 @@ def test_a_pair_hits_where_both_boxes_do(tmp_path: Path, prediction: str, relati
 
 
 def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
-    """On paper 0.1–0.2 is half of 0.1–0.3; in float32 it is 0.49999996."""
+    """Exactly, 0.1–0.2 is half of 0.1–0.3; in float32 the overlap is 0.49999996."""
     truth = "i,man,guitar,on,0.1,0.3,0,1,0,1,0,1"
     metrics = scored(tmp_path, triplets=[truth], predictions=["i,man,guitar,on,0.9,0.1,0.2,0,1,0,1,0,1"]).metrics
     assert metrics["mAP_relationships"] == 0.0
@@ -58,12 +59,12 @@ def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "first", "second", "kept"),
     [
-        (["i,chair,0"], "man", "chair", True),  # one is absent
-        (["i,chair,1"], "man", "chair", True),  # present but in no pair: acts as absent
-        (["i,chair,1"], "woman", "chair", True),  # the other need not be known
-        ([], "man", "woman", False),  # unknown and none absent
+        (["i,chair,0"], "man", "chair", True),  # one is verified as absent
+        (["i,chair,1"], "man", "chair", True),  # verified as present but in no pair: counts as absent
+        (["i,chair,1"], "woman", "chair", True),  # the other need not be verified
+        ([], "man", "woman", False),  # one is not verified and none is absent
         ([], "woman", "guitar", False),
-        ([], "man", "man", True),  # both known
+        ([], "man", "man", True),  # both are verified
     ],
 )
 def test_a_pair_counts_where_both_labels_are_known_or_one_is_absent(

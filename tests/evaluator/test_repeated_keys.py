@@ -1,4 +1,4 @@
-"""A JSON file with repeated keys gives findings with their paths, at any depth and in any bytes; never an exception."""
+"""Repeated keys in JSON are reported with their paths at any depth, and no JSON file causes an exception."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ leaves = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=2)
 
 
 def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Lists, and objects as tuples of all their keys and values."""
+    """Return a strategy for lists, and for objects as tuples of all their keys and values."""
     return st.lists(inner, max_size=4) | st.lists(st.tuples(st.sampled_from(KEYS), inner), max_size=4).map(tuple)
 
 
@@ -37,7 +37,7 @@ def written(node: Any) -> str:
 
 
 def repeating(node: Any, path: str = "$") -> list[str]:
-    """Paths of the objects with a repeated key, among those that are in the document as it is read."""
+    """Return the paths of the objects with a repeated key that remain in the parsed document."""
     if isinstance(node, list):
         return [found for place, each in enumerate(node) for found in repeating(each, f"{path}[{place}]")]
     if not isinstance(node, tuple):

@@ -1,4 +1,4 @@
-"""Retrieval both ways on three pictures, and what may be wrong with a file of rankings."""
+"""Retrieval in both directions on three images, and the defects of rankings."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def truth(tmp_path: Path, gallery: Any = None, **files: str) -> Path:
 
 
 def lists(images: dict[str, Any] | None = None, captions: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Wrong answers for everything, but for what is given."""
+    """Return rankings with wrong answers for all queries except the given ones."""
     return {
         "image_to_sentence": {image: [f"{WRONG[image]}#0"] for image in IMAGES} | (images or {}),
         "sentence_to_image": {caption: [WRONG[caption[0]]] for caption in CAPTIONS} | (captions or {}),
@@ -110,7 +110,7 @@ DEFECTS = [
 
 
 @pytest.mark.parametrize(("value", "code", "path"), DEFECTS)
-def test_a_defect_is_told_with_its_path(tmp_path: Path, value: Any, code: str, path: str) -> None:
+def test_a_defect_is_reported_with_its_path(tmp_path: Path, value: Any, code: str, path: str) -> None:
     first = checked(tmp_path, value).errors[0]
     assert (first.code, first.column) == (code, path)
 

@@ -1,4 +1,4 @@
-"""The salt of a truth: what it decides, and that whoever lacks it can compute nothing that it decides."""
+"""The salt of a truth determines split and draws, and nobody can compute these without it."""
 
 import gzip
 import hmac
@@ -37,7 +37,7 @@ def names(count: int) -> list[str]:
 
 
 def answers(folder: Path, count: int, salt: str = "") -> Path:
-    """Write a truth of so many images, each of class 7."""
+    """Write a truth with this number of images, each of class 7."""
     folder.mkdir()
     (folder / "answers.json").write_text(json.dumps(dict.fromkeys(names(count), 7)))
     if salt:
@@ -46,7 +46,7 @@ def answers(folder: Path, count: int, salt: str = "") -> Path:
 
 
 def right(path: Path, images: list[str]) -> Path:
-    """Write a submission that is right about these images and silent about the others."""
+    """Write a submission with correct answers for these images and none for the others."""
     path.write_text("".join(f"{image},7,1,,,,,,,,\n" for image in images))
     return path
 
@@ -128,7 +128,7 @@ def test_anything_else_is_a_fault_of_the_truth(tmp_path: Path, text: str) -> Non
     assert "32 hexadecimal digits" in problem.message
 
 
-def test_a_salt_beside_the_folder_counts_as_one_inside_it(tmp_path: Path) -> None:
+def test_a_salt_next_to_the_folder_counts_as_one_inside_it(tmp_path: Path) -> None:
     bare, salted = answers(tmp_path / "bare", 9), answers(tmp_path / "salted", 9, SALT)
     (tmp_path / "s.txt").write_text(f"{SALT}\n")
     words = ["prepare", OBJECTNET, "--split", "0.5", "--json", str(tmp_path / "made.json"), "--truth"]
@@ -161,13 +161,13 @@ def test_kept_draws_of_two_salts_have_two_names_and_only_their_owner_reads_them(
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
-# What is published of a salted truth and of a score, in the hands of somebody who knows all about the program.
+# Attacks with all published data of a salted truth and a score, by somebody who knows the program.
 
 IMAGES, HITS = 12, 5
 
 
 def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
-    """Every set of right answers whose interval, by draws from what is published, is that of the report."""
+    """Return every set of correct answers whose interval, with draws from published data, equals that of the report."""
     draws = Draws(published, 0, 0, IMAGES, REPLICATES)
     weights = np.concatenate([draws.block(number) for number in range(draws.blocks)], axis=1)[:, :REPLICATES]
     observed = report.splits["all"].metrics["top1"]
@@ -184,7 +184,7 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
 
 
 def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
-    """Whether the right answers are among the candidates, and how many these are."""
+    """Yield for each attack whether the correct answers are among the candidates, and the number of candidates."""
     chance = np.random.default_rng(5)
     for number, salt in enumerate(salts):
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))
@@ -202,14 +202,14 @@ def test_an_interval_gives_the_answers_of_an_unsalted_truth_away(tmp_path: Path)
         assert 1 <= count <= 7
 
 
-def test_an_interval_of_a_salted_truth_tells_nothing_about_the_answers(tmp_path: Path) -> None:
-    """Who guesses with the wrong draws rules the right answers out as readily as any others."""
+def test_an_interval_of_a_salted_truth_reveals_nothing_about_the_answers(tmp_path: Path) -> None:
+    """With the wrong draws, an attacker excludes the correct answers as often as any others."""
     told = list(attacked(tmp_path, [f"{number:032x}" for number in range(1, 11)]))
     assert sum(is_found for is_found, _ in told) == 0
 
 
 def split_known_by_seed(truth: Path, tmp_path: Path) -> list[int]:
-    """Every seed that agrees with three public scores of files whose answers are known to be right."""
+    """Return every seed that agrees with three public scores of files whose answers are known to be correct."""
     images, share, chance = names(60), 0.3, np.random.default_rng(1)
     files = [sorted(chance.choice(60, 15, replace=False).tolist()) for _ in range(3)]
     told = [
@@ -246,5 +246,5 @@ def test_the_published_sha256_of_a_salted_truth_confirms_no_guess(tmp_path: Path
     published = TruthFolder(answers(tmp_path / "truth", 3, SALT), TRACKS[OBJECTNET]).sha256
     guess = answers(tmp_path / "guess", 3)
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 != published
-    (guess / "salt.txt").write_text(f"{SALT}\n")  # what everybody can check once the organizer has published it
+    (guess / "salt.txt").write_text(f"{SALT}\n")  # anybody can check this once the organizer has published the salt
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 == published

@@ -1,4 +1,4 @@
-"""Each rule of segmentation on a picture of 4 x 4 pixels, what may be wrong with a mask, and all of it by bitmaps."""
+"""The rules of segmentation on an image of 4 × 4 pixels, the defects of masks, and a comparison with bitmaps."""
 
 import base64
 import zlib
@@ -30,7 +30,7 @@ Edges = tuple[int, int, int, int]
 
 
 def drawn(edges: Edges, side: int = SIDE) -> Pixels:
-    """A rectangle of pixels from x to x and from y to y."""
+    """Return the mask of a rectangle of pixels."""
     pixels = np.zeros((side, side), np.uint8)
     pixels[edges[2] : edges[3], edges[0] : edges[1]] = 1
     return pixels
@@ -53,7 +53,7 @@ def box(edges: Edges, side: int = SIDE) -> str:
 
 
 def truth(tmp_path: Path, objects: Sequence[tuple[Edges, int, bool]], **files: str) -> Path:
-    """A folder with cats in image i: where, whether a group, whether with a mask."""
+    """Write a truth folder with cats in image i, given as (position, whether a group, whether with a mask)."""
     folder = tmp_path / "truth"
     folder.mkdir(exist_ok=True)
     boxes = [f"i,cat,{box(edges)},{group}" for edges, group, _ in objects]
@@ -111,7 +111,7 @@ def test_a_group_of_no_weight_only_hides(tmp_path: Path) -> None:
 
 
 def test_masks_are_compared_in_single_precision(tmp_path: Path) -> None:
-    """7 of 10 pixels in single precision are below 0.7 in double precision, and are enough nevertheless."""
+    """7/10 in single precision is below 0.7 in double precision, but it reaches the threshold."""
     wide = [(0.9, (0, 4, 0, 1))]
     row = scored(tmp_path, [((0, 3, 0, 1), 0, True)], wide, iou_threshold=0.75)
     assert row["ap"] == 1.0
@@ -131,7 +131,7 @@ def test_a_mask_goes_with_the_box_of_the_same_numbers(tmp_path: Path) -> None:
     (folder / "boxes.csv").write_text(f"{BOXES}\ni,cat,0.0,0.50,0,1.0,0\ni,cat,0,0.5,0,1,0\n")
     path = submission(tmp_path, [f"i,4,4,cat,0.9,{mask(LEFT)}"])
     (row,) = score(ScoringRequest(TRACK, folder, path)).splits["all"].classes
-    assert (row["ap"], row["truths"]) == (1.0, 1.0)  # one of the two equal boxes has it
+    assert (row["ap"], row["truths"]) == (1.0, 1.0)  # one of the two equal boxes has the mask
 
 
 def test_a_mask_without_a_box_is_an_object_and_an_empty_mask_is_none(tmp_path: Path) -> None:
@@ -175,12 +175,12 @@ DEFECTS = [
 
 
 @pytest.mark.parametrize(("row", "code", "column"), DEFECTS)
-def test_a_defect_is_told_with_line_and_column(tmp_path: Path, row: str, code: str, column: str) -> None:
+def test_a_defect_is_reported_with_line_and_column(tmp_path: Path, row: str, code: str, column: str) -> None:
     first = checked(tmp_path, GOOD, row).errors[0]
     assert (first.code, first.line, first.column) == (code, 3, column)
 
 
-def test_a_bad_mask_in_a_string_is_told_with_its_token(tmp_path: Path) -> None:
+def test_a_bad_mask_in_a_string_is_reported_with_its_token(tmp_path: Path) -> None:
     path = tmp_path / "strings.csv"
     path.write_text(f"ImageID,ImageWidth,ImageHeight,PredictionString\ni,4,4,cat 0.9 {mask(LEFT)} cat 0.8 AAAA\n")
     (problem,) = check(TRACK, path, truth=truth(tmp_path, [(LEFT, 0, True)])).errors
@@ -192,7 +192,7 @@ def test_an_image_without_masks_in_the_truth_may_have_any_size(tmp_path: Path) -
 
 
 def compressed(lengths: list[int]) -> bytes:
-    """Runs as COCO writes them: five bits a character, from the fourth on the difference to the one before the last."""
+    """Return runs as COCO compresses them, with five bits per character."""
     written = bytearray()
     for place, length in enumerate(lengths):
         rest = length - lengths[place - 2] if place > 2 else length
@@ -207,7 +207,7 @@ def compressed(lengths: list[int]) -> bytes:
     "lengths", [[0, 16], [0, 6, 0, 10], [0, 6, 0, 0, 0, 10], [0, 0, 0, 16, 0], [4, 0, 0, 4, 0, 4, 4], [16, 0]]
 )
 def test_empty_runs_change_nothing(tmp_path: Path, lengths: list[int]) -> None:
-    """What other tools may write must not end a comparison early."""
+    """Other tools may write them, and they must not end a comparison early."""
     pixels = np.repeat(np.arange(len(lengths)) % 2, lengths).astype(np.uint8).reshape(4, 4).T
     ways = packed(compressed(lengths)), text(pixels)
     reports = set()
@@ -241,7 +241,7 @@ def test_a_faulty_mask_of_the_truth_is_named(tmp_path: Path, row: str, column: s
 def by_bitmaps(
     objects: list[tuple[Edges, bool, bool]], found: list[tuple[float, Edges]], side: int
 ) -> tuple[float, int, float]:
-    """AP, entries and hits by bitmaps, detection after detection, as the rules are written."""
+    """Return AP, entries and hits, computed with bitmaps, one detection after the other."""
     order = sorted(range(len(found)), key=lambda n: -found[n][0])
     state: dict[int, str] = {}
 
@@ -272,7 +272,7 @@ def by_bitmaps(
     return average_precision(values[:, 0], values[:, 1], truths), len(entries), sum(hit for _, hit in entries)
 
 
-side = 8  # so that fractions of it are exact
+side = 8  # a power of two, so that fractions are exact
 edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     lambda t: (t[0], min(t[0] + t[1], side), t[2], min(t[2] + t[3], side))
 )
@@ -285,7 +285,7 @@ edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     chance=st.randoms(use_true_random=False),
 )
 def test_agrees_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any], chance: Any) -> None:
-    confidences = chance.sample(range(1, 100), len(found))  # no ties: those are decided by rules of our own
+    confidences = chance.sample(range(1, 100), len(found))  # no ties, because the official code has no rule for them
     pairs = [(confidence / 100, each) for confidence, each in zip(confidences, found, strict=True)]
     folder = truth(tmp_path, [])
     rows = [(f"i,cat,{box(where, side)},{int(group)}", where, masked) for where, group, masked in objects]

@@ -1,7 +1,7 @@
-"""Intervals of shares near 0 and 1, where every replicate is alike or too coarse.
+"""Intervals of shares near 0 and 1, where all replicates are equal or have few distinct values.
 
-Measured with 4,000 test sets of 300 images and 1,000 replicates: percentiles hold a true share of 0.998 in 44 % of them
-and one of 0.99 in 88 %; these intervals hold them in 98 % and 97 %, and one of 0.9 in 94 % as before.
+Measured with 4,000 test sets of 300 images and 1,000 replicates: percentiles contain a true share of 0.998 in 44% of
+the test sets, and one of 0.99 in 88%. These intervals contain them in 98% and 97%, and one of 0.9 in 94% as before.
 """
 
 import json
@@ -27,7 +27,10 @@ Rule = Callable[[Numbers, float], Interval | None]
 
 
 def covered(rng: np.random.Generator, share: float, rule: Rule) -> float:
-    """Share of test sets whose interval holds the true share. Drawing images again is a binomial draw of the hits."""
+    """Return the share of test sets whose interval contains the true share.
+
+    Replicates are binomial draws of the hits.
+    """
     found = 0
     for _ in range(SETS):
         observed = rng.binomial(IMAGES, share) / IMAGES
@@ -46,12 +49,12 @@ def test_percentiles_hold_a_share_of_0_998_in_fewer_than_half_of_all_test_sets()
 
 @pytest.mark.parametrize("share", [0.998, 0.002, 0.985, 0.97, 0.9, 0.5])
 def test_the_interval_of_a_share_holds_it_in_at_least_93_of_100_test_sets(share: float) -> None:
-    """With 1,000 test sets 0.95 is uncertain by 0.007."""
+    """With 1,000 test sets, the standard error of a share of 0.95 is 0.007."""
     assert covered(np.random.default_rng(2), share, plain) >= 0.93
 
 
 def test_images_of_several_trials_count_by_their_effective_number() -> None:
-    """Five trials an image that fail together: 1,500 trials, but no more is known than from 300."""
+    """Each image has five trials that fail together, so 1,500 trials give no more information than 300."""
     rng, together, apart = np.random.default_rng(3), [], 0
     for _ in range(SETS):
         missed = rng.binomial(IMAGES, 0.01)
@@ -71,7 +74,10 @@ def test_where_all_replicates_agree_the_number_of_images_counts(observed: float)
 
 
 def test_agreeing_replicates_have_width_in_the_middle_too() -> None:
-    """Half of every image's phrases are found: no draw of images changes that, other images would."""
+    """Half of the phrases of every image are found.
+
+    Drawing images again does not change that share; other images would.
+    """
     assert share_interval(np.full(100, 0.5), 0.5, MIDDLE, plain=True) == pytest.approx((0.404, 0.596), abs=0.001)
 
 
@@ -98,13 +104,13 @@ def test_undefined_replicates_are_left_out() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 1e-9, 0.3, 0.5, 1.0])
 @pytest.mark.parametrize("size", [0.5, 1, 7.3, 1e6])
-def test_an_interval_of_wilson_lies_around_its_share(share: float, size: float) -> None:
+def test_a_wilson_interval_contains_its_share(share: float, size: float) -> None:
     low, high = wilson_interval(share, size)
     assert 0 <= low <= share <= high <= 1
     assert low < high
 
 
-# As the tracks have it.
+# Intervals of the tracks.
 
 
 def answered(folder: Path, images: int, wrong: int) -> Any:
@@ -132,7 +138,7 @@ def test_one_wrong_answer_of_300_leaves_room_above(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if any(m.share for m in track.metrics)])
 def test_an_empty_and_a_perfect_file_have_intervals_of_some_width(track: str, tmp_path: Path) -> None:
-    """Of every metric that is declared as a share; what is no share may be certain."""
+    """This is tested for every metric that is declared as a share. Intervals of other metrics can have no width."""
     synthesize(track, tmp_path / "world", images=20, seed=1, qualities=[0.6])
     truth, file = tmp_path / "world" / "truth", tmp_path / f"submission.{TRACKS[track].form.suffix}"
     for write in (template, ceiling):

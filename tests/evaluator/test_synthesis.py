@@ -41,7 +41,7 @@ def headline(track: str, out: Path, name: str) -> float:
 
 
 def submissions(track: str, quality: str) -> list[str]:
-    """Names of a submission in every shape."""
+    """Return the file names of a submission in every shape."""
     form = TRACKS[track].form
     return [f"quality-{quality}{ending}.{form.suffix}" for ending in ("", "-long")[: len(form.shapes)]]
 
@@ -145,7 +145,7 @@ def test_detection_has_what_makes_it_hard(tmp_path: Path) -> None:
     seen = {(row[0], row[1]) for row in boxes}
     denied = {(row[0], row[1]) for row in labels if row[2] == "0"}
     assert not seen & denied
-    assert seen - {(row[0], row[1]) for row in labels}  # a box whose class nobody verified
+    assert seen - {(row[0], row[1]) for row in labels}  # some boxes have a class that is not verified
 
 
 def test_the_hierarchy_holds_every_class_once_or_at_two_places(tmp_path: Path) -> None:

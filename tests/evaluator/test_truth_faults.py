@@ -1,4 +1,4 @@
-"""Every way a truth folder can be wrong, and what its organizer is told: code, file, line, column."""
+"""Every fault of a truth folder is reported with its code, file, line and column."""
 
 import gzip
 from pathlib import Path
@@ -99,7 +99,7 @@ def test_a_good_folder_is_prepared(tmp_path: Path) -> None:
         ({"classes_csv": "cat,Cat\ncat,Cat\ndog,Dog\n"}, "truth_bad_value", "classes.csv", 2, None),
     ],
 )
-def test_a_faulty_folder_says_where(
+def test_a_faulty_folder_is_reported_with_locations(
     tmp_path: Path, changed: dict[str, str | None], code: str, file: str, line: int | None, column: str | None
 ) -> None:
     with pytest.raises(InvalidTruth) as caught:
@@ -109,7 +109,7 @@ def test_a_faulty_folder_says_where(
     assert not (tmp_path / "t.podium").exists()
 
 
-def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
     truth = folder(
         tmp_path,
         boxes_csv=BOXES + "i1,cow,0.1,0.5,0.1,0.5,0\ni1,cat,0.9,0.5,0.1,0.5,0\n",
@@ -145,7 +145,7 @@ def test_a_misspelt_usage_is_not_a_missing_row(tmp_path: Path) -> None:
     assert [problem.code for problem in caught.value.problems] == ["truth_bad_value"]
 
 
-def test_a_label_outside_the_hierarchy_may_stand_where_nothing_is_expanded(tmp_path: Path) -> None:
+def test_a_label_outside_the_hierarchy_is_allowed_without_expansion(tmp_path: Path) -> None:
     truth = folder(tmp_path, boxes_csv=BOXES + "i1,cow,0.1,0.5,0.1,0.5,0\n", classes_csv=None)
     assert prepare(DETECTION, truth, tmp_path / "t.podium", parameters={"expand_hierarchy": False})["images"] == 2
 

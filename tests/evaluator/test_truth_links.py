@@ -1,4 +1,4 @@
-"""A truth folder is read from its own files alone: links and special files in it are faults."""
+"""Only regular files inside a truth folder are read: links and special files in it are faults."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Truths that can be scored and are probably wrong are warned about with their place and their ceiling."""
+"""Warnings about truths that can be scored but are probably wrong, with their location, and the ceiling."""
 
 import json
 from pathlib import Path
@@ -193,9 +193,7 @@ def test_a_mask_without_a_pixel_is_warned_about(tmp_path: Path) -> None:
     assert [one[:2] for one in told] == [("truth_duplicate", "masks.csv")]
 
 
-def test_the_ceiling_tells_what_a_duplicate_costs_and_how_much_cannot_be_reached(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_ceiling_counts_objects_that_cannot_be_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     truth = folder(tmp_path, boxes_csv=BOXES + ROW + ROW, hierarchy_json=None)
     words = ["prepare", DETECTION, "--truth", str(truth), "--out", str(tmp_path / "t.podium"), "--ceiling"]
     assert main([*words, "--json"]) == 0

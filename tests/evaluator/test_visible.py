@@ -1,4 +1,4 @@
-"""Whatever a defect or a notice quotes from a file is shown as what it is."""
+"""Hidden characters in quotations from a file are escaped in defects and notices."""
 
 import pytest
 

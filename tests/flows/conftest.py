@@ -1,4 +1,4 @@
-"""The real service in a folder of its own, with a challenge and somebody who takes part."""
+"""Fixtures for the real service in a temporary folder, with a challenge and a participant."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ Start = Callable[..., Running]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """`start(NAME=value)`: a service with these settings; whatever still runs afterwards is stopped."""
+    """`start(NAME=value)`: start a service with these settings. All processes are stopped at the end."""
     started: list[Running] = []
 
     def begin(home: Path = tmp_path / "home", **settings_of_it: Any) -> Running:
@@ -29,13 +29,16 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture(scope="module")
 def predictions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a challenge bundle, and a submission that takes a moment to score."""
+    """Return a folder with a challenge bundle, and a submission that takes some time to score."""
     return make_bundle(tmp_path_factory.mktemp("bundle"), images=1500)
 
 
 @pytest.fixture(scope="module")
 def service(predictions: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A running service with a challenge and a member; short leases, so that crashes are noticed in seconds."""
+    """Return a running service with a challenge and a member.
+
+    Leases are short, so that crashes are noticed in seconds.
+    """
     home = tmp_path_factory.mktemp("service") / "home"
     home.mkdir()
     short = {"LEASE_SECONDS": 3, "HEARTBEAT_SECONDS": 1, "SWEEP_SECONDS": 1, "RESEND_SECONDS": 2, "STOP_SECONDS": 1}

@@ -1,4 +1,4 @@
-"""Everything that a running service says to somebody: followed by its links, asked of its API, read in its logs."""
+"""Collects everything that a running service outputs: pages by following links, API responses, and log files."""
 
 import base64
 import gzip
@@ -23,14 +23,14 @@ QUERIES_OF_A_KIND = 5
 ENCODED = re.compile(rb"[\w+/-]{24,}={0,2}")
 RUN = re.compile(r"[\w+/=]{9,}")
 URLSAFE = bytes.maketrans(b"+/", b"-_")
-KEY = 9  # characters that every planted value has at least
+KEY = 9  # minimum length of a planted value
 DOT = re.compile(r"(?<=\d)\.(?=\d)")
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One thing that was said: where, to whom, and its bytes as they came."""
+    """One output: its address, who received it, and its bytes."""
 
     place: str
     organizer: bool
@@ -39,7 +39,7 @@ class Said:
 
 @dataclass
 class Visitor:
-    """Somebody with a browser and perhaps a token; `visit` asks for one address."""
+    """A user with a browser and perhaps a token; `visit` requests one address."""
 
     service: Running
     name: str
@@ -62,7 +62,7 @@ class Visitor:
             return answer.status, heads.encode() + b"\n" + answer.read()
 
     def log_in(self, password: str) -> "Visitor":
-        """By the form, as a person does."""
+        """Log in by the form, as a person does."""
         self.ask("GET", "/accounts/login")
         form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "login": self.name, "password": password}
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -71,7 +71,7 @@ class Visitor:
         return self
 
     def crawl(self, seeds: Iterable[str]) -> Iterator[Said]:
-        """Visit the seeds and what they link to, on this host; of links that only ask a page otherwise, a few."""
+        """Visit the seeds and all pages of this host that they link to, but only a few queries of each page."""
         waiting, seen, asked = deque(seeds), set[str](), Counter[str]()
         while waiting:
             address = waiting.popleft()
@@ -96,7 +96,7 @@ def links(content: bytes, address: str) -> Iterator[str]:
 
 
 def files(service: Running) -> Iterator[Said]:
-    """What the service has written beside truths and uploads; the database is the organizers' to know."""
+    """Yield the files that the service has written, except truths, uploads and the database."""
     secret = (service.home / "truths", service.home / "uploads")
     yield Said("its output", False, service.output.read_bytes())
     for path in sorted(service.home.rglob("*")):
@@ -105,7 +105,7 @@ def files(service: Running) -> Iterator[Said]:
 
 
 class Search:
-    """Finds planted values in what was said, the same bytes once only."""
+    """Finds planted values in outputs. Equal bytes are searched only once."""
 
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
@@ -115,7 +115,7 @@ class Search:
             self.starts.setdefault(value.casefold()[:KEY], set()).add(value)
 
     def leaks(self, said: Iterable[Said]) -> dict[str, set[str]]:
-        """Every planted value that somebody could read who may not, by where it stood."""
+        """Return every planted value that somebody could read without permission, by its address."""
         found = {one.place: self.values_in(one) for one in said}
         return {place: values for place, values in found.items() if values}
 
@@ -135,7 +135,7 @@ class Search:
                         yield value
 
     def facts(self, text: str) -> Iterator[str]:
-        """An image beside its usage or its class."""
+        """Return the facts in a text: an image next to its usage or its class."""
         for image, facts in self.planted.facts.items():
             if image in text:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)
@@ -144,7 +144,7 @@ class Search:
 
 
 def spellings(content: bytes) -> Iterator[str]:
-    """A text as it stands, and with each wrapping taken off; numbers without their dots, as they are planted."""
+    """Yield a text, and its decoded forms; numbers are without their points, as they are planted."""
     for unpacked in contents(content):
         raw = unpacked.decode("utf-8", "replace")
         escaped = ESCAPE.sub(lambda one: chr(int(one[1], 16)), raw).replace("\\/", "/").replace('\\"', '"')
@@ -154,7 +154,7 @@ def spellings(content: bytes) -> Iterator[str]:
 
 
 def contents(content: bytes) -> Iterator[bytes]:
-    """Bytes as they came, and what is packed into them: gzip, zip, base64."""
+    """Yield the bytes, and the contents that are packed into them: gzip, zip, base64."""
     yield content
     body = content.partition(b"\n\n")[2]
     for part in (content, body):

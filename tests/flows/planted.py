@@ -1,4 +1,4 @@
-"""A challenge of every track whose truths carry values that stand nowhere else: whoever reads one has seen a truth."""
+"""Challenges of every track whose truths contain unique values: a value in any output means that a truth has leaked."""
 
 import json
 import random
@@ -29,18 +29,21 @@ DIGITS = 10
 
 @dataclass
 class Planted:
-    """What was planted: hidden from everybody; `named` may stand in organizers' results per class, nowhere else."""
+    """The planted values.
+
+    They are hidden from everybody, except that `named` may be in organizers' results per class.
+    """
 
     hidden: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
-    facts: dict[str, set[str]] = field(default_factory=dict)  # of an image: its usage, its class
+    facts: dict[str, set[str]] = field(default_factory=dict)  # facts about each image: its usage, its class
 
     def of(self, organizer: bool) -> set[str]:
         return self.hidden if organizer else self.hidden | self.named
 
 
 class Planting:
-    """One track's truth and submissions, made by `synthesize` and changed where that makes a value recognisable."""
+    """The truth and submissions of a track, made by `synthesize` and then changed, so that values are recognisable."""
 
     def __init__(self, track: Track, folder: Path, planted: Planted) -> None:
         self.track, self.folder, self.planted = track, folder, planted
@@ -55,7 +58,7 @@ class Planting:
         return "".join(self.chance.choices("bcdfghkmpqrtvwxz", k=12))
 
     def plant(self) -> None:
-        """Change the files in place. No submission has a planted value: that is asserted, not hoped."""
+        """Change the files in place. It is asserted that no submission contains a planted value."""
         self.plant_numbers()
         self.plant_masks()
         self.plant_texts()
@@ -67,7 +70,7 @@ class Planting:
         assert not [value for value in self.planted.of(False) if value in self.submission.replace(".", "")]
 
     def plant_numbers(self) -> None:
-        """Give coordinates more digits, one and the same number in every file the same ones."""
+        """Append digits to coordinates; equal numbers get the same digits in every file."""
 
         def longer(found: re.Match[str]) -> str:
             more = f"{int(sha256(found[0].encode()).hexdigest(), 16):d}"[:DIGITS]
@@ -84,7 +87,7 @@ class Planting:
             self.truth["phrases.jsonl"] = PIXELS.sub(fractional, self.truth["phrases.jsonl"])
 
     def fraction(self, whole: str) -> str:
-        """Digits after a pixel's dot; together they are the planted value."""
+        """Return the digits after the point of a pixel coordinate, which are the planted value."""
         digits = "".join(self.chance.choices("123456789", k=DIGITS))
         self.planted.hidden.add(f"{whole}{digits}"[: DIGITS + len(whole) - 1].lstrip("0"))
         return digits
@@ -95,7 +98,7 @@ class Planting:
                 self.planted.hidden.add(mask)
 
     def plant_texts(self) -> None:
-        """Add a word to every phrase. Captions are public: participants rank them, so they must read them."""
+        """Add a word to every phrase. Captions are public, because participants rank them."""
 
         def added(found: re.Match[str]) -> str:
             self.planted.hidden.add(word := self.word())
@@ -105,7 +108,7 @@ class Planting:
             self.truth["phrases.jsonl"] = TEXT.sub(added, self.truth["phrases.jsonl"])
 
     def plant_class(self) -> None:
-        """Give a class of the truth a name of its own, and leave it out of the submission."""
+        """Give a class of the truth a unique name, and leave it out of the submission."""
         if "image_labels.csv" not in self.truth:
             return
         old, new = self.leaf(), f"/m/{self.word()}"
@@ -118,7 +121,7 @@ class Planting:
             self.planted.facts.setdefault(image, set()).add(new)
 
     def leaf(self) -> str:
-        """Return a class that was verified somewhere and has nothing below it."""
+        """Return a class that is verified in some image and has no subclasses."""
         tree = self.truth.get("hierarchy.json", "")
         for label in sorted(set(re.findall(r",(/m/\w+),1$", self.truth["image_labels.csv"], re.MULTILINE))):
             if not re.search(rf'"{re.escape(label)}",\s*"Subcategory"', tree):
@@ -126,7 +129,7 @@ class Planting:
         raise AssertionError("every class has others below it")
 
     def plant_usage(self) -> None:
-        """Split the images, and list some that stand nowhere but in the list."""
+        """Split the images, and list some images that are in no other file."""
         images = [row.partition(",")[0] for row in self.truth["images.csv"].split()[1:]]
         words = ["Public", "Private", "Ignored"] * IMAGES
         usage = dict(zip(self.chance.sample(images, len(images)), words, strict=False))
@@ -156,7 +159,7 @@ def plant_challenge(folder: Path) -> Planted:
 
 
 def bad_files(track: Track, good: str) -> list[str]:
-    """Return files with every kind of defect that this form knows, each once."""
+    """Return files with every kind of defect of this form, each one once."""
     if track.form.kind == "json":
         damaged = [
             good[:-20],

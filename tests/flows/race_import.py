@@ -1,7 +1,7 @@
-"""A program for the test beside it: bundles are imported while submissions of the same phases end and are cancelled.
+"""A program for a test: bundles are imported while submissions of the same phases end and are cancelled.
 
-An import locks a phase, and a quota given back refers to it; a new truth removes baselines that are being scored. Where
-each holds what the other waits for, PostgreSQL ends one of them with an error.
+An import locks a phase, to which an entry of the quota ledger refers. A new truth removes baselines that are being
+scored. If two transactions wait for each other, PostgreSQL ends one of them with an error.
 """
 
 import json
@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from tests.flows.race_quota import at_once, upload  # first: it sets Django up
+from tests.flows.race_quota import at_once, upload  # imported first, because it sets up Django
 
 # isort: split
 from django.core.files.base import ContentFile
@@ -62,7 +62,7 @@ def write_bundle(folder: Path) -> None:
 
 
 def imported(folder: Path, number: int, *, truth: str = "") -> str:
-    """Import as the command does, but for the children: here the truth is what it is said to be."""
+    """Import like the command, but without child processes: the truth is taken as declared."""
     (folder / "challenge.yaml").write_text(SHEET.format(number=f"{number}{truth}"))
     bundle, prepared = bundles.read(folder), {}
     for slug in ("teams", "baselines"):
@@ -103,7 +103,7 @@ def claimed(submission: Submission) -> Submission:
 
 
 def end(submission: Submission, *, reject: bool) -> str:
-    """As a worker does: whether it came before the import or after it, without an error."""
+    """End a submission like a worker. It may happen before or after the import, without an error."""
     if reject:
         lifecycle.reject(submission, findings=FINDINGS)
     else:
@@ -114,7 +114,7 @@ def end(submission: Submission, *, reject: bool) -> str:
 
 
 def cancel(submission: Submission, user: User) -> str:
-    with suppress(Refused):  # the import was first, and there is no such submission any more
+    with suppress(Refused):  # the import was first and has removed the submission
         lifecycle.cancel(submission=submission, by=user)
     return "cancelled"
 

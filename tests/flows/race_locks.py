@@ -1,6 +1,6 @@
-"""A program for the test beside it: one team uploads, changes and cancels at once; prints what became of each deed.
+"""A program for a test: one team uploads, changes and cancels at the same time; prints the result of each action.
 
-Locks taken in two orders show as a deadlock, which PostgreSQL ends with an error in one of the threads.
+If locks are taken in different orders, there is a deadlock, which PostgreSQL ends with an error in one of the threads.
 """
 
 import json
@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from struct import pack
 
-from tests.flows.race_quota import at_once, upload  # first: it sets Django up
+from tests.flows.race_quota import at_once, upload  # imported first, because it sets up Django
 
 # isort: split
 from django.core.files.base import ContentFile
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def change(submission: Submission, user: User) -> str:
-    """As the API does: everything or nothing."""
+    """Change a submission in one transaction, like the API."""
     with transaction.atomic():
         choices.set_note(submission=submission, by=user, note="this one")
         choices.set_final(submission=submission, by=user, final=True)
@@ -67,7 +67,7 @@ def change(submission: Submission, user: User) -> str:
 
 
 def compare(rerun: Rerun) -> str:
-    """As the second task does when its replicates are there."""
+    """Record replicates, like the task `rerun`."""
     claimed = leases.claim(Rerun, rerun.pk)
     split = {"headline": "mAP", "metrics": {"mAP": rerun.pk / 1000}, "intervals": {}}
     report = {"signature": "race", "splits": {"public": split}}

@@ -1,6 +1,6 @@
-"""A program for the test beside it: many threads of one team upload at once; prints what was taken and what refused.
+"""A program for a test: many threads of one team upload at once; prints the numbers of accepted and refused files.
 
-It runs by itself because it needs a database of its own that several connections share, as the service does.
+It is a separate program because it needs a separate database with several connections, like the service.
 """
 
 import json
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def at_once(count: int, deed: Callable[[int], str]) -> list[str]:
-    """Do it in as many threads, all let go in the same instant."""
+    """Run the function in this many threads, all of which start at the same moment."""
     barrier = Barrier(count)
 
     def run(number: int) -> str:

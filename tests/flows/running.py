@@ -1,4 +1,4 @@
-"""`manage.py up` as a person would start it, and everything to look at it, and to damage it, from outside."""
+"""Runs `manage.py up` as a person would start it, and inspects and damages it from outside."""
 
 import gzip
 import http.client
@@ -23,7 +23,7 @@ import psycopg
 from django.conf import settings
 
 ENOUGH_SECONDS = 40.0
-START_SECONDS = 120.0  # the service itself gives up after 60, and says why
+START_SECONDS = 120.0  # the service itself gives up after 60 s with a message
 TRIES = 20
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
 
@@ -53,7 +53,7 @@ def parent_of(process: int) -> int:
 
 
 class Running:
-    """`manage.py up` as a person would start it, and everything to look at it from outside."""
+    """A running `manage.py up`, with methods to inspect it from outside."""
 
     def __init__(self, home: Path, **settings_of_it: Any) -> None:
         self.home, self.port = home, free_port()
@@ -81,7 +81,7 @@ class Running:
         return subprocess.Popen([sys.executable, *words], cwd=settings.BASE_DIR, env=self.environment, **options)
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        """Run a Python program beside the service, to its end."""
+        """Run a Python program in the service's environment until it ends."""
         command = [sys.executable, *words]
         return subprocess.run(command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True)
 
@@ -91,7 +91,7 @@ class Running:
         self.process.wait(ENOUGH_SECONDS)
 
     def stop(self) -> None:
-        """Stop all of it; what was stopped in the middle goes on first, and what does not end is killed."""
+        """Stop all processes. Frozen processes are continued first, and processes that do not end are killed."""
         try:
             self.signal_all("", signal.SIGCONT)
             if self.process.poll() is None:
@@ -100,7 +100,7 @@ class Running:
             self.signal_all("", signal.SIGKILL)
 
     def processes(self, words: str = "") -> list[int]:
-        """Every process of this home, supervisor included, whose command line has these words."""
+        """Return every process of this service, including the supervisor, whose command line contains these words."""
         return sorted(
             int(process.name)
             for process in Path("/proc").glob("[0-9]*")
@@ -108,7 +108,7 @@ class Running:
         )
 
     def owns(self, process: Path) -> bool:
-        """By its environment, or, as Redis writes its title over that, by where it works."""
+        """Return whether a process belongs to this service, by its environment or (for Redis) by its working folder."""
         with suppress(OSError):
             mine = f"PODIUM_HOME={self.home}".encode() in (process / "environ").read_bytes().split(b"\0")
             return mine or (process / "cwd").readlink().is_relative_to(self.home)
@@ -122,7 +122,7 @@ class Running:
         return found
 
     def freeze(self, words: str = "celery -A") -> list[int]:
-        """Stop these processes at an instant in which none of them holds the database's one writer's place."""
+        """Freeze these processes at a moment when none of them holds the write lock of the database."""
         for _ in range(TRIES):
             frozen = self.signal_all(words, signal.SIGSTOP)
             if self.can_be_written():
@@ -131,7 +131,7 @@ class Running:
         raise AssertionError(f"each of {TRIES} times the database was being written when {words} was stopped")
 
     def rows(self, query: str, *values: Any, seconds: float = 30) -> list[tuple[Any, ...]]:
-        """Ask the database itself, past the service; wait at most so long for SQLite's lock."""
+        """Query the database directly; wait at most this long for SQLite's lock."""
         if url := self.environment.get("DATABASE_URL"):
             with psycopg.connect(url) as connection:
                 return connection.execute(query.replace("?", "%s"), values).fetchall()
@@ -139,7 +139,7 @@ class Running:
             return database.execute(query, values).fetchall()
 
     def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, Any]:
-        """One request; JSON answers are decoded."""
+        """Send a request; JSON responses are decoded."""
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
             connection.request(method, path, body, headers)
@@ -159,17 +159,17 @@ class Running:
         return self.ask("POST", path, body, **kind)
 
     def upload_anew(self, content: bytes) -> tuple[int, Any]:
-        """Upload in a fresh gzip envelope, so that no file is a duplicate."""
+        """Upload the content gzipped with a new date, so that no file is a duplicate."""
         return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
 
     def submit(self, content: bytes) -> str:
-        """Upload anew, and return the id."""
+        """Upload with a new date, and return the id."""
         status, answer = self.upload_anew(content)
         assert status == 201, answer
         return str(answer["id"])
 
     def asked_by(self, number: int) -> "Running":
-        """The same service, asked by another of its people."""
+        """Return the same service with the token of another user."""
         other = copy(self)
         other.token = self.tokens[number]
         return other
@@ -180,7 +180,7 @@ class Running:
         return dict(answer)
 
     def ended(self, identifier: str) -> dict[str, Any]:
-        """Wait until it is neither queued nor running."""
+        """Wait until the submission is neither queued nor running."""
 
         def look() -> dict[str, Any] | None:
             found = self.submission(identifier)
@@ -189,7 +189,10 @@ class Running:
         return dict(wait_for(look))
 
     def worker(self) -> tuple[int, list[int]]:
-        """Celery's first process, and those that score. The numbers wrap around, so their order tells nothing."""
+        """Return Celery's main process and its pool processes.
+
+        Process ids wrap around, so their order means nothing.
+        """
         count = 1 + int(self.environment["WORKER_PROCESSES"])
         found = wait_for(lambda: len(found := self.processes("celery -A")) == count and found)
         (first,) = [process for process in found if parent_of(process) == self.process.pid]
@@ -199,7 +202,7 @@ class Running:
         return int(self.rows(f"SELECT count(*) FROM {table}")[0][0])
 
     def statuses(self, *, seconds: float = 30) -> Counter[str]:
-        """How many submissions have which status."""
+        """Return the number of submissions by status."""
         query = "SELECT status, count(*) FROM submissions_submission GROUP BY status"
         return Counter(dict(self.rows(query, seconds=seconds)))
 
@@ -213,7 +216,7 @@ class Running:
         return int(self.rows(query, identifier.replace("-", ""))[0][0])
 
     def frozen_while_scoring(self, content: bytes) -> str:
-        """Upload until one is caught in the middle of its scoring; the processes that score are left stopped."""
+        """Upload until a submission is frozen during its scoring; the pool processes stay frozen."""
         for _ in range(TRIES):
             identifier = self.submit(content)
             wait_for(partial(self.has_begun, identifier), every=0.002)
@@ -225,11 +228,11 @@ class Running:
         raise AssertionError(f"each of {TRIES} submissions was scored before it could be stopped")
 
     def has_begun(self, identifier: str) -> bool:
-        """Whether its scoring has said a stage: a claim alone is not yet a scoring that could be interrupted."""
+        """Return whether its scoring has reported a stage. After only a claim, there is nothing to interrupt yet."""
         return bool(self.column("stage != '' OR finished_at IS NOT NULL", identifier))
 
     def can_be_written(self) -> bool:
-        """Whether nobody holds the one writer's place of SQLite; PostgreSQL has none."""
+        """Return whether SQLite's write lock is free; PostgreSQL has none."""
         if "DATABASE_URL" in self.environment:
             return True
         with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=1)) as database:

@@ -1,4 +1,4 @@
-"""A challenge to submit to, and people who take part in it: what a running service is given before it is damaged."""
+"""Creates a challenge and its participants in a running service."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ for name in sys.argv[1:]:
     print(issue_token(user=user, name="flows", scope="submit", days=1)[1])
 """
 
-SALT = "0123456789abcdef" * 2  # known to the tests, so that they can draw what the service draws
+SALT = "0123456789abcdef" * 2  # known to the tests, so that they can compute the service's draws
 CHALLENGE = """
 slug: flows
 title: Flows
@@ -30,7 +30,7 @@ phases:
 
 
 def make_bundle(folder: Path, *, images: int) -> Path:
-    """Fill the folder with a challenge's bundle, made by `podium synthesize`, and beside it `predictions.csv`."""
+    """Write a challenge's bundle and `predictions.csv`, made by `podium synthesize`, to a folder."""
     words = [sys.executable, "-m", "evaluator", "synthesize", "openimages-detection", "--out", str(folder / "made")]
     subprocess.run([*words, "--images", str(images), "--quality", "0.7"], check=True, cwd=settings.BASE_DIR)
     (folder / "phases" / "main").mkdir(parents=True)
@@ -42,7 +42,7 @@ def make_bundle(folder: Path, *, images: int) -> Path:
 
 
 def open_challenge(service: Running, bundle: Path, *people: str) -> None:
-    """Import the bundle and let the people join. The first of them is the one who asks."""
+    """Import the bundle and let the people join. Requests are sent as the first of them."""
     imported = service.run("manage.py", "import_challenge", str(bundle))
     assert imported.returncode == 0, imported.stdout + imported.stderr
     joined = service.run("-c", JOIN, *people)

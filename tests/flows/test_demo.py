@@ -21,7 +21,7 @@ Demo = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def demo(tmp_path: Path, socket_enabled: None) -> Iterator[Demo]:
-    """Starts `manage.py demo` in a state folder of its own; whatever still runs afterwards is stopped."""
+    """Start `manage.py demo` in a separate state folder. All processes are stopped at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
@@ -60,7 +60,7 @@ def counts(home: Path) -> dict[str, int]:
 
 
 def left_running(home: Path) -> list[str]:
-    """Command lines of the processes that were started for this state folder."""
+    """Return the command lines of the processes that still run for this state folder."""
     mark = f"PODIUM_HOME={home}".encode()
     alive = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -77,7 +77,7 @@ def test_the_demo_can_be_interrupted_finished_and_run_again(demo: Demo, tmp_path
     interrupted = demo()
     assert interrupted.stdout is not None
     for line in interrupted.stdout:
-        if "demo-detection" in line:  # one challenge is made, the other is not
+        if "demo-detection" in line:  # one challenge has been created and the other has not
             break
     interrupted.send_signal(signal.SIGINT)
     finished(interrupted)

@@ -1,4 +1,4 @@
-"""After a full run nobody has read a truth: every page, API answer, log line and export is searched for it."""
+"""No page, API response, log line or export contains a part of a truth, after every kind of scoring."""
 
 import base64
 import gzip
@@ -46,7 +46,7 @@ QUESTIONS = ("", "?split=all", "?split=private&format=csv")
 
 
 class Run:
-    """A service that has lived through everything that scoring knows, and the people who looked on."""
+    """A service in which every outcome of scoring has occurred, and its users."""
 
     def __init__(self, service: Running, planted: Planted) -> None:
         self.service, self.planted = service, planted
@@ -77,7 +77,7 @@ class Run:
         self.told.append(Said(f"manage.py {words[0]}", True, (ended.stdout + ended.stderr).encode()))
 
     def wait(self) -> None:
-        """Until nothing is to be scored any more, intervals included."""
+        """Wait until everything is scored, including intervals."""
         rows = self.service.rows
         busy = "SELECT count(*) FROM submissions_submission WHERE status IN ('queued', 'running')"
         wait_for(
@@ -85,12 +85,12 @@ class Run:
         )
 
     def seeds(self, visitor: Visitor) -> Iterator[str]:
-        """Every address there is, filled in with everything there is; the others follow links to most of it."""
+        """Yield every address, with the names of all existing objects. The crawl then follows links."""
         every = 1 if visitor.name in ("ada", "olga") else 10
         submissions = [str(row[0]) for row in self.service.rows("SELECT id FROM submissions_submission")][::every]
         for route in (route for route, methods in TABLE.items() if "GET" in methods and "(?P" not in route):
             if route.startswith("admin/") and "<" in route:
-                continue  # by the lists that link to them
+                continue  # these pages are visited through the lists that link to them
             phased = "phases" in route or not route.startswith("api/")
             for phase in TRACKS if phased and "<slug" in route else [""]:
                 address = "/" + route.partition("?")[0].replace("<slug:slug>", "flows").replace("<slug:phase>", phase)
@@ -112,7 +112,7 @@ def joined(question: str, more: str) -> str:
 
 
 def zipped(folder: Path, **changes: Callable[[str], str]) -> bytes:
-    """A truth folder as a zip, some of its files (by their name without ending) changed."""
+    """Return a truth folder as a zip; some files, given by their names without suffix, are changed."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path in sorted(folder.iterdir()):
@@ -122,7 +122,7 @@ def zipped(folder: Path, **changes: Callable[[str], str]) -> bytes:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """One service for this file: scored, rejected with every defect, rescored, failed."""
+    """Start one service for this file. Its submissions are scored, rejected with every defect, rescored and failed."""
     folder = tmp_path_factory.mktemp("planted")
     planted = plant_challenge(folder)
     home = tmp_path_factory.mktemp("leaks") / "home"
@@ -154,7 +154,7 @@ def full_run(run: Run, folder: Path) -> Run:
 
 
 def rescore(run: Run, truth: Path) -> None:
-    """A truth with a fault, a further truth, and everything scored against it."""
+    """Add a truth with a fault, then another truth, and score everything against it."""
     phase = "/api/v1/challenges/flows/phases/openimages-detection"
     faulty = zipped(truth, boxes=lambda text: text.replace(",0.", ",zero.", 3))
     run.service.token = run.of("olga").token
@@ -169,7 +169,7 @@ def rescore(run: Run, truth: Path) -> None:
 
 
 def break_truths(run: Run, folder: Path) -> None:
-    """The truths of two phases and their sources are damaged on disk, in the middle or altogether; submissions fail."""
+    """Damage the truths of two phases and their sources on disk, partly or completely, so that submissions fail."""
     for name, damage in (("objectnet", slice(0, None)), ("flickr30k-grounding", slice(-4000, -2000))):
         query = "SELECT prepared, source FROM challenges_truth JOIN challenges_phase ON phase_id = challenges_phase.id"
         ((*stored,),) = run.service.rows(f"{query} WHERE slug = ? AND active", name)
@@ -196,7 +196,7 @@ def test_nobody_has_read_a_truth(run: Run) -> None:
 
 
 def test_a_leak_is_found_on_every_page_and_in_every_file_that_has_it(run: Run) -> None:
-    """A value of this test's own, told by a note and by a line of a log."""
+    """The test writes its own value into a note and into a log line."""
     leak = Planted(hidden={NUMBER.replace("0.", "")})
     ada = run.of("ada")
     submission = json.loads(ada.ask("GET", f"/api/v1/{PHASE}/submissions")[1].partition(b"\n\n")[2])["results"][0]["id"]

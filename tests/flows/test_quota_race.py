@@ -1,4 +1,4 @@
-"""Parallel uploads cannot take one last slot, parallel workers not one submission, and nobody waits for ever."""
+"""Parallel uploads cannot share the last quota, parallel workers cannot share a submission, and nothing deadlocks."""
 
 import json
 import os

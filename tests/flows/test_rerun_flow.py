@@ -1,4 +1,4 @@
-"""Intervals in the real processes: after every score that waits, and whatever is killed on the way."""
+"""Intervals in the real processes: they are computed after all pending scores, even if processes are killed."""
 
 import re
 import signal
@@ -19,7 +19,7 @@ from tests.flows.taking_part import open_challenge
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 EACH = 5
-# Rows that do not exist: a worker takes the message, finds nothing, and is done with it
+# Ids of rows that do not exist: a worker takes the message, finds no job and drops the message
 SEND = f"""
 import django; django.setup()
 from uuid import UUID
@@ -36,7 +36,7 @@ print(queue.waiting(Submission), queue.waiting(Rerun))
 
 
 def taken(service: Any) -> list[str]:
-    """The tasks that the worker took, in the order in which it took them."""
+    """Return the tasks that the worker has taken, in order."""
     return re.findall(r"Task (worker\.\w+)\[\S+\] received", (service.home / "logs" / "worker.log").read_text())
 
 
@@ -45,7 +45,7 @@ def test_of_a_backlog_of_both_kinds_scorings_are_taken_first(start: Start) -> No
     service.worker()
     service.freeze()
     sent = service.run("-c", SEND)
-    # The first may have gone to the frozen worker, if that was waiting already.
+    # The frozen worker may have received the first message if it was already waiting for one.
     assert sent.stdout.split() in ([str(EACH), str(EACH)], [str(EACH + 1), str(EACH)]), sent.stderr
     service.signal_all("celery -A worker", signal.SIGCONT)
     wait_for(lambda: len(taken(service)) == 1 + 2 * EACH)
@@ -58,7 +58,7 @@ def content(predictions: Path) -> bytes:
 
 
 def settled(service: Any, identifier: str) -> dict[str, Any]:
-    """Wait for a submission's intervals."""
+    """Wait until a submission has its intervals."""
     service.ended(identifier)
     return dict(wait_for(lambda: (found := service.submission(identifier))["stage"] is None and found))
 

@@ -1,4 +1,4 @@
-"""`manage.py up`: starts on a bare machine, says what is in its way, and leaves nothing behind."""
+"""`manage.py up` starts on a new machine, reports problems in one sentence, and leaves no processes or files behind."""
 
 import json
 import os
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 
 def path_without_redis(folder: Path) -> str:
-    """The programs of the machine, one Redis less."""
+    """Return a PATH with the programs of the machine except redis-server."""
     folder.mkdir()
     for place in reversed(os.environ["PATH"].split(os.pathsep)):
         for program in Path(place).glob("*"):
@@ -29,7 +29,7 @@ def path_without_redis(folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """One service for the tests that leave it as it was."""
+    """Start one service for all tests that do not change it."""
     home = tmp_path_factory.mktemp("running") / "home"
     home.mkdir()
     service = Running(home).start()
@@ -51,7 +51,7 @@ def test_long_path_gets_a_short_socket_that_is_cleaned_up(start: Start, tmp_path
     socket = Path(json.loads((service.home / "runtime.json").read_text())["redis_url"].removeprefix("unix://"))
     assert socket.is_relative_to(tempfile.gettempdir())
     assert socket.parent.stat().st_mode & 0o777 == 0o700
-    service.send(signal.SIGHUP)  # as when its terminal is closed
+    service.send(signal.SIGHUP)  # as if its terminal was closed
     assert (service.process.returncode, service.processes(), socket.parent.exists()) == (0, [], False)
 
 
@@ -69,7 +69,7 @@ def test_second_service_in_one_folder_is_refused(running: Running) -> None:
     assert running.ask("GET", "/readyz")[0] == 200
 
 
-def test_busy_port_is_said_with_a_free_one(running: Running, tmp_path: Path) -> None:
+def test_busy_port_is_reported_with_a_free_one(running: Running, tmp_path: Path) -> None:
     running.environment["PODIUM_HOME"] = str(tmp_path)
     second = running.run("manage.py", "up")
     running.environment["PODIUM_HOME"] = str(running.home)
@@ -78,7 +78,7 @@ def test_busy_port_is_said_with_a_free_one(running: Running, tmp_path: Path) -> 
     assert "is free: set PODIUM_PORT=" in second.stderr
 
 
-def test_part_that_dies_is_started_again_and_said(running: Running) -> None:
+def test_process_that_dies_is_restarted_and_reported(running: Running) -> None:
     for words in ("redis-server", "celery -A worker", "sweep --forever"):
         assert running.signal_all(words, signal.SIGKILL)
     wait_for(lambda: running.said().count("started again") == 3)

@@ -1,4 +1,4 @@
-"""From upload to place with the real processes, and what happens when they are killed on the way."""
+"""A submission from upload to rank with the real processes, also if these are killed meanwhile."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def content(predictions: Path) -> bytes:
 
 @pytest.fixture(autouse=True)
 def thawed(service: Running) -> Iterator[None]:
-    """Whatever a test has stopped goes on after it."""
+    """Continue all frozen processes after each test."""
     yield
     service.signal_all("", signal.SIGCONT)
 
@@ -54,7 +54,7 @@ def test_uploaded_file_gets_the_score_of_the_command_line_and_a_place(
     assert (status, first["rank"], first["team"], first["score"]) == (200, 1, "ada", scored["scores"]["public"]["mAP"])
 
 
-def test_broken_file_is_rejected_with_its_place_and_costs_nothing(service: Running) -> None:
+def test_broken_file_is_rejected_with_the_location_and_costs_nothing(service: Running) -> None:
     before = quota(service)["used"]
     rejected = service.ended(service.submit(b"ImageId,PredictionString\nimage,/m/0jbk nan 0 0 1 1\n"))
     assert (rejected["status"], rejected["fault"]) == ("rejected", "participant")
@@ -63,7 +63,7 @@ def test_broken_file_is_rejected_with_its_place_and_costs_nothing(service: Runni
 
 
 def is_told_to_end(process: int) -> bool:
-    """Whether a SIGTERM waits for this stopped process."""
+    """Return whether a SIGTERM is pending for this frozen process."""
     status = Path(f"/proc/{process}/status").read_text()
     pending = next(line for line in status.splitlines() if line.startswith("ShdPnd:"))
     return bool(int(pending.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
@@ -79,8 +79,8 @@ def test_worker_that_is_killed_while_scoring_leaves_a_score_and_only_one(service
 
 
 def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service: Running, content: bytes) -> None:
-    service.freeze("sweep --forever")  # it must not be the sweeper that puts it back
-    submission = service.frozen_while_scoring(content)  # stands for a scoring that takes longer than the grace time
+    service.freeze("sweep --forever")  # so that it is not the sweeper that puts the submission back
+    submission = service.frozen_while_scoring(content)  # represents a scoring that takes longer than STOP_SECONDS
     first, pool = service.worker()
     os.kill(first, signal.SIGTERM)
     wait_for(lambda: all(is_told_to_end(process) for process in pool))
@@ -94,7 +94,7 @@ def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service:
     )
 
 
-def test_messages_that_the_broker_lost_are_sent_again(service: Running, content: bytes) -> None:
+def test_messages_that_the_broker_lost_are_resent(service: Running, content: bytes) -> None:
     service.freeze()
     submissions = [service.submit(content) for _ in range(3)]
     with Redis.from_url(json.loads((service.home / "runtime.json").read_text())["redis_url"]) as redis:
@@ -122,5 +122,5 @@ def test_cancelled_submission_is_not_scored(service: Running, content: bytes) ->
 
 
 def test_everything_is_ready_soon(service: Running) -> None:
-    wait_for(lambda: service.ask("GET", "/readyz")[0] == 200)  # another test may have killed a part just now
+    wait_for(lambda: service.ask("GET", "/readyz")[0] == 200)  # another test may just have killed a process
     assert service.ask("GET", "/healthz") == (200, "ok")

@@ -24,14 +24,14 @@ from tests.fuzz import costs, files
 from tests.fuzz.children import Outcome, tried
 
 SHOWN = 20
-QUIET_SECONDS = 20.0  # between lines of progress if the output is no terminal
+QUIET_SECONDS = 20.0  # between lines of progress if the output is not a terminal
 MEMORY = Path("/dev/shm")
 LOAD = "from evaluator.scoring import load_kernels; load_kernels()"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the fuzz test: `job` is `module:function`, called with each seed; a seed makes `size` cases."""
+    """One part of the fuzz test: `job` is `module:function`, called with each seed; a seed stands for `size` cases."""
 
     name: str
     job: str

@@ -27,7 +27,7 @@ from evaluator.synthesis import synthesize
 from tests.fuzz import crowded, hostile
 from tests.fuzz.hostile import SIZE, Good, Maker
 
-MAX_RATIO = 3.0  # to the CPU of the slowest legal file
+MAX_RATIO = 3.0  # maximum ratio to the CPU time of the slowest legal file
 REPETITIONS = 4  # further measurements of a file near the limit, because measurements are noisy
 MAX_EXTRA_BYTES = 1 << 30  # growth of peak memory while such a file is scored
 IMAGES = {"objectnet": 14_000, "openimages-segmentation": 700, "openimages-classification": 2_500}
@@ -174,7 +174,7 @@ def _scored(track: str, truth: Path, path: Path, sender: Connection) -> None:
 
 
 def size_of(content: bytes) -> int:
-    """Return the decompressed size, or that of the upload where it is larger."""
+    """Return the decompressed size, or the size of the upload if that is larger."""
     if not content.startswith(b"\x1f\x8b"):
         return len(content)
     return max(len(content), len(gzip.decompress(content)))

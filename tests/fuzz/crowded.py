@@ -1,4 +1,4 @@
-"""Large images with many objects of one class: what masks of many runs cost most against."""
+"""Large images with many objects of one class, against which masks with many runs are most expensive to compare."""
 
 import base64
 import zlib
@@ -15,7 +15,7 @@ IMAGES, OBJECTS, LABEL = ("a", "b"), 100, "/m/x"
 WIDTH, HEIGHT = 1024, 768
 BOX = "XMin,XMax,YMin,YMax,IsGroupOf"
 HEADER = "ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask"
-PIECE = 5_000  # run lengths that are compressed together: a mask may inflate to 200 times its size, not more
+PIECE = 5_000  # run lengths that are compressed together: a mask may be at most 200 times as large when decompressed
 
 
 def write_truth(folder: Path) -> None:
@@ -37,7 +37,7 @@ def write(path: Path, header: str, rows: list[str]) -> None:
 
 
 def rectangles() -> Iterator[tuple[str, str]]:
-    """Yield the box of each object, its flag included, and its mask."""
+    """Yield the box of each object, including its group-of flag, and its mask."""
     for number in range(OBJECTS):
         left, top = number * 37 % (WIDTH - 200), 50 + number
         pixels = np.zeros((HEIGHT, WIDTH), np.uint8, order="F")
@@ -53,7 +53,7 @@ def good() -> bytes:
 
 
 def striped(pixels: int) -> str:
-    """Return a mask of as many runs as it has pixels, in as few bytes as are accepted."""
+    """Return a mask with as many runs as pixels, compressed as much as is accepted."""
     lengths, packer = b"111" + b"0" * (pixels - 3), zlib.compressobj(9)
     pieces = (lengths[start : start + PIECE] for start in range(0, pixels, PIECE))
     packed = b"".join(packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH) for piece in pieces)
@@ -61,7 +61,7 @@ def striped(pixels: int) -> str:
 
 
 def costly(size: int) -> bytes:
-    """Return a submission of almost so many bytes that is lawful and needs as much time as they can buy."""
+    """Return a valid submission of almost this many bytes that needs as much time as possible."""
     text = striped(WIDTH * HEIGHT)
     count = (size - len(HEADER)) // (len(text) + 40)
     rows = [f"{IMAGES[0]},{WIDTH},{HEIGHT},{LABEL},0.{number:06},{text}" for number in range(count)]

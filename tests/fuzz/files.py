@@ -24,7 +24,7 @@ from tests.evaluator.kernels import cases
 from tests.fuzz import mutations
 from tests.fuzz.guarded import BEYOND_BYTES, guarded
 
-TRUTHS = 60  # of each track
+TRUTHS = 60  # number of truths of each track
 KEPT = Path("build/fuzz")
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
@@ -51,7 +51,7 @@ class Case:
         Sizes in bytes for the fast path: of a block, of its end that is searched for blank lines, of a batch of the
         reference implementation's reader.
     reference_bytes : int
-        Size in bytes of a batch where the reference implementation scores the file. Sizes must not change the answer.
+        Size in bytes of a batch when the reference implementation scores the file. Sizes must not change the answer.
     """
 
     seed: int

@@ -41,7 +41,7 @@ class Good:
 
     @property
     def label(self) -> str:
-        """A label that the truth knows."""
+        """A label that is in the truth."""
         return next(
             row.replace(b",", b" ").split(b" ")[len(self.form.of_image)].decode()
             for row in self.rows

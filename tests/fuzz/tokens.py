@@ -41,7 +41,7 @@ def digits(chance: random.Random, count: int) -> str:
 
 
 def any_decimal(chance: random.Random) -> str:
-    """Return any text that the grammar allows, or almost: without digits, or with too large an exponent."""
+    """Return a random text that the grammar allows or almost allows, for example without digits."""
     text = chance.choice(["", "", "", "+", "-"]) + digits(chance, chance.choice([0, 1, 1, 2, 10, 19, 25]))
     if chance.random() < 0.8:
         text += "." + digits(chance, chance.choice([0, 1, 2, 6, 17, 20, 30]))

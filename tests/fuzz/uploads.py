@@ -73,7 +73,7 @@ class Site:
         try:
             submission = intake.submit(user=self.user, team=self.teams[phase], phase=phase, file=file)
         except Refused as refusal:
-            if refusal.code != "duplicate_file":  # two seeds may draw one file
+            if refusal.code != "duplicate_file":  # two seeds may draw the same file
                 raise
             return Counter([refusal.code]), []
         tasks.evaluate(str(submission.pk))
@@ -82,7 +82,7 @@ class Site:
 
 
 def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
-    """Return counts of how a submission ended, and failures."""
+    """Return the outcome of a submission as counts, and failures."""
     scores = Score.objects.filter(evaluation__submission=submission).count()
     total, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
     sound = {Status.SCORED: scores > 0 == total, Status.REJECTED: total > 0 == scores}.get(submission.status, False)

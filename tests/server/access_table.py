@@ -72,7 +72,7 @@ PAGES: dict[str, Methods] = {
     "accounts/password/first": {
         "GET": who(302),
         "POST": who(302),
-    },  # they have a password, so this redirects to the page that changes it
+    },  # these users have a password, so they are redirected to the page that changes it
     "accounts/password/forgotten": {"GET": who(200), "POST": who(200)},
     "accounts/password/sent": {"GET": who(200)},
     # the link is invalid, which is reported for every method

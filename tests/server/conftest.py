@@ -22,7 +22,7 @@ Scored = Callable[..., Submission]
 
 
 def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fields: Any) -> Evaluation:
-    """Write an evaluation with the phase's signature; `fields` change it."""
+    """Write an evaluation with the phase's signature; `fields` override its values."""
     interval = fields.pop("interval", (None, None))
     evaluation = Evaluation.objects.create(
         **{

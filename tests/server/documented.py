@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from server.accounts.models import ApiToken, User
 from server.accounts.services import issue_token
 
-Answer = Any  # Django's test response, whose `json` method mypy does not know
+Answer = Any  # Django's test response; its `json` method is not in the type stubs
 
 
 @cache

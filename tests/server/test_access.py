@@ -140,13 +140,13 @@ def world(make: Make, scored: Scored, inline_queue: InlineQueue) -> World:
 
 
 @pytest.mark.parametrize("route", TABLE)
-def test_everybody_is_answered_as_the_table_says(route: str, world: World) -> None:
+def test_every_response_has_the_status_of_the_table(route: str, world: World) -> None:
     found = world.answers(route)
     listed = {method: found[method] for method in TABLE[route]}
     assert listed == TABLE[route]
     others = {status for method in set(METHODS) - set(listed) for status in found[method].values()}
     if route.startswith("accounts/password"):
-        others -= {302}  # redirects to the login before the method is checked
+        others -= {302}  # the redirect to the login comes before the check of the method
     assert others <= REFUSALS
 
 

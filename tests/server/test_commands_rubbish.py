@@ -17,7 +17,7 @@ from pytest_django import Settings
 from server.challenges.models import Phase
 from server.organize.services.bundles import InvalidBundle, opened
 
-ENDLESS = {"demo", "up"}  # they start the service if their arguments are valid
+ENDLESS = {"demo", "up"}  # with valid arguments, these commands start the service and do not end
 OF_LOGS = {"verify_audit"}  # test_audit_keys covers its files
 COMMANDS = sorted(name for name, app in get_commands().items() if str(app).startswith("server."))
 BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # the form in which Python passes an argument that is not UTF-8
@@ -58,9 +58,9 @@ FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username")}
 
 
 def is_accepted(name: str, words: list[str]) -> bool:
-    """Tell whether a command accepts these words. An exception other than a refusal fails the test.
+    """Return whether a command accepts these words. An exception other than a refusal fails the test.
 
-    What it writes is rolled back, because the next call could name it.
+    Its changes are rolled back, because the next call could refer to new rows.
     """
     try:
         with transaction.atomic():
@@ -118,7 +118,7 @@ def test_a_path_that_is_too_long_is_unreadable(tmp_path: Path, phase: Phase) -> 
             call_command("rescore", "animals", "animals", "--truth", path, stdout=StringIO())
 
 
-def test_a_path_that_does_not_exist_is_said(tmp_path: Path, db: None) -> None:
+def test_a_path_that_does_not_exist_is_reported(tmp_path: Path, db: None) -> None:
     for more in ([], ["--opaque-ids"]):
         said = StringIO()
         with pytest.raises(CommandError, match="nothing was imported"):

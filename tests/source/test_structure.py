@@ -1,4 +1,4 @@
-"""Each rule is stated once, and files and folders keep their sizes."""
+"""Each rule is implemented once, and files and folders keep their size limits."""
 
 import ast
 import re
@@ -36,7 +36,7 @@ def test_folders_of_tracks_and_kernels_have_at_most_twelve_entries() -> None:
 
 
 def is_truth_class(node: ast.ClassDef) -> bool:
-    """Tell classes of truths, and the descriptors by which these read their members."""
+    """Return whether a class is a truth class, or one of the descriptors that read the members of truths."""
     return node.name.endswith("Truth") or node.name.startswith("Stored")
 
 
@@ -79,7 +79,7 @@ def test_leases_are_written_by_one_module() -> None:
 
 
 def test_each_lease_function_is_defined_once() -> None:
-    """What both queues do is in `leases.py`, not in `lifecycle.py` for submissions and again in `reruns.py`."""
+    """The functions for both queues are in `leases.py`, and not separately in `lifecycle.py` and `reruns.py`."""
     names: dict[str, set[str]] = {}
     for path, function in functions("server/submissions/services"):
         names.setdefault(path.name, set()).add(function.name)

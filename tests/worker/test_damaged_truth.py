@@ -195,8 +195,10 @@ def test_the_time_that_a_repair_takes_is_not_the_files(
     assert (submission.status, submission.failure_code) == ("queued", "")
 
 
-def test_who_waited_for_another_worker_finds_the_truth_sound(phase: Phase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second repair would replace the file while the first worker uses it."""
+def test_a_worker_that_waited_for_another_finds_the_truth_undamaged(
+    phase: Phase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second restoration would replace the file while the first worker uses it."""
     truth, path = phase.truths.get(), prepared_file(phase)
     monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("it was prepared once more"))
     restore(truth, DamagedTruth(path.name, "is damaged"))

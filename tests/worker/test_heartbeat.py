@@ -1,4 +1,4 @@
-"""The heartbeat: in time, with progress, across outages, and it detects a lost lease."""
+"""The heartbeat prolongs the lease in time, reports progress, survives outages, and detects a lost lease."""
 
 import time
 from collections.abc import Callable
@@ -13,33 +13,33 @@ from worker.heartbeat import Heartbeat, LeaseLost
 ENOUGH_SECONDS = 10.0
 
 
-class Told:
+class Calls:
     """Collects calls that prolong the lease, and decides their result."""
 
     def __init__(self) -> None:
         self.beats: list[tuple[str, float]] = []
         self.outages = 0
-        self.lease_stands = True
+        self.lease_is_held = True
 
     def beat(self, *, stage: str, progress: float) -> bool:
         if self.outages:
             self.outages -= 1
             raise OperationalError("gone")
         self.beats.append((stage, progress))
-        return self.lease_stands
+        return self.lease_is_held
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Told:
+def calls(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Calls:
     settings.HEARTBEAT_SECONDS = 0.02
     monkeypatch.setattr(heartbeat, "MIN_BEAT_SECONDS", 0.02)
     monkeypatch.setattr(heartbeat, "close_old_connections", lambda: None)
-    return Told()
+    return Calls()
 
 
 @pytest.fixture
-def beating(told: Told) -> Heartbeat:
-    return Heartbeat("a submission", told.beat)
+def beating(calls: Calls) -> Heartbeat:
+    return Heartbeat("a submission", calls.beat)
 
 
 def wait_for(condition: Callable[[], object]) -> None:
@@ -49,48 +49,50 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.005)
 
 
-def test_it_beats_without_news(told: Told, beating: Heartbeat) -> None:
+def test_it_beats_without_progress(calls: Calls, beating: Heartbeat) -> None:
     with beating:
-        wait_for(lambda: len(told.beats) >= 3)
-    assert set(told.beats) == {("", 0.0)}
+        wait_for(lambda: len(calls.beats) >= 3)
+    assert set(calls.beats) == {("", 0.0)}
 
 
-def test_news_is_told_before_the_next_regular_beat(told: Told, beating: Heartbeat, settings: Settings) -> None:
+def test_progress_is_reported_before_the_next_regular_beat(
+    calls: Calls, beating: Heartbeat, settings: Settings
+) -> None:
     settings.HEARTBEAT_SECONDS = 1000
     with beating:
         beating.progress("matching", 0.25)
-        wait_for(lambda: ("matching", 0.25) in told.beats)
+        wait_for(lambda: ("matching", 0.25) in calls.beats)
 
 
-def test_much_news_is_told_once_in_a_while(
-    told: Told, beating: Heartbeat, settings: Settings, monkeypatch: pytest.MonkeyPatch
+def test_frequent_progress_is_reported_only_sometimes(
+    calls: Calls, beating: Heartbeat, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.HEARTBEAT_SECONDS = 1000
     monkeypatch.setattr(heartbeat, "MIN_BEAT_SECONDS", 1000)
     with beating:
         beating.progress("checking", 0.0)
-        wait_for(lambda: told.beats)
+        wait_for(lambda: calls.beats)
         for step in range(100):
             beating.progress("checking", step / 100)
-    assert len(told.beats) == 1
+    assert len(calls.beats) == 1
 
 
-def test_lost_lease_ends_the_scoring_at_its_next_step(told: Told, beating: Heartbeat) -> None:
-    told.lease_stands = False
+def test_lost_lease_ends_the_scoring_at_its_next_step(calls: Calls, beating: Heartbeat) -> None:
+    calls.lease_is_held = False
     with beating:
         wait_for(beating.lost.is_set)
         with pytest.raises(LeaseLost):
             beating.progress("scoring", 0.5)
 
 
-def test_database_that_is_away_for_a_while_is_waited_for(told: Told, beating: Heartbeat) -> None:
-    told.outages = 2
+def test_it_waits_while_the_database_is_unavailable(calls: Calls, beating: Heartbeat) -> None:
+    calls.outages = 2
     with beating:
-        wait_for(lambda: told.beats)
+        wait_for(lambda: calls.beats)
         beating.progress("scoring", 0.5)
 
 
-def test_it_ends_with_the_scoring_even_when_that_raises(beating: Heartbeat, told: Told) -> None:
+def test_it_ends_with_the_scoring_even_if_that_raises(beating: Heartbeat, calls: Calls) -> None:
     with pytest.raises(ZeroDivisionError), beating:
         raise ZeroDivisionError
     assert not beating.is_alive()

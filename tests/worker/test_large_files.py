@@ -1,4 +1,4 @@
-"""One of several processes stays free for small files, however the others end."""
+"""One of several processes stays free for small files, even if other processes are killed."""
 
 import subprocess
 import sys

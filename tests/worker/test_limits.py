@@ -1,4 +1,4 @@
-"""Limits of time and memory count what one scoring uses, whatever else the machine and the process do."""
+"""Limits of time and memory count only what one scoring uses."""
 
 import subprocess
 import sys

@@ -65,7 +65,7 @@ def test_a_rescoring_to_an_earlier_version_uses_the_present_parameters(
 def test_a_file_that_was_prepared_with_other_parameters_is_restored_by_the_worker(
     changed: Phase, submit: Callable[[], Submission]
 ) -> None:
-    """As if another process had stored the outdated file after the rescoring was applied."""
+    """Another process may have stored the outdated file after the rescoring was applied."""
     truth = first(changed)
     truths.activate(truth)
     submission = evaluated(submit())
@@ -73,7 +73,7 @@ def test_a_file_that_was_prepared_with_other_parameters_is_restored_by_the_worke
     assert not is_outdated(first(changed), changed)
 
 
-def test_whoever_waited_for_another_worker_finds_a_file_with_the_present_parameters(
+def test_a_worker_that_waited_for_another_finds_a_file_with_the_present_parameters(
     changed: Phase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     truths.bring_up_to_date(first(changed))

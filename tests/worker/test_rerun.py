@@ -85,7 +85,7 @@ def test_intervals_and_the_headlines_replicates_are_recorded(waiting: Rerun) -> 
     assert [str(value) for value in values] == [str(value) for value in REPLICATES]
 
 
-def test_scorer_is_told_how_many_of_which_draws_and_where_they_lie(
+def test_scorer_receives_the_number_seed_and_folder_of_draws(
     waiting: Rerun, scorer: Callable[[Any], None], settings: Settings
 ) -> None:
     settings.INTERVAL_REPLICATES = 7

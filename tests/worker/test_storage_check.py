@@ -74,7 +74,9 @@ def test_worker_without_the_truth_does_not_blame_the_organizer(make: Make) -> No
     assert outcomes() == {("queued", 0, "")}
 
 
-def test_it_says_so_and_claims_nothing_more(submissions: list[Submission], caplog: pytest.LogCaptureFixture) -> None:
+def test_it_is_reported_and_no_more_work_is_claimed(
+    submissions: list[Submission], caplog: pytest.LogCaptureFixture
+) -> None:
     hide(*map(upload, submissions))
     for _ in range(5):
         evaluate()

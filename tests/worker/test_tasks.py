@@ -216,7 +216,7 @@ def test_scoring_that_hangs_is_tried_again(submission: Submission, scorer: Calla
     assert (submission.status, submission.failure_code) == ("queued", "")
 
 
-def test_nothing_of_the_truth_is_told(
+def test_nothing_of_the_truth_is_revealed(
     submission: Submission, scorer: Callable[[object], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     scorer(InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="boxes.csv", line=3))))

@@ -111,7 +111,7 @@ def collect(state, image, label, confidence, coordinates):
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
     """Match one prediction of a known image, or collect it if the image is overfull; return a status.
 
-    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the truth does not have it. When an
+    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if it is not in the truth. When an
     image turns out to be overfull, the file has to be read a second time; the rest of the first reading only counts
     predictions.
 

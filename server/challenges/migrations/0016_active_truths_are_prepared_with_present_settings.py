@@ -1,4 +1,4 @@
-"""An import prepares the active truth with the parameters that it writes. Of other versions nothing is known."""
+"""Stores the parameters of active truths, which imports prepared with these. For other versions they are unknown."""
 
 from django.db import migrations
 

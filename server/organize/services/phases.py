@@ -78,7 +78,7 @@ def write_phase(
 
 
 def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> list[str]:
-    """Name what affects scores and has changed; for a new phase this is everything."""
+    """Return the names of the fields that affect scores and have changed; for a new phase all of them."""
     truth = phase.truth if phase.pk else None
     if truth is None:
         return ["track", "parameters", "split", "truth"]
@@ -99,7 +99,7 @@ def scoring_parameters(phase: Phase | BundlePhase) -> dict[str, Any]:
 
 
 def has_entries(phase: Phase) -> bool:
-    """Tell whether a team has submitted. Baselines do not count, because organizers can submit them again."""
+    """Return whether a team has submitted. Baselines do not count, because organizers can submit them again."""
     return phase.pk is not None and phase.submissions.filter(team__is_baseline=False).exists()
 
 

@@ -1,4 +1,4 @@
-"""Rescoring: scores a phase's submissions again without changing its leaderboards, then switches these at once.
+"""Rescoring: scores a phase's submissions again without changing the leaderboards, then switches all of them at once.
 
 The remaining work consists of `Rerun` rows, so a rescoring continues after any crash. Submissions that arrive meanwhile
 are scored as usual, and their reruns are queued whenever the rescoring is read. The switch does not wait for them,
@@ -40,8 +40,8 @@ def start(*, phase: Phase, by: User | None, truth: Truth | None = None, reveal: 
     """Rescore against a version of the truth, with the present version of the evaluator.
 
     An open rescoring of the same kind continues; another one is discarded. Without `truth`, :func:`default_truth`
-    chooses. Its prepared file is renewed if the phase has other settings since. Raises Refused if that is not possible,
-    or if private images would become public, unless `reveal` allows it.
+    chooses. Its prepared file is renewed if the settings of the phase have changed since. Raises Refused if that is not
+    possible, or if private images would become public, unless `reveal` allows it.
     """
     truth = truth or default_truth(phase, open_rescoring(phase))
     bring_up_to_date(truth)
@@ -77,10 +77,10 @@ def open_rescoring(phase: Phase) -> Rescoring | None:
 
 
 def default_truth(phase: Phase, begun: Rescoring | None) -> Truth:
-    """Return the truth to rescore against if none is named.
+    """Return the truth to rescore against if none is given.
 
-    It is the newest version if that was never active. Otherwise it is that of the open rescoring, and without one the
-    active version. So a version that was replaced becomes active again only if it is named.
+    It is the newest version if that was never active. Otherwise it is the truth of the open rescoring or, without one,
+    the active version. So a version that was replaced becomes active again only if it is given explicitly.
     """
     newest = phase.truths.order_by("-version").first()
     if newest is None:
@@ -134,9 +134,9 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
 def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
     """Return the evaluations that the reruns of a rescoring added.
 
-    After an upgrade, uploads are scored with the signature that the rescoring is for. So a submission's first
-    evaluation, and its first against the active truth, are left out. So is one whose scores a ladder shows for an
-    evaluation that is left out.
+    After an upgrade, new uploads get the same signature as the rescoring. So these evaluations are left out: the first
+    one of each submission, the first one against the active truth, and those whose scores a ladder shows for one of
+    them.
     """
     earlier = Evaluation.objects.filter(submission=OuterRef("submission"), pk__lt=OuterRef("pk"))
     if begun.truth.active:
@@ -170,13 +170,13 @@ def reload(rescoring: Rescoring) -> Rescoring:
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Queue a rerun for every submission that has neither the new score nor a rerun for it."""
-    lock(rescoring)  # refuses one that was discarded; nothing would remove its reruns
+    lock(rescoring)  # raises Refused for a discarded rescoring, whose reruns would never be removed
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
 
 
 def without_score(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return scored submissions of the phase that lack the score of this rescoring."""
+    """Return scored submissions of the phase that have no score of this rescoring."""
     done = evaluations_of(rescoring).filter(submission=OuterRef("pk"))
     return Submission.objects.filter(phase=rescoring.phase_id, status=Status.SCORED).exclude(Exists(done))
 
@@ -205,7 +205,7 @@ def unscorable(rescoring: Rescoring) -> QuerySet[Rerun]:
 
 
 def retry_exhausted(rescoring: Rescoring) -> None:
-    """Queue the reruns again whose attempts are used up. The platform was at fault; other faults end at once."""
+    """Requeue the reruns that have used all attempts. The platform was at fault for these; other faults end at once."""
     exhausted = unscorable(rescoring).filter(attempts__gte=settings.EVALUATION_ATTEMPTS)
     failed = Submission.objects.filter(pk__in=exhausted.order_by().values("submission"))
     reruns.request(list(failed), truth=rescoring.truth)
@@ -236,8 +236,8 @@ def apply(
 ) -> Rescoring:
     """Switch the leaderboards to the new scores.
 
-    Raises Refused while scores are missing, whose reruns are queued then, and if private images would become public,
-    unless `reveal` allows it.
+    Raises Refused while scores are missing, after queueing their reruns. Also raises Refused if private images would
+    become public, unless `reveal` allows it.
     """
     catch_up(rescoring)
     compared = Truth.objects.filter(phase=rescoring.phase_id, active=True).first()

@@ -70,7 +70,8 @@ def add(
         prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
         for warning in prepared.warnings:
             warn(warning)
-        known = phase.truths.filter(sha256=prepared.sha256).exists()  # a rescoring to it compares it
+        # For a known truth, the rescoring makes this check.
+        known = phase.truths.filter(sha256=prepared.sha256).exists()
         if not (known or reveal):
             refuse_newly_public(phase, prepared.compiled)
         with transaction.atomic(), NewFiles() as files:
@@ -93,7 +94,7 @@ def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None)
 
 
 def refuse_lost_secrets(phase: Phase, prepared: Prepared) -> None:
-    """Refuse a truth without private images if the phase has private scores. Its usage file was probably forgotten."""
+    """Raise Refused if a truth has no private images but the phase has private scores: its usage file is missing."""
     private = Score.objects.filter(evaluation__submission__phase=phase, split="private")
     if not prepared.private and private.exists():
         raise Refused("invalid", "This ground truth has no private images, but the present one has. Add its usage.csv.")
@@ -128,7 +129,7 @@ def activate(truth: Truth) -> None:
 
 
 def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
-    """Refuse a truth that would show scores on private images before the phase ends."""
+    """Raise Refused if a truth would show scores on private images before the phase ends."""
     active = phase.truths.filter(active=True).first()
     if active is None or active == later or phase.has_closed(database_now()):
         return
@@ -148,7 +149,7 @@ def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
 def newly_public(active: Truth, later: Truth | Path) -> int:
     """Return how many images are private in the active truth and public in `later`, a version or a prepared file.
 
-    An unreadable prepared file of a version is made again. Raises Unrestorable if that is not possible.
+    If the prepared file of a version is unreadable, it is prepared again. Raises Unrestorable if that is not possible.
     """
     path = later if isinstance(later, Path) else Path(later.prepared.path)
     words = ("reveals", active.prepared.path, str(path), "--json")
@@ -165,7 +166,7 @@ class Unrestorable(Exception):
 
 
 def bring_up_to_date(truth: Truth) -> None:
-    """Prepare a version again if its phase has other settings since. Raises Refused if that is not possible."""
+    """Prepare a version again if the settings of its phase have changed. Raises Refused if that is not possible."""
     if not is_outdated(truth, Phase.objects.get(pk=truth.phase_id)):
         return
     try:

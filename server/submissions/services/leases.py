@@ -94,14 +94,14 @@ def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
 
 
 def release(job: Job, **values: Any) -> bool:
-    """Put a job back into the queue for a reason outside of the job. The attempt does not count."""
+    """Put a job back into the queue because of a problem that is not its fault. The attempt does not count."""
     return requeue(job, attempts=F("attempts") - 1, **values)
 
 
 def postpone(job: Job, *, pause: timedelta | None) -> bool:
-    """Put a job back. With a pause no worker tries it again before that is over. The attempt does not count.
+    """Put a job back into the queue, to be tried again after a pause, if any. The attempt does not count.
 
-    A job waits for a pause because one of its files could not be read, so the scoring of a submission has not begun.
+    There is a pause if a file could not be read. The scoring of a submission then counts as not begun.
     """
     if pause is None:
         return release(job)

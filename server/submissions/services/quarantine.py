@@ -29,7 +29,7 @@ FOLDER = "quarantine"
 UPLOADS = "submissions"
 DRAWS = ".draws"  # folder beside a prepared truth
 # Younger files are left alone. Ages follow the file system's clock, which may differ from the database's.
-UPLOAD_SECONDS = 3600.0  # the row follows within moments
+UPLOAD_SECONDS = 3600.0  # the row is written within moments
 TRUTH_SECONDS = 24 * 3600.0  # preparing a truth may take long
 CHUNK = 500  # names in one query
 
@@ -39,11 +39,11 @@ class StoredFolder:
     """A folder of stored files that rows refer to."""
 
     root: Path
-    folder: str  # inside the root; "" for the root itself
+    folder: str  # path inside the root; "" for the root itself
     age_seconds: float
 
     def known(self, names: list[str]) -> set[str]:
-        """Return those of these names that a row refers to."""
+        """Return the names, among these, that a row refers to."""
         if self.folder == UPLOADS:
             full = [f"{UPLOADS}/{name}" for name in names]
             return {Path(name).name for name in Submission.objects.filter(file__in=full).values_list("file", flat=True)}
@@ -102,7 +102,7 @@ def today() -> date:
 
 
 def sweep() -> tuple[int, int, int]:
-    """Move, restore and delete what is due. Return how many files were quarantined, restored and deleted."""
+    """Move, restore and delete files that are due. Return the numbers of quarantined, restored and deleted files."""
     isolated = [isolate(folder, name) for folder in stored_folders() for name in unknown_names(folder)]
     restored = [restore(one) for one in quarantined() if one.known]
     deleted = [removed(one.path) for one in quarantined() if one.until < today() and not one.known]
@@ -128,7 +128,7 @@ def is_stored(path: Path) -> bool:
 
 
 def last_changed(path: Path) -> float:
-    """Return the newest modification time in a file or folder. One that vanishes or is unreadable counts as new."""
+    """Return the newest modification time in a file or folder. One that disappears or is unreadable counts as new."""
     with suppress(OSError):
         return max(one.stat().st_mtime for one in (path, *path.rglob("*")))
     return time.time()
@@ -148,16 +148,16 @@ def moved(source: Path, target: Path) -> bool:
         source.rename(target)
     except FileNotFoundError:
         return False
-    except OSError as error:  # it must not keep the sweeper from all other files
+    except OSError as error:  # the sweeper must continue with the other files
         log.error("alarm: %s cannot be moved to %s: %s", source, target, error.strerror)
         return False
     return True
 
 
 def date_undated(folder: StoredFolder) -> None:
-    """Let the time of files count from today that were moved before quarantine had a folder for each day.
+    """Move files without a date to today's folder. They were quarantined before there was a folder for each day.
 
-    Their modification time does not tell when they were moved, because setting it may have failed.
+    Their modification time may not be the time of the move, because setting it may have failed.
     """
     for names in chunks(folder.quarantine):
         for name in names:
@@ -195,14 +195,14 @@ def described(folder: StoredFolder, day: date, names: list[str]) -> Iterator[Qua
 
 
 def restore(one: QuarantinedFile) -> bool:
-    """Move a file back to its folder. Return False if there is another file by now, or it is gone."""
-    with suppress(OSError):  # without a new time, a file without a row returns to quarantine at once
+    """Move a file back to its folder. Return False if the file is gone, or if there is another file of this name."""
+    with suppress(OSError):  # if the time cannot be set, a file without a row returns to quarantine at once
         os.utime(one.path)
     return moved(one.path, one.folder.path / one.name)
 
 
 def restore_by(one: QuarantinedFile, *, by: User | None) -> bool:
-    """Move a file back on request, and record who asked for it."""
+    """Move a file back on request, and record who requested it."""
     restored = restore(one)
     if restored:
         audit.record(actor=by, action="file.restored", subject=f"file {one.title}")
@@ -224,5 +224,5 @@ def removed(path: Path) -> bool:
 def remove_empty_days() -> None:
     for folder in stored_folders():
         for day in days(folder):
-            with suppress(OSError):  # not empty
+            with suppress(OSError):  # the folder is not empty
                 (folder.quarantine / day.isoformat()).rmdir()

@@ -109,5 +109,5 @@ def sweep_files() -> SweepResult:
 
 
 def remove_if_older(path: Path, before: float) -> bool:
-    """Remove a file or folder that has not changed since a time. Another process may remove it at the same time."""
+    """Remove a file or folder that has not changed since this time. Another process may remove it at the same time."""
     return quarantine.last_changed(path) < before and quarantine.removed(path)

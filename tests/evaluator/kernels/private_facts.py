@@ -178,7 +178,7 @@ def file(track: str, chance: random.Random) -> bytes:
             strings.setdefault(one[0], []).extend(one[column] for column in cases.TOKENS)
         lines = ["ImageId,PredictionString", *(f"{image},{' '.join(tokens)}" for image, tokens in strings.items())]
     if chance.random() < 0.1:
-        lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))  # may repeat an image
+        lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))  # this may repeat an image
     content = (chance.choice(["\n", "\n", "\n", "\r\n"]).join(lines) + "\n").encode()
     return gzip.compress(content) if chance.random() < 0.05 else content
 

@@ -1,4 +1,4 @@
-"""The positions at which a file is split into blocks change no answer, for kernels and reference implementation."""
+"""The positions at which a file is split into blocks do not change the result of either implementation."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How many entries are summed up does not depend on one fact of the truth: their number would show in the CPU time."""
+"""The number of summed entries does not depend on any single fact of the truth: the CPU time would reveal it."""
 
 import random
 from collections import Counter
@@ -22,7 +22,7 @@ from evaluator.request import Bootstrap, ReportOptions, ScoringRequest
 from evaluator.tracks.shared import buckets
 from tests.evaluator.kernels import cases, private_facts
 
-ROWS = 1_000  # of each image and class, or of each image and two classes
+ROWS = 1_000  # per image and class, or per image and pair of classes
 Work = Counter[str]
 BOXES = ("0,0.5,0,0.5", "0.5,1,0,1", "0,1,0,1", "0.25,0.5,0,0.25")
 HEADERS = {
@@ -34,7 +34,7 @@ HEADERS = {
 
 
 def crowds(track: str) -> Iterator[str]:
-    """Many rows of each class, or of each two classes, of all images; their confidences are drawn."""
+    """Yield many rows of each class, or pair of classes, in all images, with random confidences."""
     chance = random.Random(track)
     for _, image, label in product(range(ROWS), private_facts.IMAGES, private_facts.LABELS):
         score, box = f"0.{chance.randrange(1, 10)}", chance.choice(BOXES)
@@ -47,7 +47,7 @@ def crowds(track: str) -> Iterator[str]:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
-    """What was summed up: entries of curves, rows and steps of replicates."""
+    """Return the numbers of summed entries of curves, and of rows and steps of replicates."""
     found: Work = Counter()
 
     class Engine:
@@ -86,7 +86,7 @@ def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_
     submission.write_text("\n".join([HEADERS[track], *crowds(track)]) + "\n")
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
-        if truth.name == "an image public":  # Without a private image a report has one split fewer, as everybody sees.
+        if truth.name == "an image public":  # Without a private image, a report has one split fewer, which is public.
             continue
         work.clear()
         options = ReportOptions(bootstrap=Bootstrap(1))
@@ -116,7 +116,7 @@ def steps_of(curves: list[int], crowded: list[bool], kinds: list[int], rows: lis
 
 
 def test_the_complement_of_a_curve_has_what_the_curve_would_have_if_a_crowd_did_not_count() -> None:
-    """The two lowest entries are of a crowded image: in the first case they count, in the second they do not."""
+    """The two lowest entries are in the image with many rows. They count in the first case only."""
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)

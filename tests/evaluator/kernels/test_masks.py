@@ -1,4 +1,4 @@
-"""Masks have as many pixels in common as pycocotools finds, however they are shared out among calls."""
+"""The number of common pixels of masks equals that of pycocotools, however the masks are divided among calls."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ HEIGHT, WIDTH = 24, 31
 
 
 def drawn(rng: np.random.Generator, count: int) -> list[NDArray[np.uint8]]:
-    """Noise, rectangles, stripes, and masks of all pixels."""
+    """Draw masks: noise, rectangles, stripes, and masks of all pixels."""
     found = []
     for _ in range(count):
         pixels = np.zeros((HEIGHT, WIDTH), np.uint8, order="F")
@@ -33,7 +33,7 @@ def written(pixels: list[NDArray[np.uint8]]) -> Masks:
 @pytest.mark.parametrize("most", [1, 200, 2**20])
 @pytest.mark.parametrize("seed", range(15))
 def test_common_pixels_are_those_of_the_library(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three images: predictions of one meet all objects of it."""
+    """There are three images. Each prediction is compared with all objects of its image."""
     monkeypatch.setattr(masks, "BYTES_AT_ONCE", most)
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 6, (3, 2))

@@ -137,7 +137,7 @@ def test_an_address_is_what_our_own_proxies_saw(
     assert client_network(rf.get("/", headers={} if header is None else {"X-Forwarded-For": header})) == address
 
 
-def test_a_deactivated_account_is_told_so_only_with_its_password(make: Make, client: Client) -> None:
+def test_a_deactivated_account_is_reported_only_with_its_password(make: Make, client: Client) -> None:
     user = make.user(is_active=False)
     assert log_in(client, user.username).status_code == 200
     assert log_in(client, user.username, make.password).status_code == 403
@@ -155,12 +155,12 @@ def test_the_admin_s_login_leads_to_the_one_that_counts(make: Make, client: Clie
     assert client.get("/admin/").status_code == 200
 
 
-def test_whoever_is_in_the_admin_finds_no_second_door_there(make: Make, client: Client) -> None:
+def test_the_admin_has_no_second_login(make: Make, client: Client) -> None:
     client.force_login(make.user(is_staff=True))
     answer = client.post("/admin/login/", {"username": make.user().username, "password": make.password})
     assert (answer.status_code, answer.url) == (302, "/admin/")
 
 
-def test_without_being_staff_one_is_not_sent_in_circles(make: Make, client: Client) -> None:
+def test_users_without_staff_role_are_not_redirected_in_a_loop(make: Make, client: Client) -> None:
     client.force_login(make.user())
     assert client.get(reverse("admin:index"), follow=True).status_code == 403

@@ -48,7 +48,7 @@ def test_an_account_can_be_used_when_its_address_is_confirmed(client: Client, db
     assert client.post("/accounts/signup", SIGN_UP).url == "/accounts/confirm"
     assert client.get("/accounts/").status_code == 302
     assert client.get(link()).status_code == 200
-    assert not EmailAddress.objects.get().verified  # a program that only follows links confirms nothing
+    assert not EmailAddress.objects.get().verified  # a program that only follows links does not confirm an address
     assert client.post(link()).url == "/"
     assert client.get("/accounts/").status_code == 200
     assert Entry.objects.get(action="user.email_confirmed").actor_name == "ada"

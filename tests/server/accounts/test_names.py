@@ -1,4 +1,4 @@
-"""Names that cannot be seen as they are, and names that look alike."""
+"""Names with hidden characters, and names that look alike."""
 
 import unicodedata
 
@@ -14,8 +14,8 @@ from server.accounts.names import BadName, clean_name, looks, prototypes, unmark
         "att\ufe0f",  # variation selectors
         "att\U000e0100",
         "att\u180b",
-        "att\U0001d159",  # a note without a head
-        "att\u2065",  # not assigned, and ignored
+        "att\U0001d159",  # a musical note without a head
+        "att\u2065",  # an unassigned code point that is ignorable
         "att\U00016fe4",  # a filler
         "O\u0338wls",  # strokes through a letter
         "Ow\u0335ls",
@@ -39,10 +39,10 @@ def test_marks_and_emoji_that_are_seen_are_taken(name: str) -> None:
     [
         ("Owls", "Ovvls"),
         ("WIN", "vvin"),
-        ("\u00d8wls", "O\u0338wls"),  # taken before strokes were refused
+        ("\u00d8wls", "O\u0338wls"),  # this name was registered before strokes were refused
         ("Owls", "Owls\ufe0f"),
         ("\u2764 Owls", "\u2764\ufe0f Owls"),
-        ("ix", "i\u0307x"),  # the dot of an i is there already
+        ("ix", "i\u0307x"),  # a second dot on an i is invisible
         ("\u012fx", "\u012f\u0307x"),
         ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # Cyrillic, with a palochka
     ],
@@ -58,13 +58,16 @@ def test_names_that_differ_to_the_eye_do_not(name: str, other: str) -> None:
     assert not looks(name) & looks(other)
 
 
-def test_what_stands_for_a_letter_stands_for_itself() -> None:
+def test_a_prototype_is_its_own_prototype() -> None:
     found = prototypes()
     assert all(unicodedata.normalize("NFD", first).translate(found) == first for first in found.values())
 
 
 def test_every_pair_of_the_list_looks_alike() -> None:
-    """Of what names may be made of. The standard compares letters without their marks, and marks by themselves."""
+    """Only pairs of characters that names may contain.
+
+    The standard compares letters without their marks, and marks alone.
+    """
     unlike = [
         (one, other)
         for one, more in confusables_data.items()

@@ -90,7 +90,7 @@ def test_reloading_the_page_that_shows_a_token_makes_no_second_one(person: User,
     assert ApiToken.objects.count() == 1
 
 
-def test_who_logs_in_after_somebody_does_not_read_their_token(person: User, make: Make, client: Client) -> None:
+def test_the_next_user_of_a_browser_cannot_read_the_token(person: User, make: Make, client: Client) -> None:
     client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "30"})
     carried = client.cookies["new_token"].value
     client.force_login(make.user())

@@ -45,7 +45,7 @@ def test_an_older_hash_is_renewed_when_its_owner_logs_in(make: Make, settings: S
     assert user.password.startswith("argon2")
 
 
-def test_mail_goes_to_the_console_until_somebody_says_where() -> None:
+def test_mail_goes_to_the_console_by_default() -> None:
     assert real_settings.EMAIL_BACKEND == "django.core.mail.backends.console.EmailBackend"
 
 

@@ -41,8 +41,8 @@ def test_signing_up_logs_in_and_leads_on(client: Client, db: None) -> None:
     [
         ("username", "ADA"),  # taken in another letter case
         ("username", "\u202eadm\u202c"),  # changes the direction of the text
-        ("username", "a\u200bb"),  # shows nothing
-        ("username", "\u3164"),  # a letter that shows nothing
+        ("username", "a\u200bb"),  # an invisible character
+        ("username", "\u3164"),  # an invisible letter
         ("username", "a\x00b"),
         ("username", "..."),
         ("username", "two words"),
@@ -82,7 +82,7 @@ def test_a_name_that_is_taken_meanwhile_is_no_crash(
     assert not Entry.objects.filter(action="account.created").exists()
 
 
-# How often
+# Limits
 
 
 def test_one_address_gets_twenty_accounts_a_day(db: None, settings: Settings) -> None:
@@ -106,7 +106,7 @@ def test_the_limit_of_sign_ups_is_by_ipv6_site_and_not_by_a_forged_header(db: No
     assert [answer.status_code for answer in network] == [302, 429]
 
 
-# Nobody learns which addresses have accounts
+# No response reveals which addresses have accounts
 
 
 def everything_seen(name: str, address: str) -> list[Any]:
@@ -125,7 +125,7 @@ def everything_seen(name: str, address: str) -> list[Any]:
 
 @pytest.mark.parametrize("confirmation", ["mandatory", "none"])
 @pytest.mark.parametrize("known", ["grace@example.org", "GRACE@example.org"])
-def test_whoever_signs_up_sees_the_same_for_a_known_address(
+def test_sign_up_shows_the_same_for_a_known_address(
     confirmation: str, known: str, make: Make, settings: Settings
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = confirmation
@@ -154,7 +154,7 @@ def test_a_known_address_costs_the_time_of_an_account(
     assert hashed == ["grace@example.org", "unknown@example.org"]
 
 
-def test_whoever_signs_up_with_another_s_address_gets_nothing_of_theirs(make: Make, client: Client) -> None:
+def test_sign_up_with_an_address_of_somebody_else_gives_no_access(make: Make, client: Client) -> None:
     confirm_own_address(owner := make.user(username="grace", email="grace@example.org"))
     sign_up(1, email="grace@example.org")
     client.post("/accounts/password/forgotten", {"email": "grace@example.org"})

@@ -29,7 +29,7 @@ def test_the_secret_is_kept_as_its_hash_only(token: tuple[ApiToken, str]) -> Non
     assert secret not in str(ApiToken.objects.values_list().get())
 
 
-def test_its_start_tells_tokens_apart(token: tuple[ApiToken, str]) -> None:
+def test_its_first_characters_distinguish_tokens(token: tuple[ApiToken, str]) -> None:
     row, secret = token
     assert secret.startswith(row.start)
     assert len(row.start) == 12
@@ -69,7 +69,7 @@ def test_an_inactive_account_has_no_usable_token(token: tuple[ApiToken, str]) ->
     assert not ApiToken.objects.usable(datetime.now(UTC)).exists()
 
 
-def test_the_log_tells_of_it_and_never_the_secret(token: tuple[ApiToken, str]) -> None:
+def test_the_log_records_it_and_never_the_secret(token: tuple[ApiToken, str]) -> None:
     entry = Entry.objects.get(action="token.issued")
     assert entry.actor_name == token[0].user.username
     assert token[1] not in str(entry.detail)

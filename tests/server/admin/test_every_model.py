@@ -85,7 +85,7 @@ def test_nothing_is_deleted_here(staff: Client, rows: Phase, model: Any) -> None
 
 
 def test_every_table_to_be_read_only_is_there() -> None:
-    assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}  # shown with its evaluation
+    assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}  # scores are shown with their evaluation
 
 
 @pytest.mark.parametrize("model", [model for model in OURS if model._meta.model_name in READ_ONLY])
@@ -134,7 +134,7 @@ def test_a_change_is_logged_with_its_fields(staff: Client, rows: Phase) -> None:
     assert entry.detail["values"]["title"] == [challenge.title, "New title"]
 
 
-def test_who_organizes_is_logged_by_name(staff: Client, rows: Phase, make: Make) -> None:
+def test_organizers_are_logged_by_name(staff: Client, rows: Phase, make: Make) -> None:
     challenge: Challenge = rows.challenge
     form = {
         **{"title": challenge.title, "visibility": "public", "opens_at_0": "2026-01-01", "opens_at_1": "00:00:00"},
@@ -212,7 +212,7 @@ def test_a_ladder_cannot_be_chosen_with_results_per_class(staff: Client, rows: P
     assert staff.post(address(Phase, "change", rows.pk), form).status_code == 302
 
 
-def test_dates_the_wrong_way_round_are_said_not_a_crash(staff: Client, rows: Phase) -> None:
+def test_dates_in_the_wrong_order_are_reported(staff: Client, rows: Phase) -> None:
     form = {
         **{"title": "T", "visibility": "public", "opens_at_0": "2026-02-01", "opens_at_1": "00:00:00"},
         **{"closes_at_0": "2026-01-01", "closes_at_1": "00:00:00", "registration": "open", "team_max_size": 5},

@@ -133,7 +133,7 @@ def test_no_key_of_an_action_is_a_server_error(staff: Client, rows: Phase, model
                     transaction.set_rollback(True)
 
 
-def test_an_action_on_a_key_that_no_row_has_is_said_and_does_nothing(staff: Client, rows: Phase) -> None:
+def test_an_action_on_a_missing_key_is_reported_and_does_nothing(staff: Client, rows: Phase) -> None:
     request = JoinRequest.objects.get()
     data = {"action": "approve", ACTION_CHECKBOX_NAME: [request.pk, "abc"], "index": "0"}
     page = staff.post(address(JoinRequest, "changelist"), data, follow=True)

@@ -70,4 +70,4 @@ def test_the_readme_names_every_kind_of_line() -> None:
     table = (ROOT / "audit" / "README.md").read_text().partition("## Decisions")[0]
     named = set(re.findall(r"`(\w+\.\w+)`", table))
     assert written <= named
-    assert {"user.changed", "phase.changed", "challenge.changed"} <= named  # the admin composes this one
+    assert {"user.changed", "phase.changed", "challenge.changed"} <= named  # the admin composes this action's name

@@ -1,4 +1,4 @@
-"""The audit log detects attackers who can write to the database only; backups; actors of commands."""
+"""The audit log detects attackers who can only write to the database, detects restored backups, and names actors."""
 
 import getpass
 import os
@@ -50,7 +50,7 @@ def write_unkeyed(write: Callable[[int], None], settings: Settings) -> Callable[
 
 
 def forge(first: int, **changes: Any) -> None:
-    """Rewrite the table from this entry on, as somebody with access to the database only can."""
+    """Rewrite the table from this entry on, as somebody can who has access only to the database."""
     previous = Entry.objects.filter(number=first - 1).values_list("hash", flat=True).first() or ""
     for entry in Entry.objects.filter(number__gte=first).order_by("number"):
         fields = {name: getattr(entry, name) for name in ("number", "at", "action", "subject", "detail")} | changes
@@ -116,7 +116,7 @@ class TestKey:
         assert (first, second) == ("entry 1 was changed", "entry 2 was changed")
         assert hint.startswith("no entry matches the audit key")
 
-    def test_lies_beside_the_other_keys_for_its_owner_only(self) -> None:
+    def test_is_next_to_the_other_keys_and_readable_by_its_owner_only(self) -> None:
         path = Path(os.environ["PODIUM_HOME"]) / "audit_key"
         assert path.stat().st_mode & 0o777 == 0o600
         assert len(path.read_text()) > 40
@@ -150,10 +150,10 @@ class TestEnd:
         assert verified()[0] == 0
 
     def test_an_end_that_is_cut_off_after_a_recorded_restore_is_found(self, write: Any) -> None:
-        """The later entries have the numbers of those that the backup lacked."""
+        """The later entries have the same numbers as those that were missing in the backup."""
         write(9)
         cut_after(3)
-        assert verified("--restored")[0] == 0  # as entry 4
+        assert verified("--restored")[0] == 0  # recorded as entry 4
         write(5)
         assert verified()[0] == 0
         cut_after(6)
@@ -166,7 +166,7 @@ class TestEnd:
         assert verified()[0] == 0
 
     def test_a_record_of_a_restore_without_hashes_excuses_nothing(self, write: Any) -> None:
-        """As it was written before hashes were recorded. Recording the restore again adds them."""
+        """Such records were written by an earlier version. Recording the restore again adds the hashes."""
         write(5)
         cut_after(3)
         record(actor=None, action="audit.restored", subject="audit", detail={"first": 4, "last": 5})
@@ -197,7 +197,7 @@ class TestEnd:
         Head.objects.update(number=4)
         assert verified()[0] == 1
 
-    def test_a_note_that_is_damaged_is_said_to_be(self, write: Callable[[int], None]) -> None:
+    def test_a_damaged_note_is_reported(self, write: Callable[[int], None]) -> None:
         write(2)
         external_records.path_of_end().write_text("nonsense")
         assert verified() == (1, f"{external_records.path_of_end()} is damaged")
@@ -228,7 +228,7 @@ class TestEnd:
         external_records.path_of_lost_ends().unlink()
         assert verified()[0] == 2
 
-    def test_sound_lines_count_beside_a_damaged_one(self, write: Callable[[int], None]) -> None:
+    def test_intact_lines_count_next_to_a_damaged_one(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
         write(3)  # the lost end is kept, and the log has become longer since
@@ -239,7 +239,7 @@ class TestEnd:
         assert notes.faults == [f"{external_records.path_of_lost_ends()} is damaged in line 2"]
 
     def test_a_restored_backup_that_is_not_in_effect_is_noticed(self, write: Callable[[int], None]) -> None:
-        """SQLite does this with the file of a backup beside the `-wal` of the replaced database."""
+        """SQLite ignores the file of a backup if the `-wal` file of the replaced database is still there."""
         write(5)
         code, said = verified("--restored")
         assert code == 3

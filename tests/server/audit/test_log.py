@@ -1,4 +1,4 @@
-"""The audit log: changed rows, missing rows and a missing tail are detected."""
+"""Changed rows, missing rows and a missing end of the audit log are detected."""
 
 import gzip
 import logging
@@ -112,7 +112,7 @@ class TestWitness:
     def test_that_agrees_is_counted(self, log_before: Path) -> None:
         assert self.verify(log_before).startswith("8 entries, none is missing; 4 of them are also in the log files\n")
 
-    def test_that_lacks_entries_is_said_to_be_incomplete(self, log_before: Path) -> None:
+    def test_that_lacks_entries_is_reported_as_incomplete(self, log_before: Path) -> None:
         assert "4 entries are in no log file, the first of them is 1" in self.verify(log_before)
 
     def test_is_read_where_it_was_rotated_and_packed(self, log_before: Path, tmp_path: Path) -> None:
@@ -130,7 +130,8 @@ class TestWitness:
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:-9]),
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:15] + b"\xff" * 20),
         ],
-        ids=["not gzip", "cut off", "damaged"],  # the bytes hold the time, so that they differ between processes
+        # Explicit ids, because the bytes contain the time and differ between processes.
+        ids=["not gzip", "cut off", "damaged"],
     )
     def test_that_cannot_be_read_is_named_and_is_no_forgery(
         self, log_before: Path, tmp_path: Path, name: str, content: bytes
@@ -144,7 +145,7 @@ class TestWitness:
         assert failure.value.returncode == 3
         assert "8 entries, none is missing; 4 of them are also in the log files" in out.getvalue()
 
-    def test_of_random_bytes_says_nothing(self, log_before: Path, tmp_path: Path) -> None:
+    def test_of_random_bytes_reveals_nothing(self, log_before: Path, tmp_path: Path) -> None:
         (tmp_path / "noise.log").write_bytes(bytes(range(256)) * 100)
         assert self.verify(tmp_path / "noise.log").startswith("8 entries, none is missing; 0 of them")
 
@@ -188,7 +189,7 @@ class TestWitness:
         call_command("verify_audit", stdout=out)
         assert "4 of them also in the log files" in out.getvalue()
 
-    def test_hears_of_committed_entries_only(self, log: list[Entry], caplog: pytest.LogCaptureFixture) -> None:
+    def test_receives_only_committed_entries(self, log: list[Entry], caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.INFO, "server.audit"):
             record(actor=None, action="test.done", subject="thing")
         assert caplog.records == []
@@ -274,7 +275,7 @@ def test_the_actor_outlives_the_account(make: Make) -> None:
 
 
 class TestCommand:
-    def test_says_that_all_is_in_place(self, log: list[Entry]) -> None:
+    def test_reports_that_no_entry_is_missing(self, log: list[Entry]) -> None:
         out = StringIO()
         call_command("verify_audit", stdout=out)
         assert out.getvalue() == "4 entries, none is missing; 0 of them are also in the log files\n"

@@ -68,7 +68,7 @@ def as_(user: Any) -> Client:
 # Waiting
 
 
-def test_whoever_asks_is_no_member_and_has_no_team(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
+def test_a_request_makes_nobody_a_member(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
     assert not Membership.objects.exists()
     assert not Team.objects.exists()
     assert Entry.objects.get(action="registration.requested").actor_name == "ada"
@@ -191,7 +191,7 @@ def test_an_approved_team_takes_its_members_itself(waiting: JoinRequest, make: M
 # Pages and routes
 
 
-def test_the_api_tells_who_waits_and_takes_the_decision(ada: User, organizer: User, api: Api) -> None:
+def test_the_api_lists_requests_and_accepts_the_decision(ada: User, organizer: User, api: Api) -> None:
     asked = api.post(JOIN, {"accept_rules": True, "team": "Aurora"}, user=ada)
     assert (asked.status_code, asked.json()["status"]) == (202, "waiting")
     (found,) = api.get(REQUESTS, user=organizer, **ORGANIZING).json()["results"]

@@ -154,7 +154,7 @@ def test_a_private_challenge_is_known_to_its_organizers_and_staff_who_cannot_joi
     assert refusal(user=user, challenge=challenge) == "forbidden"  # for all others it is not_found
 
 
-def test_an_unlisted_challenge_is_open_to_whoever_knows_it(make: Make) -> None:
+def test_an_unlisted_challenge_is_open_to_everybody_with_its_address(make: Make) -> None:
     user = make.user()
     assert join(user=user, challenge=make.challenge(visibility="unlisted"), accept_rules=True).user == user
 
@@ -176,7 +176,7 @@ def test_a_person_may_join_a_team_that_is_there(make: Make) -> None:
     assert (member.team, member.is_captain) == (team, False)
 
 
-def test_who_is_in_a_team_stays_there(make: Make) -> None:
+def test_a_member_of_a_team_stays_in_it(make: Make) -> None:
     challenge, user = make.challenge(), make.user()
     own, other = make.team(challenge, user), make.team(challenge)
     assert join_team(user=user, team=other, accept_rules=True).team == own

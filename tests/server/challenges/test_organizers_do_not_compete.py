@@ -32,7 +32,7 @@ def given(role: str, user: Any, challenge: Challenge) -> Any:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_whoever_reads_the_private_board_cannot_join(make: Make, phase: Phase, role: str) -> None:
+def test_people_who_read_the_private_board_cannot_join(make: Make, phase: Phase, role: str) -> None:
     user = given(role, make.user(), phase.challenge)
     with pytest.raises(Refused) as refusal:
         join(user=user, challenge=phase.challenge, accept_rules=True)

@@ -28,7 +28,7 @@ def teams(lines: Any) -> list[tuple[int | None, str]]:
     return [(row.rank, row.team) for row in lines.rows]
 
 
-def test_a_team_stands_with_its_best(phase: Phase, make: Make, scored: Scored) -> None:
+def test_a_team_is_listed_with_its_best(phase: Phase, make: Make, scored: Scored) -> None:
     a, b = make.team(phase.challenge, name="A"), make.team(phase.challenge, name="B")
     scored(phase, 0.8, team=a)
     scored(phase, 0.9, team=a)
@@ -158,7 +158,7 @@ class TestPrivate:
         (row,) = board(closed, split="private", viewer=ANONYMOUS).rows
         assert (row.score, row.entries) == (0.4, 2)
 
-    def test_without_a_choice_the_best_public_ones_stand_in(self, closed: Phase, make: Make, scored: Scored) -> None:
+    def test_without_a_choice_the_best_public_ones_count(self, closed: Phase, make: Make, scored: Scored) -> None:
         team = make.team(closed.challenge)
         for public, private in ((0.9, 0.1), (0.8, 0.3), (0.2, 0.99)):
             scored(closed, public, private=private, team=team)
@@ -200,7 +200,7 @@ def crowd(phase: Phase, make: Make, *, teams: int, each: int) -> None:
 def test_a_board_costs_the_same_number_of_queries_for_any_crowd(
     make: Make, django_assert_max_num_queries: DjangoAssertNumQueries, split: str, queries: int
 ) -> None:
-    """The queries are: clock, organizers, candidates, (public scores,) metrics of the entries."""
+    """The queries are for the clock, organizers, candidates, public scores (if needed) and metrics of the entries."""
     ended = datetime.now(UTC) - DAY
     phase = make.phase(closes_at=ended, revealed_at=ended)  # otherwise the first view is recorded, with one more query
     crowd(phase, make, teams=500, each=4)

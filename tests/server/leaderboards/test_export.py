@@ -1,4 +1,4 @@
-"""Leaderboards as CSV: all digits, harmless cells."""
+"""Leaderboards as CSV have all digits, and no cell that a spreadsheet would execute."""
 
 import csv
 from datetime import UTC, datetime

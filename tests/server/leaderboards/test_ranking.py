@@ -1,4 +1,4 @@
-"""Ranking takes plain values and returns ranks."""
+"""The pure functions that rank teams."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -32,7 +32,7 @@ def numbers(candidates: list[Candidate]) -> list[int]:
 @pytest.mark.parametrize(
     ("scores", "ranks"),
     [
-        ([], []),  # nobody
+        ([], []),  # no teams
         ([0.5], [1]),
         ([0.9, 0.8, 0.7], [1, 2, 3]),
         ([0.9, 0.9, 0.7], [1, 1, 3]),  # equal scores share a rank and the next rank is skipped
@@ -77,7 +77,7 @@ def test_chosen_finals_count_and_better_ones_do_not() -> None:
     assert numbers(finalists(own, finals=2)) == [2, 3]
 
 
-def test_without_a_choice_the_best_public_ones_stand_in() -> None:
+def test_without_a_choice_the_best_public_ones_count() -> None:
     own = [
         one(1, 0.9, team=1, public_score=0.1),
         one(2, 0.5, team=1, public_score=0.8),
@@ -87,7 +87,7 @@ def test_without_a_choice_the_best_public_ones_stand_in() -> None:
     assert numbers(finalists(own, finals=2)) == [2, 3]
 
 
-def test_equal_public_scores_stand_in_earliest_first() -> None:
+def test_of_equal_public_scores_the_earliest_counts() -> None:
     own = [one(number, 0.5, team=1, public_score=0.7) for number in (3, 1, 2)]
     assert numbers(finalists(own, finals=1)) == [1]
 

@@ -1,4 +1,4 @@
-"""The rank of one submission, and a sentence that tells its team why it has none."""
+"""The rank of one submission, or a sentence that says why it has none."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -53,11 +53,11 @@ def test_what_is_not_scored_says_how_it_ended(phase: Phase, make: Make, fields: 
     assert words in place.why_not
 
 
-def test_an_undefined_score_is_said(phase: Phase, scored: Scored) -> None:
+def test_an_undefined_score_is_reported(phase: Phase, scored: Scored) -> None:
     assert "undefined" in standing(scored(phase, None), now=NOW).why_not
 
 
-def test_a_score_of_another_kind_is_said(phase: Phase, scored: Scored) -> None:
+def test_a_score_of_another_signature_is_explained(phase: Phase, scored: Scored) -> None:
     assert "another ground truth" in standing(scored(phase, 0.5, signature="other"), now=NOW).why_not
 
 

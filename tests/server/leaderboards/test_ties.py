@@ -45,14 +45,14 @@ def test_draws_on_which_one_is_undefined_are_left_out() -> None:
     assert paired_interval([NAN], [0.5]) is None
 
 
-def test_whoever_leads_on_nearly_all_draws_is_not_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:
+def test_a_team_that_leads_on_nearly_all_draws_is_not_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:
     lower = around(0.5, spread=0.1, seed=1)
     replicated(phase, lower)
     replicated(phase, [value + 0.001 for value in lower])  # although their own intervals overlap
     assert ties(phase) == [False, False]
 
 
-def test_whoever_leads_only_on_some_draws_is_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:
+def test_a_team_that_leads_only_on_some_draws_is_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:
     replicated(phase, around(0.5, spread=0.1, seed=1))
     replicated(phase, around(0.51, spread=0.1, seed=2))
     assert ties(phase) == [False, True]
@@ -98,7 +98,7 @@ def test_equal_files_are_tied(phase: Phase, replicated: Callable[..., Submission
 def test_without_replicates_it_is_not_known(
     phase: Phase, scored: Scored, replicated: Callable[..., Submission]
 ) -> None:
-    """They are neither tied nor different, because they were not compared."""
+    """Such teams are neither tied nor different, because they were not compared."""
     replicated(phase, [0.25, 0.5])
     scored(phase, 0.375)
     assert ties(phase) == [False, None]
@@ -119,7 +119,7 @@ def test_a_baseline_between_two_tied_teams_does_not_hide_their_tie(
     assert [row.joined for row in rows] == [False, True, True]
 
 
-def test_a_baseline_between_two_teams_that_are_told_apart_joins_nobody(
+def test_a_baseline_between_two_different_teams_joins_neither(
     phase: Phase, make: Make, replicated: Callable[..., Submission]
 ) -> None:
     nobody = make.team(phase.challenge, is_baseline=True)
@@ -135,7 +135,7 @@ def test_a_baseline_between_two_teams_that_are_told_apart_joins_nobody(
 def test_a_tie_reaches_past_baselines_from_page_to_page(
     phase: Phase, make: Make, replicated: Callable[..., Submission]
 ) -> None:
-    """Team, two baselines, team: wherever a page begins and ends."""
+    """The rows are a team, two baselines and a team. A page may begin and end at any of them."""
     replicated(phase, [0.25, 0.75])
     for value in (0.49, 0.48):
         replicated(phase, [value, value], team=make.team(phase.challenge, is_baseline=True))
@@ -165,7 +165,7 @@ def test_under_a_ladder_no_teams_are_compared_until_the_end(make: Make, replicat
 def test_a_tie_follows_the_interval_as_it_is_shown(
     phase: Phase, make: Make, replicated: Callable[..., Submission]
 ) -> None:
-    """The difference is from 0.0001 to 0.2. Rounded outward it contains zero, and only that is shown."""
+    """The interval of the difference is 0.0001 to 0.2. It is shown rounded outward, so that it contains zero."""
     replicated(phase, [0.5001, 0.7] * 100)
     replicated(phase, [0.5, 0.5] * 100)
     assert ties(phase) == [False, True]

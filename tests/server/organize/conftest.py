@@ -60,7 +60,7 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 
     def run(*words: str, **about: Any) -> dict[str, Any]:
         asked.append(words)
-        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))  # those without a value
+        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))  # these options have no value
         told = dict(zip(words[2::2], words[3::2], strict=True))
         Path(told["--out"]).write_bytes(b"prepared")
         Path(told["--sample"]).write_text("ImageId,PredictionString\na,\n")

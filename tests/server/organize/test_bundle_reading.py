@@ -76,12 +76,12 @@ def test_attempts_follow_a_larger_quota(bundle: BundleFolder) -> None:
 
 
 @pytest.mark.parametrize("name", ["usage.csv", "usage.csv.gz"])
-def test_usage_beside_the_truth_folder_is_found(bundle: BundleFolder, name: str) -> None:
+def test_usage_next_to_the_truth_folder_is_found(bundle: BundleFolder, name: str) -> None:
     path = bundle.write(f"phases/main/{name}", "ImageID,Usage\na,Public\nb,Private\n")
     assert bundles.read(bundle.path).phases[0].usage == path
 
 
-def test_a_gzipped_truth_file_stands_for_the_plain_one(bundle: BundleFolder) -> None:
+def test_a_gzipped_truth_file_replaces_the_plain_one(bundle: BundleFolder) -> None:
     (bundle.path / "phases/main/truth/boxes.csv").rename(bundle.path / "phases/main/truth/boxes.csv.gz")
     bundles.read(bundle.path)
 
@@ -104,7 +104,7 @@ def test_a_numeric_title_is_a_title(bundle: BundleFolder) -> None:
         ("opens_at: soon", "bad_value", 3),
         ("opens_at: 0001-01-01T00:00:00+14:00", "bad_value", 3),
         ("opens_at: 1899-12-31T23:59:59Z", "bad_value", 3),  # the admin's form cannot parse the year 1 that it displays
-        ('summary: "\\u3164"', "bad_value", 3),  # a letter that shows nothing
+        ('summary: "\\u3164"', "bad_value", 3),  # an invisible letter
         ("opens_at: 2026-06-01\ncloses_at: 2026-06-01", "bad_dates", 4),
         ("join_until: [2026-06-01]", "bad_value", 3),
         ("registration: closed", "bad_value", 3),
@@ -120,7 +120,7 @@ def test_a_numeric_title_is_a_title(bundle: BundleFolder) -> None:
         ("<<: {summary: x}", "unknown_key", 3),
     ],
 )
-def test_a_mistake_of_the_challenge_is_told_with_its_line(
+def test_a_mistake_of_the_challenge_is_reported_with_its_line(
     bundle: BundleFolder, lines: str, code: str, line: int
 ) -> None:
     bundle.sheet(challenge=f"{lines}\n")
@@ -182,7 +182,7 @@ def test_a_mistake_of_the_challenge_is_told_with_its_line(
         ),
     ],
 )
-def test_a_mistake_of_a_phase_is_told_with_its_line(bundle: BundleFolder, lines: str, code: str, line: int) -> None:
+def test_a_mistake_of_a_phase_is_reported_with_its_line(bundle: BundleFolder, lines: str, code: str, line: int) -> None:
     bundle.sheet(phase=f"    {lines}\n")
     assert mistakes_of(bundle) == [(code, "challenge.yaml", line)]
 
@@ -209,7 +209,7 @@ def test_dates_of_a_phase_inside_its_challenge_are_read(bundle: BundleFolder, li
     bundles.read(bundle.path)
 
 
-def test_a_wrong_order_of_the_challenges_dates_is_told_once(bundle: BundleFolder) -> None:
+def test_a_wrong_order_of_the_challenges_dates_is_reported_once(bundle: BundleFolder) -> None:
     bundle.sheet(challenge="opens_at: 2026-06-01\ncloses_at: 2026-02-01\n")
     assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", 4)]
 
@@ -251,14 +251,14 @@ def test_a_baseline_larger_than_an_upload_is_a_mistake(
         (b"slug: a\ntitle: caf\xe9\n", [("encoding", 2)]),
     ],
 )
-def test_a_broken_sheet_is_told_with_its_lines(
+def test_a_broken_sheet_is_reported_with_its_lines(
     bundle: BundleFolder, sheet: str | bytes, expected: list[tuple[str, int | None]]
 ) -> None:
     bundle.write("challenge.yaml", sheet)
     assert [(code, line) for code, _, line in mistakes_of(bundle)] == expected
 
 
-def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines(bundle: BundleFolder) -> None:
+def test_all_mistakes_are_reported_at_once_in_the_order_of_their_lines(bundle: BundleFolder) -> None:
     bundle.write("rules.md", b"\xff")
     (bundle.path / "phases/main/truth/boxes.csv").unlink()
     bundle.sheet(challenge="sumary: x\nvisibility: open\n", phase="    finals: none\n    quta: {}\n")

@@ -61,7 +61,7 @@ def test_clutter_of_other_programs_is_ignored(spoiled: Callable[..., Path]) -> N
         assert not list(folder.rglob("*.DS_Store")) + list(folder.rglob(".*"))
 
 
-def test_clutter_beside_a_single_top_folder_is_ignored(bundle: BundleFolder, tmp_path: Path) -> None:
+def test_clutter_next_to_a_single_top_folder_is_ignored(bundle: BundleFolder, tmp_path: Path) -> None:
     path = bundle.zipped(tmp_path / "bundle.zip", top="animals/")
     with ZipFile(path, "a") as archive:
         archive.writestr("__MACOSX/animals/._challenge.yaml", "x")
@@ -84,7 +84,9 @@ def test_clutter_beside_a_single_top_folder_is_ignored(bundle: BundleFolder, tmp
         ("challenge.yaml/inside.csv", "bad_zip"),
     ],
 )
-def test_an_entry_that_reaches_out_is_refused(spoiled: Callable[..., Path], entry: str | ZipInfo, code: str) -> None:
+def test_a_zip_entry_outside_the_bundle_is_refused(
+    spoiled: Callable[..., Path], entry: str | ZipInfo, code: str
+) -> None:
     assert codes_of(spoiled((entry, b"../../../etc/passwd"))) == [code]
 
 
@@ -97,7 +99,7 @@ def test_nothing_is_written_outside_the_temporary_folder(spoiled: Callable[..., 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("name", ["challenge.yaml", "./challenge.yaml"])
-def test_a_name_that_stands_twice_is_refused(spoiled: Callable[..., Path], name: str) -> None:
+def test_a_name_that_occurs_twice_is_refused(spoiled: Callable[..., Path], name: str) -> None:
     assert codes_of(spoiled((name, b"slug: other"))) == ["bad_zip"]
 
 
@@ -115,7 +117,7 @@ def test_too_many_files_are_refused(spoiled: Callable[..., Path]) -> None:
     assert codes_of(spoiled(*((f"{n}.txt", b"") for n in range(10_000)))) == ["too_large"]
 
 
-def test_an_entry_that_lies_about_its_size_is_refused(spoiled: Callable[..., Path]) -> None:
+def test_a_zip_entry_with_a_false_size_is_refused(spoiled: Callable[..., Path]) -> None:
     path = spoiled((squeezed("liar"), bytes(5_000_000)))
     size = (5_000_000).to_bytes(4, "little")
     path.write_bytes(path.read_bytes().replace(size, (10).to_bytes(4, "little")))

@@ -44,7 +44,8 @@ def test_a_number_of_one_decimal_has_eleven_values() -> None:
 
 
 def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
-    """One file with one decimal: a score, two ends of eleven values, a rank of 10,000, two ties, one difference."""
+    """One file with one decimal has a score, two ends of 11 possible values each, one of 10,000 ranks, two ties and one
+    difference."""
     counted = phase(quota_per_day=1, quota_total=2, feedback_decimals=1)
     values = 11 * 11**2 * 10_000 * 3**2 * 11**2
     assert 2 ** bits_a_day(counted) == pytest.approx(values)
@@ -61,7 +62,7 @@ def test_a_published_interval_has_no_more_values_than_are_counted() -> None:
             assert abs(end - score) / step < END_STEPS
 
 
-def test_a_ladder_tells_no_ties_and_no_differences() -> None:
+def test_a_ladder_shows_no_ties_and_no_differences() -> None:
     assert bits_a_day(phase(feedback="ladder")) < bits_a_day(phase())
     assert "control who registers" in leakage_text(phase(feedback="ladder"))
 
@@ -72,17 +73,17 @@ def test_results_per_class_are_counted_with_their_charts() -> None:
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_the_admin_says_it(shown: bool, make: Make, client: Client) -> None:
+def test_the_admin_shows_it(shown: bool, make: Make, client: Client) -> None:
     row = make.phase(feedback_classes=shown)
     client.force_login(make.user(is_staff=True, is_superuser=True))
     html = client.get(reverse("admin:challenges_phase_change", args=[row.pk])).content.decode()
     assert f"{bits_a_day(row):,.0f} bits a day" in html
     assert (PER_CLASS in leakage_text(row)) == shown
-    assert html.count(PER_CLASS) == 1 + shown  # beside the switch, and in the text about what is revealed now
+    assert html.count(PER_CLASS) == 1 + shown  # next to the switch, and in the text about the present feedback
 
 
 @pytest.mark.parametrize("shown", ["true", "false"])
-def test_an_import_says_what_results_per_class_tell(
+def test_an_import_says_what_results_per_class_reveal(
     shown: str, bundle: BundleFolder, run: Callable[..., list[str]], quick_podium: list[tuple[str, ...]], db: None
 ) -> None:
     bundle.sheet(phase=f"    feedback: {{classes: {shown}}}\n")

@@ -148,7 +148,7 @@ def test_a_running_phase_is_not_removed_unasked(bundle: BundleFolder, running: C
 
 
 @pytest.mark.parametrize("who", ["a member", "a baseline", "nobody"])
-def test_a_phase_to_come_is_not_removed_unasked_where_somebody_joined_or_something_was_submitted(
+def test_a_future_phase_with_members_or_submissions_is_not_removed_without_consent(
     bundle: BundleFolder, running: Challenge, run: Import, make: Make, who: str
 ) -> None:
     Challenge.objects.update(opens_at=LATER)
@@ -250,7 +250,7 @@ def test_an_edit_that_the_bundle_has_too_is_no_conflict(bundle: BundleFolder, ru
     assert run() == ["nothing changed"]
 
 
-def test_what_was_not_edited_is_changed_beside_an_edit(bundle: BundleFolder, running: Challenge, run: Import) -> None:
+def test_what_was_not_edited_is_changed_next_to_an_edit(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     edited(Phase.objects.get(), quota_per_day=3)
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase="    quota: {per_day: 3}\n    finals: 4\n")
     assert run() == ["phase main: finals changed"]

@@ -32,7 +32,7 @@ class Recorder:
             self.record()  # a transaction that locks the row waits for this
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
-            self.record()  # no lock: just after the import has collected the related rows
+            self.record()  # no lock was taken: record just after the import has collected the related rows
         return found
 
     def record(self) -> None:
@@ -45,7 +45,10 @@ class Recorder:
 
 @pytest.fixture
 def recording(bundle: BundleFolder, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
-    """Record a baseline of a second phase meanwhile. SQLite has no row locks, so they are written as SQL comments."""
+    """Record a baseline of a second phase during the import.
+
+    SQLite has no row locks, so they are written as comments.
+    """
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_update_of", True)
     monkeypatch.setattr(connection.features, "has_select_for_no_key_update", True)
@@ -69,7 +72,9 @@ def test_a_new_truth_while_a_baseline_is_recorded_is_imported(
     assert (recording.is_done, Evaluation.objects.count()) == (True, 0)
 
 
-def test_a_phase_goes_while_its_baseline_is_recorded(bundle: BundleFolder, run: Import, recording: Recorder) -> None:
+def test_a_phase_is_removed_while_its_baseline_is_recorded(
+    bundle: BundleFolder, run: Import, recording: Recorder
+) -> None:
     bundle.sheet()
     with connection.execute_wrapper(recording):
         run(consent=Consent(reveal=True))

@@ -188,7 +188,7 @@ def test_a_phase_of_another_evaluator_version_stays_once_teams_have_submitted(ma
     assert run() == ["nothing changed"]
 
 
-def test_a_phase_that_the_bundle_lost_goes_with_its_files(bundle: BundleFolder, run: Import) -> None:
+def test_a_phase_that_is_missing_from_the_bundle_is_removed_with_its_files(bundle: BundleFolder, run: Import) -> None:
     run()
     kept = stored()
     second(bundle)

@@ -18,7 +18,7 @@ from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make")
 
-SALT = "0123456789abcdef" * 2  # one of the two images falls below 0.5, none below 0.001
+SALT = "0123456789abcdef" * 2  # the fraction of one of the two images is below 0.5, and none is below 0.001
 INVERTED = "a,/m/cat,0.5,0.1,0.1,0.5,0\n"
 
 
@@ -49,7 +49,7 @@ def test_a_truth_is_prepared_and_a_sample_made(bundle: BundleFolder) -> None:
         assert source.namelist() == ["boxes.csv", "image_labels.csv", "salt.txt"]
 
 
-def test_every_fault_of_every_truth_is_told_with_file_and_line(bundle: BundleFolder) -> None:
+def test_every_fault_of_every_truth_is_reported_with_file_and_line(bundle: BundleFolder) -> None:
     for name in ("boxes.csv", "image_labels.csv"):
         bundle.write(f"phases/second/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
     bundle.sheet(phase="  - slug: second\n    track: openimages-detection\n")
@@ -62,7 +62,7 @@ def test_every_fault_of_every_truth_is_told_with_file_and_line(bundle: BundleFol
     assert not Challenge.objects.exists()
 
 
-def test_a_fault_of_usage_is_told_where_the_file_stands(bundle: BundleFolder) -> None:
+def test_a_fault_of_usage_is_reported_with_the_path_of_the_file(bundle: BundleFolder) -> None:
     bundle.write("phases/main/usage.csv", "ImageID,Usage\na,Public\n")
     assert [(code, file) for code, file, _ in problems_of(bundle)] == [
         ("truth_usage_incomplete", "phases/main/usage.csv")
@@ -90,7 +90,7 @@ def test_faults_that_are_not_shown_are_counted_for_each_code(bundle: BundleFolde
     assert sorted(more) == [(bad[0], "and 3 more of this kind"), (inverted[0], "and 5 more of this kind")]
 
 
-def test_every_defect_of_every_baseline_is_told_before_anything_is_written(bundle: BundleFolder) -> None:
+def test_every_defect_of_every_baseline_is_reported_before_anything_is_written(bundle: BundleFolder) -> None:
     head = "ImageId,PredictionString\n"
     bundle.write("phases/main/baselines/one.csv", f"{head}a,/m/cat nan 0.1 0.1 0.5 0.5\nb,\n")
     bundle.write("phases/main/baselines/two.csv.gz", gzip.compress(f"{head}a,\nb,/m/dog 0.5 0.1 0.1\n".encode()))
@@ -154,7 +154,7 @@ def test_the_command_prints_the_address(make: Make, bundle: BundleFolder, capsys
     assert capsys.readouterr().out.splitlines()[-1].endswith("/challenges/animals/")
 
 
-def test_the_command_tells_mistakes_of_the_truth_with_exit_3(
+def test_the_command_reports_mistakes_of_the_truth_with_exit_3(
     bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add(bundle, "phases/main/truth/boxes.csv", INVERTED)
@@ -164,7 +164,7 @@ def test_the_command_tells_mistakes_of_the_truth_with_exit_3(
     assert capsys.readouterr().err.startswith("phases/main/truth/boxes.csv:4: truth_inverted_box ")
 
 
-def test_the_command_tells_mistakes_of_the_bundle_with_exit_1(
+def test_the_command_reports_mistakes_of_the_bundle_with_exit_1(
     bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bundle.sheet(phase="    finals: 0\n")

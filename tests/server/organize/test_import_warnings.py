@@ -41,7 +41,7 @@ def test_strict_makes_every_warning_a_mistake(
     assert not Challenge.objects.exists()
 
 
-def test_warnings_are_reported_beside_mistakes(doubtful: None, bundle: BundleFolder) -> None:
+def test_warnings_are_reported_next_to_mistakes(doubtful: None, bundle: BundleFolder) -> None:
     bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")  # detected when the rows are written
     with pytest.raises(InvalidBundle) as error:
         import_bundle(path=bundle.path, by=None)

@@ -79,7 +79,7 @@ def test_a_second_call_changes_nothing(captions: BundleFolder) -> None:
     assert {path: path.read_bytes() for path in captions.path.rglob("*") if path.is_file()} == before
 
 
-def test_a_damaged_gallery_is_told_and_left_alone(captions: BundleFolder) -> None:
+def test_a_damaged_gallery_is_reported_and_left_alone(captions: BundleFolder) -> None:
     captions.write("phases/main/truth/gallery.json", '{"images": ["photo0"], "captions": [7]}')
     with pytest.raises(InvalidBundle):
         write_opaque_ids(captions.path)
@@ -106,7 +106,7 @@ def test_participants_get_the_candidates_and_nothing_of_the_mapping(captions: Bu
 
 
 def test_a_phase_of_the_version_before_keeps_its_ids(captions: BundleFolder) -> None:
-    """The phase exists already, so the same bundle must still be accepted."""
+    """The phase exists already, so its bundle must still be accepted unchanged."""
     write_opaque_ids(captions.path)
     import_bundle(path=captions.path, by=None)
     Phase.objects.update(salt="")

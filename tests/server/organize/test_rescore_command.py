@@ -68,13 +68,13 @@ def test_it_does_not_wait_for_a_worker_for_ever(
         call_command("rescore", "animals", "main", truth=truth)
 
 
-def test_a_truth_at_fault_is_told_line_by_line(phase: Phase, truth: Path) -> None:
+def test_a_truth_at_fault_is_reported_line_by_line(phase: Phase, truth: Path) -> None:
     (truth / "image_labels.csv").unlink()
     with pytest.raises(CommandError, match="truth_missing_file"):
         call_command("rescore", "animals", "main", truth=truth)
 
 
-def test_a_phase_that_is_not_there_is_said(db: None) -> None:
+def test_a_phase_that_is_not_there_is_reported(db: None) -> None:
     with pytest.raises(CommandError, match="no phase main in a challenge nowhere"):
         call_command("rescore", "nowhere", "main")
 
@@ -105,7 +105,7 @@ def test_the_first_version_and_the_second_and_the_first_again_by_number_and_by_f
     assert boards(phase) == [("B", 0.4), ("A", 0.3)]
 
 
-def test_a_version_that_is_not_there_is_said(phase: Phase) -> None:
+def test_a_version_that_is_not_there_is_reported(phase: Phase) -> None:
     with pytest.raises(CommandError, match=r"no truth version 5. Its versions are: 1 \(active\)"):
         call_command("rescore", "animals", "main", truth="5")
 

@@ -65,7 +65,7 @@ def two(phase: Phase, make: Make, scored: Scored) -> tuple[Submission, Submissio
     )
 
 
-def test_everything_scored_is_asked_for_and_the_board_stays(
+def test_every_scored_submission_gets_a_rerun_and_the_board_stays(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission], make: Make
 ) -> None:
     make.submission(phase, status="cancelled", finished_at=two[0].finished_at)
@@ -76,7 +76,7 @@ def test_everything_scored_is_asked_for_and_the_board_stays(
     assert (rescoring.count_left(begun), lines(phase)) == (1, [("A", 0.6), ("B", 0.5)])
 
 
-def test_a_preview_tells_the_ranks_that_change(
+def test_a_preview_lists_the_ranks_that_change(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission], scored: Scored
 ) -> None:
     scored(phase, 0.4)
@@ -101,7 +101,7 @@ def test_applied_the_board_is_the_new_one_with_everybody_on_it(
     assert rescoring.count_left(Rescoring.objects.get()) == 0
 
 
-def test_whoever_read_the_phase_before_sees_the_old_board_whole(
+def test_a_reader_of_the_phase_before_the_switch_sees_the_old_board(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     before = Phase.objects.get(pk=phase.pk)
@@ -123,7 +123,7 @@ def test_it_is_not_applied_while_a_score_is_missing(
     assert lines(phase) == [("A", 0.6), ("B", 0.5)]
 
 
-def test_what_is_scored_meanwhile_does_not_hold_it_up_and_is_asked_for(
+def test_a_submission_scored_meanwhile_does_not_delay_it_and_gets_a_rerun(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission], scored: Scored
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -154,7 +154,7 @@ def test_what_is_recorded_after_it_against_the_old_truth_is_scored_again(
     assert [score for _, score in lines(phase)] == [0.4]
 
 
-def test_what_cannot_be_scored_is_told_and_left_out_only_when_that_is_said(
+def test_what_cannot_be_scored_is_reported_and_left_out_only_with_consent(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -195,7 +195,7 @@ def fail(submission: Submission, *, sentence: str, final: bool) -> None:
     reruns.fail(claimed, sentence=sentence, final=final)
 
 
-def test_begun_again_it_goes_on(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
+def test_a_repeated_start_continues_it(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
     assert rescoring.start(phase=phase, by=None) == begun

@@ -19,14 +19,14 @@ OLD = "of an earlier version"
 
 @pytest.fixture
 def upgraded(phase: Phase, two: tuple[Submission, Submission]) -> Phase:
-    """The phase after an upgrade of the evaluator: its boards show scores of the version before."""
+    """Return a phase after an upgrade of the evaluator: its leaderboards show scores of the previous version."""
     Phase.objects.update(signature=OLD)
     Evaluation.objects.update(signature=OLD, evaluator_version="0.9.0")
     return Phase.objects.get()
 
 
 def scored_first(phase: Phase, make: Make, value: float, **fields: Any) -> Submission:
-    """What an upload and its first scoring with the present evaluator leave."""
+    """Return a submission after its first scoring with the present evaluator."""
     submission = leases.claim(Submission, make.submission(phase, **fields).pk)
     assert submission is not None
     assert phase.truth is not None
@@ -45,7 +45,7 @@ def test_what_was_scored_for_the_first_time_meanwhile_keeps_its_scores(
 ) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
-    done(first, 0.3)  # its intervals
+    done(first, 0.3)  # record its intervals
     done(two[0], 0.9)
     rescoring.discard(phase=upgraded, by=None)
     assert [signatures(one) for one in (first, *two)] == [[kind(upgraded, upgraded.truth)], [OLD], [OLD]]
@@ -60,7 +60,7 @@ def test_another_rescoring_that_is_begun_takes_no_first_scores(upgraded: Phase, 
 
 
 def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, newer: Truth, make: Make) -> None:
-    """It was being scored when the boards were switched, and its truth is rescored to before it is recorded."""
+    """Its scoring began before the leaderboards were switched, and ends after a rescoring to its truth has begun."""
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
     earlier = phase.truth
@@ -74,10 +74,10 @@ def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, 
     assert signatures(running) == [kind(phase, earlier)]
 
 
-def test_intervals_that_a_submission_waits_for_are_still_asked_for(
+def test_intervals_that_a_submission_waits_for_are_still_requested(
     upgraded: Phase, two: tuple[Submission, Submission]
 ) -> None:
-    """An upgrade came between the scores of A and their intervals."""
+    """The evaluator was upgraded after A was scored and before its intervals were computed."""
     reruns.request([two[0]], truth=upgraded.truth)
     Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
     rescoring.start(phase=upgraded, by=None)
@@ -90,7 +90,7 @@ def test_intervals_that_a_submission_waits_for_are_still_asked_for(
 def test_the_first_score_against_the_active_truth_stays(
     upgraded: Phase, newer: Truth, make: Make, two: tuple[Submission, Submission]
 ) -> None:
-    """A was scored against the truth before, and waited for a score against the active one when it was upgraded."""
+    """A was scored against the previous truth, and waited for a score against the active one during the upgrade."""
     Evaluation.objects.filter(submission=two[0]).update(truth=newer)
     reruns.request([two[0]], truth=upgraded.truth)
     rescoring.start(phase=upgraded, by=None, truth=upgraded.truth)

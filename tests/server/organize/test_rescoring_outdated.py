@@ -69,7 +69,7 @@ BEFORE = [("challenges", "0014_truth_sha256_unique_in_phase")]
 
 @pytest.fixture
 def migrated(make: Any) -> Any:
-    """Return a function that migrates back to when it was not stored how a truth was prepared, and forward again."""
+    """Return a function that migrates to before the parameters of prepared files were stored, and forward again."""
 
     def forward() -> None:
         newest = MigrationExecutor(connection).loader.graph.leaf_nodes()

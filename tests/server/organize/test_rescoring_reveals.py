@@ -59,13 +59,13 @@ def active(phase: Phase) -> Truth:
     return Truth.objects.get(phase=phase, active=True)
 
 
-def test_it_does_not_begin_unless_that_is_said(phase: Phase, versions: dict[str, Truth]) -> None:
+def test_it_does_not_begin_without_consent(phase: Phase, versions: dict[str, Truth]) -> None:
     with pytest.raises(Refused, match="1 private images would become public"):
         rescoring.start(phase=phase, by=None, truth=versions["public"])
     assert not Rescoring.objects.filter(applied_at=None).exists()
 
 
-def test_it_is_not_applied_unless_that_is_said_again(phase: Phase, versions: dict[str, Truth]) -> None:
+def test_it_is_not_applied_without_consent(phase: Phase, versions: dict[str, Truth]) -> None:
     begun = rescoring.start(phase=phase, by=None, truth=versions["public"], reveal=True)
     with pytest.raises(Refused, match="1 private images would become public"):
         rescoring.apply(rescoring=begun, by=None)
@@ -112,7 +112,7 @@ def test_a_damaged_truth_is_made_again_to_be_compared(phase: Phase, versions: di
         rescoring.start(phase=phase, by=None, truth=versions["public"])
 
 
-def test_what_cannot_be_compared_is_not_used_unless_that_is_said(phase: Phase, versions: dict[str, Truth]) -> None:
+def test_what_cannot_be_compared_is_not_used_without_consent(phase: Phase, versions: dict[str, Truth]) -> None:
     for file in (versions["private"].prepared, versions["private"].source):
         Path(file.path).write_bytes(b"damaged")
     with pytest.raises(Refused, match="unknown what the other ground truth would reveal"):

@@ -21,7 +21,7 @@ AT_FIRST = [("A", 0.6), ("B", 0.5)]
 
 def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
     """Rescore to a truth and apply it; `scores` are the missing scores by team."""
-    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as a worker would
+    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as if a worker had done them
     begun = rescoring.start(phase=phase, by=None, truth=truth)
     assert {rerun.submission.team.name for rerun in Rerun.objects.filter(truth=truth)} == set(scores)
     for rerun in list(Rerun.objects.filter(truth=truth)):
@@ -65,10 +65,10 @@ def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Phase,
     assert lines(phase) == [("A", 0.61), ("B", 0.51)]
 
 
-def test_intervals_that_a_switch_cut_off_are_asked_for_when_their_version_returns(
+def test_intervals_that_a_switch_cut_off_are_requested_when_their_version_returns(
     phase: Phase, real: Truth, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
-    """`scored` writes no intervals, as if the switch had come before them."""
+    """`scored` writes no intervals, as if the leaderboards had been switched before they were computed."""
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     assert set(Rerun.objects.scoring().values_list("submission", flat=True)) == {one.pk for one in two}
@@ -138,7 +138,7 @@ def test_discarding_keeps_the_scores_from_when_that_version_was_in_use(
 def test_discarding_one_to_the_active_truth_keeps_what_the_boards_wait_for(
     phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
-    """A file that was recorded against the other truth still has its rerun; the rescoring queued nothing new."""
+    """A file that was scored against the other truth still has its rerun; the rescoring did not queue another one."""
     submission = scored(phase, 0.3, team=make.team(phase.challenge, name="C"))
     submission.evaluations.update(truth=newer, signature=kind(phase, newer))
     reruns.request([submission], truth=real)

@@ -68,7 +68,7 @@ def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: BundleFolder) -> None
     salts = set(Phase.objects.values_list("salt", flat=True))
     assert len(salts) == 2
     assert all(len(bytes.fromhex(salt)) == 16 and salt.endswith("\n") for salt in salts)
-    assert Truth.objects.values("sha256").distinct().count() == 2  # for the same files
+    assert Truth.objects.values("sha256").distinct().count() == 2  # although the files are the same
 
 
 def test_the_same_bundle_again_gets_the_kept_salt(bundle: BundleFolder) -> None:
@@ -101,7 +101,7 @@ def test_a_bundle_may_bring_its_own_salt(bundle: BundleFolder, name: str, conten
     assert sentences(bundle) == ["nothing changed"]
 
 
-def test_a_salt_that_is_none_is_told_with_its_place(bundle: BundleFolder) -> None:
+def test_an_invalid_salt_is_reported_with_its_location(bundle: BundleFolder) -> None:
     bundle.write(OWN, "salt\n")
     code, file, message = refusal(lambda: import_bundle(path=bundle.path, by=None))
     assert (code, file) == ("truth_bad_value", OWN)
@@ -170,7 +170,7 @@ def test_a_seed_is_warned_about_and_not_read_where_there_is_a_salt(bundle: Bundl
     bundle.sheet(phase="    split: {public: 0.5, seed: 7}\n")
     assert any("split.seed is ignored" in sentence for sentence in sentences(bundle))
     phase = Phase.objects.get()
-    make.submission(phase)  # from here on nothing that affects scores may change
+    make.submission(phase)  # after a submission, nothing that affects scores may change
     signature = phase.signature
     bundle.sheet(phase=SPLIT)
     assert not any("split.seed" in sentence for sentence in sentences(bundle))
@@ -184,7 +184,7 @@ def test_the_published_sha256_confirms_no_guess(bundle: BundleFolder, api: Api) 
     assert told["truth"]["sha256"] != guess.sha256
 
 
-def test_nobody_is_told_the_salt(
+def test_nobody_sees_the_salt(
     bundle: BundleFolder, make: Make, client: Client, api: Api, capsys: pytest.CaptureFixture[str]
 ) -> None:
     olga = make.user(is_staff=True, is_superuser=True)

@@ -72,7 +72,7 @@ BEFORE = [("challenges", "0013_truth_used"), ("submissions", "0009_rerun_leased"
 
 @pytest.fixture
 def back(make: Make) -> Iterator[Callable[[], Callable[[], None]]]:
-    """Return a function that migrates back to when a truth could be two versions, and returns one that migrates on."""
+    """Return a function that migrates to before a truth was unique, and returns one that migrates forward again."""
 
     def forward() -> None:
         newest = MigrationExecutor(connection).loader.graph.leaf_nodes()

@@ -228,7 +228,7 @@ def test_text_of_a_file_is_not_html(make: Make, phase: Phase, team: Team, client
     assert not page_of(client, rejected).inline
 
 
-def test_a_submission_that_does_not_count_says_so(make: Make, phase: Phase, team: Team, client: Client) -> None:
+def test_a_submission_that_does_not_count_is_reported(make: Make, phase: Phase, team: Team, client: Client) -> None:
     submission = make.submission(phase, team)
     quota.charge(submission, now=NOW)
     lifecycle.reject(running(submission), findings=DEFECTS)

@@ -73,7 +73,7 @@ def asked(make: Make, away: Exception) -> Iterator[Client]:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_says_so_and_when_to_come_again(path: str, asked: Client) -> None:
+def test_a_page_shows_the_error_and_when_to_try_again(path: str, asked: Client) -> None:
     page = asked.get(path)
     assert (page.status_code, page["Retry-After"]) == (503, "10")
     assert "maintenance" in Page(page).words
@@ -81,13 +81,13 @@ def test_a_page_says_so_and_when_to_come_again(path: str, asked: Client) -> None
 
 
 @pytest.mark.parametrize("path", API)
-def test_the_api_says_so_with_its_code(path: str, asked: Client) -> None:
+def test_the_api_returns_the_code(path: str, asked: Client) -> None:
     answer = asked.get(f"/api/v1/{path}")
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "maintenance", "10")
     assert answer["Content-Type"] == "application/problem+json"
 
 
-def test_a_session_that_cannot_be_kept_says_so(asked: Client) -> None:
+def test_a_session_that_cannot_be_saved_is_reported(asked: Client) -> None:
     assert asked.post("/accounts/logout").status_code == 503
 
 

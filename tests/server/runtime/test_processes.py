@@ -45,7 +45,7 @@ def died(process: ServiceProcess) -> str:
     return news
 
 
-def test_death_is_said_with_its_exit_code_and_where_to_look(processes: list[ServiceProcess], tmp_path: Path) -> None:
+def test_death_is_reported_with_exit_code_and_log(processes: list[ServiceProcess], tmp_path: Path) -> None:
     process = python(processes, tmp_path / "log", "raise SystemExit(3)")
     assert "exit 3" in (news := died(process))
     assert str(process.log) in news
@@ -96,7 +96,7 @@ def test_children_of_a_process_end_with_it(processes: list[ServiceProcess], tmp_
         assert time.monotonic() < until
 
 
-def test_socket_lies_in_its_folder_while_the_path_is_short(tmp_path: Path) -> None:
+def test_socket_is_in_its_folder_if_the_path_is_short(tmp_path: Path) -> None:
     assert broker.socket_folder(Path("/short")) == Path("/short")
 
 

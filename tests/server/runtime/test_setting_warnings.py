@@ -1,4 +1,4 @@
-"""Settings of a worker that may cause harm are reported at start, with what to set."""
+"""Settings of a worker that may cause harm are reported at start, with the values to set."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
-def test_every_setting_stands_in_the_example() -> None:
+def test_every_setting_is_in_the_example() -> None:
     source = "".join((ROOT / "server" / name).read_text() for name in ("settings.py", "limits.py"))
     read = set(re.findall(r"env\.\w+\(\s*\"(\w+)\"", source))
     shown = set(re.findall(r"^# (\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))

@@ -28,7 +28,7 @@ RUBBISH = [
     "$HOME",
     "://",
     "http://[::1",
-    "\u0663",  # a digit, in Arabic
+    "\u0663",  # an Arabic digit
     "\udce9",  # a byte that is not UTF-8
 ]
 # Values that are ordinary for this setting
@@ -138,7 +138,7 @@ def test_switches_are_read_in_any_case(word: str, meant: bool, tmp_path: Path) -
     "url", ["http://localhost:8000", "https://Podium.example.org", "http://[::1]:8000", "https://podium.example.org/"]
 )
 def test_the_host_of_the_site_is_always_allowed(url: str, tmp_path: Path) -> None:
-    """The supervisor uses it to ask whether the web process is ready."""
+    """The supervisor uses this host when it checks whether the web process is ready."""
     (said,) = read(tmp_path, [{"ALLOWED_HOSTS": "rubbish", "PODIUM_URL": url}])
     host, _ = split_domain_port(said["url"].partition("://")[2])
     assert validate_host(host, said["hosts"])

@@ -91,7 +91,7 @@ def test_shown_address_holds_no_password(url, shown) -> None:
 
 
 @pytest.mark.parametrize("url", ["unix://:hunter2@/nowhere/redis.sock", "redis://:hun/ter2@cache", "hunter2@cache"])
-def test_silent_broker_is_told_and_not_waited_for(url, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_broker_is_reported_without_waiting(url, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup_checks, "BROKER_SECONDS", 0.1)
     with pytest.raises(NotStarted, match="the broker does not respond") as refused:
         startup_checks.check_broker(url)
@@ -105,7 +105,7 @@ def test_broker_that_is_about_to_start_is_waited_for(monkeypatch: pytest.MonkeyP
     assert list(answers) == []
 
 
-def test_missing_database_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_database_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     class Missing:
         def ensure_connection(self) -> None:
             raise OperationalError('connection failed:\n  FATAL: database "podium" does not exist')
@@ -124,13 +124,13 @@ def test_missing_database_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     "command", [("token", "ada"), ("verify_audit",), ("sweep",), ("import_challenge", ".", "--organizer", "ada")]
 )
-def test_command_without_its_database_says_so_in_one_line(command, tmp_path: Path) -> None:
+def test_command_without_its_database_reports_it_in_one_line(command, tmp_path: Path) -> None:
     away = "postgres://podium:hunter2@127.0.0.1:1/podium"
     said = refused(*command, PODIUM_HOME=str(tmp_path), DATABASE_URL=away)
     assert said.startswith("DATABASE_URL=postgres://127.0.0.1:1/podium: the database cannot be used")
 
 
-def test_command_before_the_first_start_says_what_makes_the_tables(tmp_path: Path) -> None:
+def test_command_before_the_first_start_reports_how_to_create_the_tables(tmp_path: Path) -> None:
     assert "run `manage.py migrate`" in refused("token", "ada", PODIUM_HOME=str(tmp_path))
 
 

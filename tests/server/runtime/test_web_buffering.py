@@ -39,7 +39,7 @@ def test_a_body_that_comes_later_is_waited_for_without_a_thread(port: int, appli
         client.close()
 
 
-def test_a_large_body_is_asked_for_only_if_the_application_reads_it(port: int, application: Application) -> None:
+def test_a_large_body_is_requested_only_if_the_application_reads_it(port: int, application: Application) -> None:
     with connect(port) as client:
         client.sendall(request("/refuse", LARGE, "Expect: 100-continue"))
         assert answer(client) == (403, b"")
@@ -121,7 +121,7 @@ def test_space_is_given_back(monkeypatch: pytest.MonkeyPatch, own_folders: None)
     assert space.left == 2**17
 
 
-def test_who_is_too_slow_is_told_and_who_says_nothing_is_dropped(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_client_gets_an_error_and_a_silent_one_is_dropped(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buffering, "TIMEOUT_SECONDS", 0.2)
     with connect(port) as silent, connect(port) as client:
         client.sendall(request(length=1000) + b"x" * 10)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enable_socket
 
 CONNECTIONS, OF_ONE = 20, 12
 OTHER = "127.0.0.2"
-STEADY_PIECES = 80  # of 1000 bytes, 20 a second
+STEADY_PIECES = 80  # pieces of 1000 bytes, 20 per second
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_stalled_requests_of_two_addresses_keep_nobody_out(
 def test_bodies_of_many_addresses_that_stall_keep_nobody_out(
     port: int, open_many: Callable[..., list[socket.socket]], of_each
 ) -> None:
-    """None of them has a large share, and all have their requests under way."""
+    """None of them has a large share, and all are in the middle of a request."""
     for number in range(2 * CONNECTIONS // of_each):
         open_many(of_each, request(length=60_000), f"127.0.1.{number + 1}")
     assert [served(port, f"127.0.2.{number + 1}") for number in range(5)] == [200] * 5
@@ -113,7 +113,7 @@ def test_a_body_that_comes_steadily_is_not_closed_for_others(
     with connect(port, OTHER) as upload, ThreadPoolExecutor() as pool:
         upload.sendall(request(length=STEADY_PIECES * 1000))
         sent = pool.submit(send_steadily, upload)
-        time.sleep(2.5)  # until its pace is known
+        time.sleep(2.5)  # until its speed has been measured
         for number in range(2 * CONNECTIONS):
             open_many(1, request(length=60_000), f"127.0.1.{number + 1}")
         sent.result()
@@ -142,7 +142,7 @@ class TestBehindAProxy:
     def test_the_share_is_the_senders_and_never_the_proxys(
         self, port: int, open_many: Callable[..., list[socket.socket]]
     ) -> None:
-        """What the client itself wrote into the header is ignored."""
+        """Addresses that the client itself wrote into the header are ignored."""
         clients = open_many(OF_ONE, self.of("192.0.2.1", 5))
         with connect(port) as one_more, connect(port) as other:
             one_more.sendall(self.of("192.0.2.1", 5))
@@ -163,7 +163,7 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
-        """Addresses named after what they do; those that are `busy` or `steady` have their requests under way."""
+        """Create addresses named after their behaviour; `busy` and `steady` ones are in the middle of requests."""
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():
             for number in range(count):
@@ -172,7 +172,7 @@ class TestShares:
                 shares.update_pace(f"{address} {number}", address, is_steady=address.startswith("steady"))
         return shares
 
-    def test_the_oldest_of_whoever_holds_most_is_closed(self) -> None:
+    def test_the_oldest_connection_of_the_address_with_most_is_closed(self) -> None:
         shares = self.shares(few=3, many=10)
         assert shares.worst() == "many 0"
         shares.remove_waiting("many 0", "many")
@@ -181,15 +181,17 @@ class TestShares:
     @pytest.mark.parametrize(
         ("held", "worst"),
         [
-            ({"busy": 11, "early": 10}, "busy 0"),  # whoever holds most, though its requests are under way
-            ({"steady": 40, "busy": 9}, "busy 0"),  # whoever makes steady progress is not the first
-            ({"busy": 8, "steady": 9}, "steady 0"),  # but a few are spared before many
-            ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),  # newcomers stay where most are steady
-            ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),  # the oldest where all hold few
+            # The address with most connections, although it is in the middle of requests.
+            ({"busy": 11, "early": 10}, "busy 0"),
+            ({"steady": 40, "busy": 9}, "busy 0"),  # connections with steady progress are not closed first
+            # But addresses with few connections are preferred to those with many.
+            ({"busy": 8, "steady": 9}, "steady 0"),
+            ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),  # new connections stay open if most are steady
+            ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),  # the oldest connection if all addresses have few
             ({"busy": 1, "early": 1}, "busy 0"),
         ],
     )
-    def test_whoever_holds_most_gives_way(self, held, worst) -> None:
+    def test_the_connection_that_stores_most_is_closed(self, held, worst) -> None:
         assert self.shares(**held).worst() == worst
 
     def test_a_newcomer_never_gives_way_to_itself(self) -> None:
@@ -204,7 +206,7 @@ class TestShares:
         shares.add_waiting("idle", "busy", idle=True)
         assert (shares.worst(), shares.worst("idle")) == ("idle", "busy 0")
 
-    def test_who_slows_down_is_not_spared_any_more(self) -> None:
+    def test_a_client_that_slows_down_is_closed_first_again(self) -> None:
         shares = self.shares(steady=9, busy=9)
         assert shares.worst() == "busy 0"
         for number in range(9):
@@ -236,7 +238,7 @@ class TestDiskSpace:
         space.give_back(500, ("one",))
         assert (space.left, dict(space.held)) == (1000, {})
 
-    def test_the_one_that_takes_it_is_told_and_others_upload_on(
+    def test_the_one_that_uses_it_is_refused_and_others_continue_to_upload(
         self, port: int, open_many: Callable[..., list[socket.socket]], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(spools.DiskSpace, "take", limited(spools.DiskSpace.take))
@@ -268,7 +270,7 @@ class TestDiskSpace:
             time.sleep(1)
         assert (statuses[0], statuses[-1]) == (429, 200)
 
-    def test_it_is_short_only_for_who_holds_less_than_others(self) -> None:
+    def test_it_is_short_only_for_owners_that_use_less_than_others(self) -> None:
         room = spools.DiskSpace(1000)
         room.take(500, ("one",))
         for owner, is_short in (("one", False), ("two", True)):

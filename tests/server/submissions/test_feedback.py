@@ -1,4 +1,4 @@
-"""What a person may see of a scored submission: splits, digits and classes."""
+"""Which splits, digits and classes of a scored submission a person may see."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -58,7 +58,7 @@ def test_upload_becomes_a_queued_row_with_its_hash(entrant):
     assert (submission.file_name, submission.size_bytes, submission.note) == ("mine.csv", len(TEXT), "first")
 
 
-def test_stored_name_tells_nothing_of_the_given_one(entrant):
+def test_stored_name_reveals_nothing_about_the_given_one(entrant):
     submission = intake.submit(**entrant, file=upload(name="mine.csv"))
     folder, key = submission.file.name.split("/")
     assert folder == "submissions"
@@ -284,7 +284,7 @@ def test_full_disk_under_the_database_is_no_space(entrant, monkeypatch):
     [
         ("../../etc/passwd", "passwd"),
         ("a\u202egpj.csv", "agpj.csv"),  # right-to-left override
-        ("a\ufe0f\u3164\U0001d159.csv", "a.csv"),  # a variation selector, a filler, a note without a head
+        ("a\ufe0f\u3164\U0001d159.csv", "a.csv"),  # a variation selector, a filler, and a musical note without a head
         ("tab\there\x00.csv", "tabhere.csv"),
         ("", "unnamed"),
         ("x" * 300 + ".csv", "x" * 251 + ".csv"),

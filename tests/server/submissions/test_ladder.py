@@ -106,7 +106,7 @@ def test_when_the_phase_is_over_everybody_sees_every_score(send: Send, viewer: U
     assert shown(send(FIRST), viewer, LATER) == 0.5
 
 
-def test_until_it_is_compared_a_score_stands_nowhere(
+def test_a_score_is_not_shown_until_it_is_compared(
     phase: Phase, team: Team, viewer: User, send: Send, replicated: Callable[..., Submission], api: Api, client: Client
 ) -> None:
     send(FIRST)
@@ -131,13 +131,13 @@ def test_what_is_not_shown_is_on_no_page_no_board_and_in_no_file(
     client.force_login(viewer)
     slug, of_phase = phase.challenge.slug, f"challenges/{phase.challenge.slug}/phases/{phase.slug}"
     pages = ("", "submissions", "leaderboard", "leaderboard.csv")
-    told = [client.get(f"/challenges/{slug}/{name}").content for name in pages]
-    told += [client.get(f"/submissions/{unclear.pk}/{part}").content for part in ("", "panel")]
+    shown = [client.get(f"/challenges/{slug}/{name}").content for name in pages]
+    shown += [client.get(f"/submissions/{unclear.pk}/{part}").content for part in ("", "panel")]
     asked = ("leaderboard", "leaderboard?format=csv", "submissions")
-    told += [api.get(f"{of_phase}/{name}", user=viewer).content for name in asked]
-    told += [api.get(f"submissions/{unclear.pk}{part}", user=viewer).content for part in ("", "/report")]
-    assert not [text for text in told if b"0.62" in text or b"0.621" in text]
-    assert len([text for text in told if b"0.6" in text]) == len(told)
+    shown += [api.get(f"{of_phase}/{name}", user=viewer).content for name in asked]
+    shown += [api.get(f"submissions/{unclear.pk}{part}", user=viewer).content for part in ("", "/report")]
+    assert not [text for text in shown if b"0.62" in text or b"0.621" in text]
+    assert len([text for text in shown if b"0.6" in text]) == len(shown)
     assert "your team's best is shown instead" in Page(client.get(f"/submissions/{unclear.pk}/")).words
     assert api.get(f"submissions/{unclear.pk}", user=viewer).json()["scores_of"] == str(best.pk)
 
@@ -158,7 +158,7 @@ def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(
 def test_the_margin_is_a_parameter_of_the_phase(
     margin: float, is_shown: bool, send: Send, phase: Phase, viewer: User
 ) -> None:
-    """It is better by 0.025, and the standard error of the differences is about 0.018: between one and two."""
+    """The score is better by 0.025. That is between one and two standard errors of the difference, about 0.018."""
     phase.ladder_standard_errors = margin
     send([0.5, 0.5, 0.5])
     assert (shown(send([0.505, 0.53, 0.54]), viewer) == pytest.approx(0.525)) == is_shown
@@ -196,7 +196,7 @@ def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase:
 IMAGES, PROBES = 400, 200  # public images, and as many private ones, each with a label 0 or 1
 
 
-class Told:
+class ShownScores:
     """The public scores that a team sees of its files, exact or through the ladder."""
 
     def __init__(self, rng: np.random.Generator, *, by_ladder: bool) -> None:
@@ -217,21 +217,21 @@ class Told:
         return float(right[:IMAGES].mean() - right[IMAGES:].mean())
 
 
-def climbing(rng: np.random.Generator, told: Told) -> Any:
+def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
     """Change a few answers, and keep them if the score rises."""
     best = rng.integers(0, 2, 2 * IMAGES)
-    score = told.of(best)
+    score = shown.of(best)
     for _ in range(PROBES):
         answers = np.where(rng.random(2 * IMAGES) < 0.02, 1 - best, best)
-        if (new := told.of(answers)) > score:
+        if (new := shown.of(answers)) > score:
             best, score = answers, new
     return best
 
 
-def boosting(rng: np.random.Generator, told: Told) -> Any:
+def boosting(rng: np.random.Generator, shown: ShownScores) -> Any:
     """Let the guesses vote whose scores are better than chance."""
     guesses = rng.integers(0, 2, (PROBES, 2 * IMAGES))
-    return guesses[[told.of(guess) > 0.5 for guess in guesses]].mean(axis=0).round()
+    return guesses[[shown.of(guess) > 0.5 for guess in guesses]].mean(axis=0).round()
 
 
 @pytest.mark.parametrize(("attack", "left"), [(climbing, 0.8), (boosting, 0.3)])
@@ -239,7 +239,7 @@ def test_probing_gains_less_through_the_ladder(attack: Any, left: float) -> None
     gains = {}
     for by_ladder in (False, True):
         rngs = [np.random.default_rng(seed) for seed in range(8)]
-        tellers = [Told(rng, by_ladder=by_ladder) for rng in rngs]
-        gains[by_ladder] = np.mean([told.luck(attack(rng, told)) for rng, told in zip(rngs, tellers, strict=True)])
+        all_shown = [ShownScores(rng, by_ladder=by_ladder) for rng in rngs]
+        gains[by_ladder] = np.mean([shown.luck(attack(rng, shown)) for rng, shown in zip(rngs, all_shown, strict=True)])
     assert gains[False] > 0.1
     assert gains[True] < left * gains[False]

@@ -1,16 +1,16 @@
 """How much trial and error gains through the Ladder: seeded climbs on 2,000 binary labels with 500 probes.
 
-A climb flips some answers, keeps them where a better score is shown and takes them back where it is not. With memory it
-tries no label twice. The gain is what the accuracy on the probed labels rises by; on other labels it does not rise.
-Measured with 8 seeds and 1,000 replicates, best of 17 fixed sizes of a step from 1 to 40:
+A climb flips some answers. It keeps them if a better score is shown, and undoes them otherwise. With memory it tries no
+label twice. The gain is the rise of the accuracy on the probed labels; on other labels the accuracy does not rise.
+Measured with 8 seeds and 1,000 replicates; the best of 17 fixed step sizes from 1 to 40:
 
                           exact        1 standard error   2 standard errors
     single flips          0.109        0.055              0
     best plain climb      0.146 (7)    0.116 (7)          0.040 (8)
     best with memory      0.195 (5)    0.140 (7)          0.046 (8)
 
-With steps of random size, as of a file in which each answer flips by chance: exact 0.142, one standard error 0.100
-(0.123 with memory), two 0.040 (0.043).
+With steps of random size, where each answer flips with some probability: exact 0.142, one standard error 0.100 (0.123
+with memory), two standard errors 0.040 (0.043).
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -
 
 
 def is_shown(change: NDArray[np.int_], weights: NDArray[np.float64], standard_errors: float | None) -> bool:
-    """Tell whether a better score is shown. Only flipped answers contribute to differences of replicates."""
+    """Return whether a better score is shown. Only flipped answers contribute to differences of replicates."""
     better = change.sum() / LABELS
     if better <= 0 or standard_errors is None:
         return bool(better > 0)
@@ -69,12 +69,12 @@ def best_gain(standard_errors: float, *, memory: bool, steps: Sequence[int] = ST
     return max(mean_gain(step, standard_errors, memory=memory) for step in steps)
 
 
-def test_at_one_standard_error_half_of_all_single_right_flips_come_through() -> None:
+def test_at_one_standard_error_half_of_all_correct_single_flips_are_shown() -> None:
     assert mean_gain(1, 1) == pytest.approx(mean_gain(1, None) / 2, rel=0.2)
     assert mean_gain(1, 1) > 0.04
 
 
-def test_at_two_standard_errors_no_single_flip_comes_through() -> None:
+def test_at_two_standard_errors_no_single_flip_is_shown() -> None:
     assert mean_gain(1, 2) == 0.0
 
 
@@ -87,5 +87,5 @@ def test_at_two_standard_errors_a_climb_gains_less_than_half_of_what_it_gains_at
 
 
 def test_the_quota_stays_the_real_limit() -> None:
-    """Even then a climb that changes many answers at once gains something."""
+    """Even with the ladder, a climb that changes many answers at once gains something."""
     assert mean_gain(8, 2) > 0.02

@@ -1,4 +1,4 @@
-"""Claim, prolong, record, reject, fail, release, cancel: each works once, and never after the lease is lost."""
+"""Claiming, recording, rejecting, failing, releasing and cancelling work once, and never after the lease is lost."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -46,7 +46,7 @@ def running(queued: Submission) -> Submission:
 
 @pytest.fixture
 def stale(running: Submission) -> Submission:
-    """Return the submission as held by a worker whose lease another worker has now."""
+    """Return the submission as a worker has it that lost its lease to another worker."""
     Submission.objects.filter(pk=running.pk).update(lease_token=uuid4())
     return running
 
@@ -93,7 +93,7 @@ def test_claim_of_a_finished_submission_is_none(running: Submission, end: Callab
     assert leases.claim(Submission, running.pk) is None
 
 
-def test_beat_prolongs_the_lease_and_tells_the_stage(running: Submission) -> None:
+def test_beat_prolongs_the_lease_and_reports_the_stage(running: Submission) -> None:
     Submission.objects.filter(pk=running.pk).update(lease_until=running.started_at)
     assert lifecycle.report_progress(running, stage="matching", progress=0.25)
     row = now_of(running)

@@ -62,7 +62,7 @@ def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -
 
 
 @pytest.mark.parametrize("is_over", [False, True])
-def test_no_participant_is_told_exact_ends(
+def test_no_participant_sees_exact_ends(
     is_over: bool, entries: list[Submission], team: Team, client: Client, api: Api
 ) -> None:
     if is_over:
@@ -74,7 +74,7 @@ def test_no_participant_is_told_exact_ends(
     assert {"leaderboard", "leaderboard.csv", "report.json", "report", "submissions", str(entries[0].pk)} <= shown
 
 
-def test_no_viewer_is_told_exact_ends(entries: list[Submission], client: Client, api: Api) -> None:
+def test_no_viewer_sees_exact_ends(entries: list[Submission], client: Client, api: Api) -> None:
     for address in ("/challenges/c/", "/challenges/c/leaderboard", "/challenges/c/leaderboard.csv"):
         content = client.get(address).content
         assert not EXACT.search(content), address
@@ -83,7 +83,7 @@ def test_no_viewer_is_told_exact_ends(entries: list[Submission], client: Client,
     assert answer["results"][0]["interval"] == [0.412, 0.588]
 
 
-def test_organizers_are_told_exact_ends(entries: list[Submission], make: Make, client: Client, api: Api) -> None:
+def test_organizers_see_exact_ends(entries: list[Submission], make: Make, client: Client, api: Api) -> None:
     organizer = make.user()
     entries[0].phase.challenge.organizers.add(organizer)
     client.force_login(organizer)
@@ -125,7 +125,7 @@ def test_a_shown_score_lies_in_its_shown_interval(make: Make, scored: Scored) ->
 def test_the_verdict_of_a_comparison_follows_what_is_shown(
     phase: Phase, team: Team, replicated: Callable[..., Submission], client: Client
 ) -> None:
-    """The exact interval of the difference begins at 0.0001, the shown one at 0."""
+    """The exact interval of the difference begins at 0.0001, and the shown one at 0."""
     b = replicated(phase, [0.5001, 0.7] * 100, team=team)
     a = replicated(phase, [0.5, 0.5] * 100, team=team)
     client.force_login(team.memberships.get().user)

@@ -20,7 +20,7 @@ def aside(path: Path) -> Path:
 
 
 def days_later(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
-    """Let so many days pass for the quarantine."""
+    """Make the quarantine believe that this many days have passed."""
     monkeypatch.setattr(quarantine, "today", lambda: (datetime.now(UTC) + timedelta(days=days)).date())
 
 
@@ -31,7 +31,7 @@ def test_old_upload_without_a_row_is_moved_and_kept(upload: Storing) -> None:
 
 
 @pytest.mark.parametrize(("hours", "moved"), [(0.9, 0), (1.1, 1)])
-def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(
+def test_age_of_a_file_is_by_the_file_systems_clock_and_not_the_databases(
     upload: Storing, monkeypatch: pytest.MonkeyPatch, hours: float, moved: int
 ) -> None:
     upload(hours=hours)
@@ -39,9 +39,7 @@ def test_age_of_a_file_is_told_by_its_own_clock_not_the_databases(
     assert sweep().quarantined == moved
 
 
-def test_upload_that_vanishes_meanwhile_is_left_to_whoever_removed_it(
-    upload: Storing, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_upload_that_disappears_meanwhile_is_ignored(upload: Storing, monkeypatch: pytest.MonkeyPatch) -> None:
     path = upload()
     known = quarantine.StoredFolder.known
 
@@ -88,8 +86,8 @@ def test_draws_go_with_their_truth(truths: Path, make: Make, known: bool, hours:
     assert (sweep().quarantined, draws.exists()) == (moved, not moved)
 
 
-def test_older_rows_beside_newer_files_lose_nothing(truths: Path, make: Make) -> None:
-    """After a restored backup the sweeper runs before anyone notices; then the newer rows come back."""
+def test_older_rows_next_to_newer_files_lose_nothing(truths: Path, make: Make) -> None:
+    """After a backup is restored, the sweeper runs before anybody notices. Then the newer rows are restored as well."""
     phase = make.phase()
     newer = [make.submission(phase) for _ in range(5)]
     paths = [aged(Path(one.file.path), hours=25) for one in newer]
@@ -217,7 +215,7 @@ def test_file_of_a_row_is_never_deleted_from_quarantine(
     path = upload()
     sweep()
     make.submission(make.phase(), file=f"submissions/{path.name}")
-    path.write_bytes(b"another of the same name")  # so that it cannot be restored
+    path.write_bytes(b"another of the same name")  # another file with the same name, so that it cannot be restored
     days_later(monkeypatch, 100)
     sweep()
     assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"another of the same name")

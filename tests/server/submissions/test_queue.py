@@ -1,4 +1,4 @@
-"""A message is a task name and an id, and the broker may be down."""
+"""A message consists of a task name and an id, and sending it never fails, even if the broker is down."""
 
 from uuid import UUID
 

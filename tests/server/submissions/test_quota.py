@@ -1,4 +1,4 @@
-"""Quota is counted from the ledger: what is left, until when, and why not."""
+"""Quota from the ledger: how much is left, when it is renewed, and why a team may not submit."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -46,7 +46,7 @@ def state(phase: Phase, team: Team, now: datetime = NOON) -> quota.Quota:
         ("", 0, 2, 3, 5),
         ("+", 1, 1, 2, 4),
         ("++", 2, 0, 1, 3),
-        ("+-", 0, 2, 2, 5),  # given back, but the attempt stays counted
+        ("+-", 0, 2, 2, 5),  # given back, but the attempt still counts
         ("+-+-+-", 0, 2, 0, 5),
         ("+-++", 2, 0, 0, 3),
         ("+--", 0, 2, 2, 5),  # given back once only

@@ -62,7 +62,7 @@ def test_quota_that_was_given_back_stays_so_and_what_was_charged_too(failed: Cal
     assert (balance(ours), balance(theirs)) == (0, 1)
 
 
-def test_only_what_is_asked_for_is_requeued(make: Make, failed: Callable[..., Submission]) -> None:
+def test_only_what_is_requested_is_requeued(make: Make, failed: Callable[..., Submission]) -> None:
     phase = make.phase()
     one, other, late = failed(phase=phase), failed(Failure.UNUSABLE_TRUTH), failed(Failure.OUT_OF_TIME)
     call_command("requeue", phase=str(phase))
@@ -158,14 +158,14 @@ def bare(make: Make, scored: Scored) -> Submission:
     return submission
 
 
-def test_interval_that_was_given_up_is_asked_for_again(bare: Submission) -> None:
+def test_interval_that_was_given_up_is_requested_again(bare: Submission) -> None:
     call_command("requeue", intervals=True, all=True)
     waiting = Rerun.objects.queued().get()
     assert (waiting.submission, waiting.attempts, waiting.submission.stage) == (bare, 0, "bootstrapping")
     assert leases.claim(Rerun, waiting.pk) is not None
 
 
-def test_interval_that_is_there_or_to_come_is_not(bare: Submission, capsys: pytest.CaptureFixture[str]) -> None:
+def test_existing_or_pending_interval_is_not_requested(bare: Submission, capsys: pytest.CaptureFixture[str]) -> None:
     evaluation = bare.evaluations.get()
     Replicates.objects.create(evaluation=evaluation, split="public", seed=0, count=0, values=b"")
     call_command("requeue", intervals=True, all=True)

@@ -1,4 +1,4 @@
-"""What a person may read of a report: whose, on which split, with how many digits."""
+"""Which reports a person may read, on which splits and with how many digits."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

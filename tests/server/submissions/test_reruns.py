@@ -103,7 +103,7 @@ def test_nothing_is_explained_against_a_truth_that_no_board_shows(claimed: Rerun
     assert not Rerun.objects.exists()
 
 
-def test_a_track_without_explanations_is_not_asked_for_one(claimed: Rerun) -> None:
+def test_no_explanation_is_requested_of_a_track_without_explanations(claimed: Rerun) -> None:
     Phase.objects.update(track="objectnet")
     record(claimed)
     assert not Rerun.objects.exists()
@@ -124,7 +124,7 @@ class TestExplanation:
     def record(self, rerun, **changes):
         return reruns.record_explanation(rerun, report=report(**changes), contents={"public": b"1", "all": b"2"})
 
-    def test_it_is_kept_beside_its_evaluation_and_done(self, explaining) -> None:
+    def test_it_is_kept_next_to_its_evaluation_and_done(self, explaining) -> None:
         assert self.record(explaining)
         kept = {one.split: bytes(one.content) for one in Evaluation.objects.get().explanations.all()}
         assert (kept, Rerun.objects.exists()) == ({"public": b"1", "all": b"2"}, False)
@@ -190,7 +190,7 @@ def test_release_does_not_count_the_attempt(claimed: Rerun) -> None:
     assert waiting.attempts == 0
 
 
-def test_fault_of_ours_is_tried_again_then_given_up_with_an_alarm_and_the_score_stays(
+def test_fault_of_the_platform_is_retried_then_given_up_with_an_alarm_and_the_score_stays(
     waiting: Rerun, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(settings.EVALUATION_ATTEMPTS):
@@ -202,7 +202,7 @@ def test_fault_of_ours_is_tried_again_then_given_up_with_an_alarm_and_the_score_
     assert [line.levelname for line in caplog.records if "alarm" in line.message] == ["ERROR"]
 
 
-def test_what_was_given_up_can_be_asked_for_again(claimed: Rerun, scored: Submission) -> None:
+def test_reruns_that_were_given_up_can_be_requested_again(claimed: Rerun, scored: Submission) -> None:
     reruns.fail(claimed, sentence="broken", final=True)
     reruns.request([scored], truth=claimed.truth)
     assert Rerun.objects.queued().get().attempts == 0
@@ -228,12 +228,12 @@ def test_worker_that_always_dies_of_it_is_spared_after_three_times(claimed: Reru
     assert (Rerun.objects.get().failure, stage(claimed)) == ("its worker stopped 3 times", "")
 
 
-def test_lost_message_is_sent_again_once(waiting: Rerun, inline_queue: InlineQueue) -> None:
+def test_lost_message_is_resent_once(waiting: Rerun, inline_queue: InlineQueue) -> None:
     Rerun.objects.update(enqueued_at=LONG_AGO)
     assert (sweep().resent, sweep().resent, inline_queue.sent_later) == (1, 0, [waiting.pk])
 
 
-def test_message_that_waits_is_not_sent_again(waiting: Rerun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_message_is_not_resent(waiting: Rerun, monkeypatch: pytest.MonkeyPatch) -> None:
     Rerun.objects.update(enqueued_at=LONG_AGO)
     monkeypatch.setattr(queue, "waiting", lambda kind: {Submission: 0, Rerun: 1}[kind])
     assert sweep().resent == 0

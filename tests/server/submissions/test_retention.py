@@ -117,7 +117,7 @@ def test_share_is_each_teams_own(
     assert submit(entrant, b"b" * 10)
 
 
-def test_full_share_is_said_before_a_body_is_read(
+def test_full_share_is_reported_before_a_body_is_read(
     make: Make, entrant: dict[str, Any], settings: Settings, api: Api
 ) -> None:
     settings.TEAM_STORAGE_BYTES = 10

@@ -72,14 +72,14 @@ def test_third_file_of_a_team_waits_though_workers_are_free(
     assert [one is not None for one in claimed] == [True, True, False]
 
 
-def test_place_that_is_left_is_taken(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
+def test_free_slot_is_taken(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
     queued(make.team(phase.challenge), 3)
     first, _ = scheduling.claim_next(Submission, large=True), scheduling.claim_next(Submission, large=True)
     lifecycle.reject(first, findings={})
     assert scheduling.claim_next(Submission, large=True) is not None
 
 
-def test_claim_itself_knows_the_limit(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
+def test_claim_checks_the_limit_itself(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
     claimed = [leases.claim(Submission, one.pk) for one in queued(make.team(phase.challenge), 3)]
     assert [one is not None for one in claimed] == [True, True, False]
     assert Submission.objects.queued().get().attempts == 0
@@ -168,7 +168,7 @@ def test_large_rerun_waits_while_its_team_is_scored(
     assert scheduling.claim_next(Rerun, large=True) == later
 
 
-def test_large_reruns_leave_a_place_for_the_teams_next_file(
+def test_large_reruns_leave_room_for_the_teams_next_file(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]], waiting: Callable[..., Rerun]
 ) -> None:
     team = make.team(phase.challenge)
@@ -246,7 +246,7 @@ def test_team_with_many_reruns_does_not_delay_another_teams_one(
     assert rerun_in_turn(6) == ["many", "one", "late", "many", "late", "many"]
 
 
-def test_small_rerun_goes_before_large_ones_that_were_asked_for_first(
+def test_small_rerun_goes_before_large_ones_that_were_requested_first(
     make: Make, phase: Phase, waiting: Callable[..., Rerun]
 ) -> None:
     for name in ("large", "small"):
@@ -255,7 +255,7 @@ def test_small_rerun_goes_before_large_ones_that_were_asked_for_first(
 
 
 @pytest.mark.parametrize(("messages", "sent"), [(0, 1), (1, 0), (None, 0)])
-def test_whoever_leaves_a_place_wakes_another_where_no_message_is_left(
+def test_a_worker_that_finishes_wakes_another_if_no_message_is_left(
     make: Make,
     phase: Phase,
     queued: Callable[..., list[Submission]],

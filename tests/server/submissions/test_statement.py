@@ -33,7 +33,7 @@ def three_files(make: Make, phase: Phase, team: Team, member: User, inline_queue
             lifecycle.reject(claimed, findings={"errors": [], "total": 1})
 
 
-def test_it_tells_every_line_the_newest_first(member: User, api: Api) -> None:
+def test_it_lists_every_line_the_newest_first(member: User, api: Api) -> None:
     lines = api.get(STATEMENT, user=member).json()["results"]
     assert [(line["file_name"], line["amount"], line["reason"]) for line in lines] == [
         ("rejected.csv", -1, "rejected"),

@@ -119,19 +119,19 @@ def test_late_result_of_a_swept_worker_is_refused(leased: Callable[..., Submissi
     assert not lifecycle.reject(submission, findings={})
 
 
-def test_queued_too_long_is_sent_again(make: Make, broker: InlineQueue) -> None:
+def test_queued_too_long_is_resent(make: Make, broker: InlineQueue) -> None:
     submission = make.submission(make.phase(), enqueued_at=LONG_AGO)
     assert sweep().resent == 1
     assert broker.sent == [submission.pk]
 
 
-def test_sent_again_is_not_sent_again_at_once(make: Make) -> None:
+def test_resent_message_is_not_resent_at_once(make: Make) -> None:
     make.submission(make.phase(), enqueued_at=LONG_AGO)
     sweep()
     assert sweep().resent == 0
 
 
-def test_queued_just_now_is_not_sent_again(make: Make) -> None:
+def test_queued_just_now_is_not_resent(make: Make) -> None:
     make.submission(make.phase())
     assert sweep().resent == 0
 
@@ -146,7 +146,7 @@ def test_queued_just_now_is_not_sent_again(make: Make) -> None:
         (None, 0),  # the broker is down: send later
     ],
 )
-def test_as_many_are_sent_again_as_messages_are_missing(
+def test_as_many_are_resent_as_messages_are_missing(
     make: Make, monkeypatch: pytest.MonkeyPatch, waiting, resent
 ) -> None:
     phase = make.phase()
@@ -195,7 +195,7 @@ def test_folder_of_an_interrupted_import_is_removed_when_nothing_in_it_is_fresh(
     assert sweep().removed == removed
 
 
-def test_files_are_left_for_another_time_when_told(db: None, own_folders: None, settings: Settings) -> None:
+def test_files_are_skipped_on_request(db: None, own_folders: None, settings: Settings) -> None:
     part = settings.FILE_UPLOAD_TEMP_DIR / "abc.upload.csv"
     part.write_bytes(b"half")
     aged(part)

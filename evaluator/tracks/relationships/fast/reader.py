@@ -22,8 +22,8 @@ from evaluator.kernels.text.lookup import TextIndex
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
-BYTES_PER_PAIR = 24  # of the shortest one: "0 a 0 0 0 0 b 0 0 0 0 c " or "a,b,c,d,0,0,0,0,0,0,0,0,0\n"
-BYTES_PER_LINE = 3  # of the shortest one: "a,\n"
+BYTES_PER_PAIR = 24  # The shortest pairs: "0 a 0 0 0 0 b 0 0 0 0 c " and "a,b,c,d,0,0,0,0,0,0,0,0,0\n"
+BYTES_PER_LINE = 3  # The shortest line is "a,\n".
 
 
 def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
@@ -46,7 +46,7 @@ def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 class RelationshipReader:
-    """One thread's reader, with the state of its kernels."""
+    """The reader of one thread, with the state of its kernels."""
 
     def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float) -> None:
         self.truth = truth
@@ -106,7 +106,7 @@ class RelationshipReader:
             self.state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int) -> None:
-        """Make room for so many more entries; capacity at least doubles, so that copying costs little."""
+        """Make room for this many more entries. The capacity at least doubles, so that copying is rare."""
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):
             more = max(needed, 2 * len(state.confidences)) - self.entries

@@ -134,7 +134,7 @@ class RelationshipBuckets:
 
 
 def images_of_hits(by_image: EntryBuckets) -> list[NDArray[np.int64]]:
-    """Return for each limit of recall the image of every hit that is among so many most confident entries of its image.
+    """Return for each limit of recall the image of every hit among that many most confident entries of its image.
 
     Of entries with equal confidence, false positives are counted first.
     """

@@ -121,9 +121,9 @@ def refuse_ignored(
 ) -> None:
     """Refuse options that would have no effect."""
     if discard and (truth is not None or reveal or without_unscorable):
-        raise CommandError("--discard takes no other option: it discards the rescoring that was begun.")
+        raise CommandError("--discard cannot be combined with other options: it discards the open rescoring.")
     if preview and without_unscorable:
-        raise CommandError("--preview changes nothing, so it takes no --without-unscorable.")
+        raise CommandError("--preview changes nothing, so it cannot be combined with --without-unscorable.")
 
 
 def described(truth: Truth) -> str:

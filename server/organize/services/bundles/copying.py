@@ -89,7 +89,7 @@ def _is_too_large(source: Path, target: Path, unreadable: list[OSError]) -> bool
 def _size(name: str, folder: int) -> int:
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except OSError:  # reported when it is copied
+    except OSError:  # the error is reported when the file is copied
         return 0
     return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
@@ -110,7 +110,7 @@ def _is_allowed(name: str, folder: int, inside: Path, mistakes: Mistakes) -> boo
 def _kind(name: str, folder: int) -> int:
     try:
         return stat.S_IFMT(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-    except OSError:  # reported when it is opened
+    except OSError:  # the error is reported when the file is opened
         return UNKNOWN
 
 

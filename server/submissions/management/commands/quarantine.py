@@ -20,9 +20,9 @@ class Command(AuditedCommand):
 
     def handle(self, *, names: list[str], restore: bool, **options: Any) -> None:
         if (names or options["all"]) and not restore:
-            raise CommandError("Names and --all are for --restore. Without them everything in quarantine is listed.")
+            raise CommandError("Names and --all need --restore. Without --restore, everything in quarantine is listed.")
         if names and options["all"]:
-            raise CommandError("Name the files to restore, or use --all, not both.")
+            raise CommandError("Either name the files to restore or use --all.")
         found = {one.title: one for one in quarantine.quarantined()}
         if restore:
             self.restore([*found] if options["all"] else names, found)

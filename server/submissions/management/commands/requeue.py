@@ -42,7 +42,7 @@ class Command(AuditedCommand):
         self.stdout.write(f"{len(found) - len(refused)} of {len(found)} queued again")
         if refused and options["ids"]:
             raise CommandError("\n".join(refused))
-        for line in refused:  # those that were not named are only mentioned
+        for line in refused:  # submissions that were not given by id are only reported
             self.stderr.write(line)
 
 

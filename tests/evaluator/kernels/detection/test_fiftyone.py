@@ -1,4 +1,4 @@
-"""FiftyOne's matching: the kernels take the boxes that the reference implementation takes."""
+"""Matching by FiftyOne's rules: the kernels take the same boxes as the reference implementation."""
 
 import numpy as np
 import pytest
