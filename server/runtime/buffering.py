@@ -159,7 +159,7 @@ class BufferingWorker(ThreadWorker):
     def answer(self, connection: Connection, request: Any) -> NextStep:
         inbox, expects_continue = connection.inbox, request._expected_100_continue
         request._expected_100_continue = (
-            False  # otherwise gunicorn would send it before the application has read the head
+            False  # otherwise gunicorn would respond before the application has read the head
         )
         is_pending = bool(inbox.request_bytes) and not inbox.is_actionable
         try:

@@ -121,7 +121,7 @@ class TestWitness:
             packed.write(log_before.read_text())
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert "4 of them also in the log files" in out.getvalue()
+        assert "4 of them are also in the log files" in out.getvalue()
 
     @pytest.mark.parametrize(
         ("name", "content"),
@@ -187,7 +187,7 @@ class TestWitness:
         log_before.rename(tmp_path / "logs" / "web.log")
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert "4 of them also in the log files" in out.getvalue()
+        assert "4 of them are also in the log files" in out.getvalue()
 
     def test_receives_only_committed_entries(self, log: list[Entry], caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.INFO, "server.audit"):
