@@ -85,7 +85,8 @@ class Draws:
             if weights.max(initial=0) <= MAX_WEIGHT:
                 return weights.astype(np.uint8)
 
-    def _seeds(self, number: int) -> "np.random.SeedSequence":  # in quotes: numpy loads this module when it is named
+    # In quotes, because numpy would import the module of this class.
+    def _seeds(self, number: int) -> "np.random.SeedSequence":
         if self.salt:
             return np.random.SeedSequence(replicate_entropy(self.salt, self.split, self.seed, number))
         return np.random.SeedSequence(int(self.truth, 16), spawn_key=(self.seed, self.split, number))

@@ -89,7 +89,8 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
     """Return the lengths of runs, given the numbers that encode them."""
     sums = np.cumsum(differences, axis=0)
-    base = sums[starts] - differences[starts] * [0, 1]  # the differences of runs outside begin with the second pair
+    # The first run outside is stored as it is, so the sums of these runs begin with the second pair.
+    base = sums[starts] - differences[starts] * [0, 1]
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]
     sums[(starts + pairs - 1)[counts % 2 == 1], 1] = 0

@@ -80,7 +80,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def set_password(self, user: User, password: str) -> None:
         with transaction.atomic():
             user.set_password(password)
-            user.save(update_fields=["password"])  # nothing else, because staff may change the account meanwhile
+            user.save(update_fields=["password"])  # no other fields, because staff may change the account meanwhile
             record_password(user=user, by=user)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:

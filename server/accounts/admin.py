@@ -58,7 +58,7 @@ class PersonForm(UsernameForm, UserChangeForm):
 
 
 class NewPasswordForm(AdminPasswordChangeForm):
-    """Writes the password only."""
+    """A form that changes only the password."""
 
     def save(self, commit: bool = True) -> User:
         user: User = super().save(commit=False)

@@ -1,4 +1,7 @@
-"""Saves when a token was last used. No request waits for that, so reading does not depend on SQLite's only writer."""
+"""Saves the time when a token was last used.
+
+No request waits for this, because SQLite has only one writer at a time.
+"""
 
 import logging
 from collections.abc import Iterator
@@ -16,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def note_use(token: ApiToken, *, now: datetime) -> None:
-    """Save the time, at most once in `PRECISION`. While the database is busy, this is left to the next request."""
+    """Save the time, at most once in `PRECISION`. If the database is busy, a later request saves it."""
     if token.last_used_at is not None and now - token.last_used_at < PRECISION:
         return
     stale = Q(last_used_at=None) | Q(last_used_at__lte=now - PRECISION)
@@ -29,7 +32,7 @@ def note_use(token: ApiToken, *, now: datetime) -> None:
 
 @contextmanager
 def without_waiting() -> Iterator[None]:
-    """Let writes fail at once if SQLite's only writer is somebody else. Other databases lock single rows."""
+    """In this block, writes to SQLite fail at once if another process is writing. Other databases lock single rows."""
     if connection.vendor != "sqlite":
         yield
         return

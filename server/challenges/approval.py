@@ -96,7 +96,7 @@ def decline(*, request: JoinRequest, by: User | None) -> None:
 def decide_each(
     decision: Decide, requests: Iterable[JoinRequest], *, by: User | None
 ) -> Iterator[tuple[JoinRequest, Refused | None]]:
-    """Approve or decline each request by itself, and yield it with the refusal, or None if it was decided."""
+    """Approve or decline each request separately. Yield each with the refusal, or None if it was decided."""
     for request in requests:
         try:
             decision(request=request, by=by)

@@ -19,7 +19,7 @@ INTEGER_RANGES = {
     "finals": (1, 100),
     "feedback_decimals": (1, 10),
 }
-# In standard errors. A smaller margin hides nothing: it shows every improvement, like exact feedback.
+# In standard errors. With a smaller margin every improvement would be shown, as with exact feedback.
 LADDER_MARGINS = (0.01, LADDER_MAX)
 
 DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])")

@@ -99,8 +99,8 @@ def _public_order(candidate: Candidate) -> tuple[bool, float, datetime, UUID]:
 def in_tie_groups(entries: Sequence[Entry], are_tied: Callable[[Entry, Entry], bool | None]) -> list[bool | None]:
     """Return for each entry whether it belongs to the tie group of the entry before it.
 
-    A group ends at the first entry that differs from the first entry of the group, which `are_tied` tells. So any entry
-    of a group is tied with its first one. Where `are_tied` does not know (None), the group ends as well.
+    A group ends before the first entry that is not tied with the first entry of the group, by `are_tied`. So every
+    entry of a group is tied with its first one. If `are_tied` returns None (unknown), the group ends as well.
 
     >>> in_tie_groups([0.9, 0.8, 0.7, 0.6], lambda first, other: first - other < 0.15)
     [False, True, False, True]

@@ -29,7 +29,7 @@ def with_ties(board: Board, start: int, stop: int) -> list[BoardRow]:
     start = max(start, 0)
     first = start - start % PAGE_ROWS
     teams = (index for index in range(max(stop - 1, 0), len(board.rows)) if not board.rows[index].baseline)
-    last = next(teams, stop)  # the team that decides whether baselines before it are joined
+    last = next(teams, stop)  # the next team: the baselines before it are joined if it is tied
     rows = board.rows[first : last + 1]
     vectors = vectors_of((row.evaluation_id for row in rows if not row.baseline), split=board.split)
     pages = (rows[begin : begin + PAGE_ROWS] for begin in range(0, len(rows), PAGE_ROWS))
@@ -38,7 +38,7 @@ def with_ties(board: Board, start: int, stop: int) -> list[BoardRow]:
 
 
 def in_groups(page: Sequence[BoardRow], vectors: Mapping[int, Vector], access: ScoreAccess) -> list[BoardRow]:
-    """Return the rows of a page with `tied` set on those of teams."""
+    """Return the rows of a page, with `tied` set for teams."""
 
     def tied(first: BoardRow, row: BoardRow) -> bool | None:
         return are_tied(vectors.get(first.evaluation_id), vectors.get(row.evaluation_id), access=access)

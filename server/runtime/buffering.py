@@ -39,7 +39,7 @@ TIMEOUT_SECONDS = 20.0
 # the response if the connection were closed at once.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# If space is short, a connection is closed whose stored bytes would take longer than this at its present pace.
+# If disk space is short, a connection is closed whose stored bytes would take longer than this at its current speed.
 HOARDING_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -270,7 +270,7 @@ class BufferingWorker(ThreadWorker):
         self.newcomers, self.lacks_descriptors = [], False
 
     def drop_hoarder(self) -> None:
-        """Close the connection whose stored bytes take longest at its pace, if another one found too little space."""
+        """If a client got no disk space, close the connection whose stored bytes take longest at its current speed."""
         if not (self.incoming.was_short or self.outgoing.was_short):
             return
         self.incoming.was_short = self.outgoing.was_short = False

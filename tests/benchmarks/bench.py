@@ -209,9 +209,9 @@ def private_facts() -> Iterator[Row]:
 
 
 def rank_intervals() -> Iterator[Row]:
-    """Tell how often all ranks of a contest lie in their intervals at once, and what a large board costs."""
+    """Report how often all ranks of a leaderboard are in their intervals, and the time for a large leaderboard."""
     for name, found in coverages().items():
-        behind = f"± {found['covered'].error:.3f} of {found['covered'].boards:,} contests; "
+        behind = f"± {found['covered'].error:.3f} of {found['covered'].boards:,} simulations; "
         behind += f"equal teams in each other's interval {found['together']}; tie groups split wrongly {found['split']}"
         yield row(f"rank intervals, {name}: share right", 0.935, 0.95, found["covered"].value, behind, least=True)
     cpu = seconds_of_a_large_board(ROUNDS)

@@ -1,17 +1,17 @@
-"""How often rank intervals are right, and what those of a large board cost."""
+"""Measures how often rank intervals are correct, and the time that they take for a large leaderboard."""
 
 from statistics import median
 from time import process_time
 
 from evaluator.metrics.rank_intervals import top_rank_intervals
-from tests.evaluator.rank_contests import ALL_EQUAL, Share, many_teams, shares, ten_teams
+from tests.evaluator.simulated_ranks import ALL_EQUAL, Share, many_teams, shares, ten_teams
 
-REPLICATES, CONTESTS, BOARDS, LARGE = 1_000, 1_000, 100, 2_000
+REPLICATES, SIMULATIONS, BOARDS, LARGE = 1_000, 1_000, 100, 2_000
 
 
 def coverages() -> dict[str, dict[str, Share]]:
-    """Return for each kind of contest the shares in which intervals and tie groups are right."""
-    numbers = range(CONTESTS)
+    """Return for each kind of simulation the shares of leaderboards whose intervals and tie groups are correct."""
+    numbers = range(SIMULATIONS)
     return {
         "10 teams, 3 of them equal": shares(ten_teams(number, replicates=REPLICATES) for number in numbers),
         "10 equal teams": shares(ten_teams(number, replicates=REPLICATES, truths=ALL_EQUAL) for number in numbers),
@@ -22,7 +22,7 @@ def coverages() -> dict[str, dict[str, Share]]:
 
 
 def seconds_of_a_large_board(rounds: int) -> float:
-    """Return the median CPU time of the intervals of a large board."""
+    """Return the median CPU time of the intervals of a large leaderboard."""
     board, taken = many_teams(0, teams=LARGE, replicates=REPLICATES), []
     for _ in range(rounds):
         before = process_time()

@@ -1,23 +1,23 @@
-"""How often rank intervals are right, in contests whose true ranks are known. `make bench` draws more of them."""
+"""Coverage of rank intervals on simulated leaderboards with known true ranks. `make bench` simulates more of them."""
 
 import pytest
 
-from tests.evaluator.rank_contests import ALL_EQUAL, Share, shares, ten_teams
+from tests.evaluator.simulated_ranks import ALL_EQUAL, Share, shares, ten_teams
 
-CONTESTS, EQUAL_CONTESTS, REPLICATES = 100, 200, 256
+SIMULATIONS, EQUAL_SIMULATIONS, REPLICATES = 100, 200, 256
 
 
 @pytest.fixture(scope="module")
 def three_equal() -> dict[str, Share]:
-    return shares(ten_teams(number, replicates=REPLICATES) for number in range(CONTESTS))
+    return shares(ten_teams(number, replicates=REPLICATES) for number in range(SIMULATIONS))
 
 
 @pytest.fixture(scope="module")
 def all_equal() -> dict[str, Share]:
-    return shares(ten_teams(number, replicates=REPLICATES, truths=ALL_EQUAL) for number in range(EQUAL_CONTESTS))
+    return shares(ten_teams(number, replicates=REPLICATES, truths=ALL_EQUAL) for number in range(EQUAL_SIMULATIONS))
 
 
-def test_all_intervals_of_a_contest_are_right_at_once(three_equal: dict[str, Share]) -> None:
+def test_all_intervals_of_a_simulation_are_right_at_once(three_equal: dict[str, Share]) -> None:
     assert three_equal["covered"].value >= 0.935
 
 
@@ -25,8 +25,9 @@ def test_equal_teams_lie_in_the_intervals_of_each_other(three_equal: dict[str, S
     assert three_equal["together"].value >= 0.935
 
 
-def test_intervals_of_equal_teams_are_right_in_95_of_100_contests_and_not_in_more(all_equal: dict[str, Share]) -> None:
-    """Every pair of equal teams counts. With 200 contests a share of 0.95 is uncertain by 0.015."""
+def test_intervals_of_equal_teams_are_right_in_95_of_100_simulations_and_not_in_more(all_equal: dict[str, Share]) ->
+None:
+    """Every pair of equal teams counts. With 200 simulations, the standard error of a share of 0.95 is 0.015."""
     assert 0.90 <= all_equal["covered"].value <= 0.985
 
 

@@ -1,4 +1,4 @@
-"""A program for the test beside it: a phase is saved in the admin while a service changes another column of its row.
+"""A program for a test: a phase is saved in the admin while a service changes another column of its row.
 
 The service holds the row's lock until PostgreSQL reports that the admin waits for it.
 """
@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-from tests.flows.race_quota import connection  # first: it sets Django up
+from tests.flows.race_quota import connection  # imported first, because it sets up Django
 
 # isort: split
 from django.contrib import admin
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def save(key: int, user: User) -> int:
-    """Send the form of the admin."""
+    """Submit the form of the admin."""
     request = RequestFactory(SERVER_NAME="localhost").post("/", FORM)
     request.user = user
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
@@ -58,7 +58,8 @@ def wait_for_lock() -> None:
     until = time.monotonic() + 60
     while time.monotonic() < until:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_stat_clear_snapshot()")  # otherwise a transaction always sees its first answer
+            # Otherwise a transaction always gets its first result again.
+            cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(WAITING)
             if cursor.fetchone()[0]:
                 return

@@ -1,4 +1,4 @@
-"""Damaged files from upload to answer: accepted, claimed, and then scored and recorded, or rejected."""
+"""Submits damaged files: each one is accepted, claimed, and then either scored and recorded or rejected."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Reading pages and the API writes nothing, so no reader waits for SQLite's only writer."""
+"""Reading pages and the API does not write to the database, so no reader waits for another writer in SQLite."""
 
 import sqlite3
 from datetime import UTC, datetime
@@ -77,7 +77,7 @@ def test_no_read_waits_to_save_the_use_of_its_token(make: Any, scored: Any, inli
 
 
 def busy_timeout() -> int:
-    """Return how many milliseconds a statement waits for another writer; 0 where the database has several."""
+    """Return how many milliseconds a statement waits for another writer; 0 if the database allows several writers."""
     if connection.vendor != "sqlite":
         return 0
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""What the documents name exists: files, functions, commands, make targets and settings."""
+"""Files, functions, commands, make targets and settings that the documents mention exist."""
 
 import re
 from pathlib import Path

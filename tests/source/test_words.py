@@ -1,4 +1,4 @@
-"""One word for one thing: no text of the project has a word that the table in CONTRIBUTING.md replaces."""
+"""No text of the project contains a word that the table of words in CONTRIBUTING.md replaces."""
 
 import re
 from pathlib import Path
@@ -20,20 +20,20 @@ def table() -> str:
 
 
 def old_words() -> list[str]:
-    """Return the third column, without the heading, the rule below it, and rows that replace nothing."""
+    """Return the words in the third column of the table."""
     cells = [row["old"] for row in ROW.finditer(table())][1:]
     return [word.strip() for cell in cells for word in cell.split(",") if word.strip("- –")]
 
 
 def pattern_of(words: list[str]) -> re.Pattern[str]:
-    """Match whole words: those in backticks as names in one spelling, others in any, also over line ends."""
+    """Return a pattern of whole words. Words in backticks match exactly, others in any letter case and across lines."""
     exact = [re.escape(word.strip("`")) for word in words if word.startswith("`")]
     phrases = [re.escape(word).replace(r"\ ", r"[\s#*]+") for word in words if not word.startswith("`")]
     return re.compile(rf"\b(?:{'|'.join(exact)})\b|(?<![A-Za-z])(?i:{'|'.join(phrases)})(?![A-Za-z])")
 
 
 def found_in(text: str, pattern: re.Pattern[str]) -> list[tuple[int, str]]:
-    """Return line and word of each match, without the allowed ones."""
+    """Return the line and the word of each match that is not allowed."""
     allowed = {span for match in ALLOWED.finditer(text) for span in range(*match.span())}
     matches = [match for match in pattern.finditer(text) if match.start() not in allowed]
     return [(text.count("\n", 0, match.start()) + 1, match.group()) for match in matches]

@@ -14,7 +14,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @cache
 def every_file() -> tuple[Path, ...]:
-    """Return the files of the project relative to its root, without what is installed, built or cached."""
+    """Return the files of the project relative to its root, without installed, built and cached files."""
     found = []
     for folder, inner, names in os.walk(ROOT):
         inner[:] = [name for name in inner if name not in GENERATED and not name.startswith(".")]
@@ -23,7 +23,7 @@ def every_file() -> tuple[Path, ...]:
 
 
 def files(*patterns: str) -> list[Path]:
-    """Return the files that match one of the patterns; `*` matches any characters, slashes too."""
+    """Return the files that match one of the patterns; `*` also matches slashes."""
     return [path for path in every_file() if any(fnmatch(path.as_posix(), pattern) for pattern in patterns)]
 
 

@@ -28,7 +28,8 @@ title: Flows
 phases:
   - {slug: main, title: Main, track: openimages-detection, split: {public: 0.5}}
 """
-SALT = "0123456789abcdef" * 2  # with a random one no image is public in one of 4,096 runs, and the import is refused
+# With a random salt, no image would be public in one of 4,096 runs, and the import would be refused.
+SALT = "0123456789abcdef" * 2
 FILE = "made/submissions/quality-0.60.csv"
 
 

@@ -121,7 +121,7 @@ def claim(state, target, entry, confidence, overlap, coordinates):
 
 @subroutine
 def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
-    """Claim the triplet and the phrase that a pair overlaps most: of ``begin`` and the next triplets with this key."""
+    """Claim the triplet and the phrase that a pair overlaps most, among triplets with this key from ``begin`` on."""
     first, second = _as_float32(coordinates, 0), _as_float32(coordinates, 4)
     around = _enclosing(first, second)
     best, highest, best_phrase, highest_phrase, stop = begin, 0.0, begin, 0.0, begin + 1
@@ -198,7 +198,8 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     if at < len(truth.triplets) and truth.triplets[at] == key:
         _match(truth, state, threshold, entry, at, key, confidence, coordinates)
     elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
-        # Compared with another triplet, and claims nothing: time would otherwise reveal which triplets there are.
+        # The pair is compared with another triplet and claims nothing. Otherwise time would reveal which triplets
+        # exist.
         _match(truth, state, np.inf, entry, 0, NO_KEY, confidence, coordinates)
     return DONE
 

@@ -37,7 +37,8 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
         owners,
         lambda ours, theirs: intersection_over_union(ranked.boxes[few[ours]], boxes[theirs]),
     )
-    # This takes more time for a phrase, and less for a box of the truth: time would reveal how many boxes a phrase has.
+    # The time depends on the number of phrases, and hardly on their boxes. Otherwise it would reveal how many there
+    # are.
     overlap[many] = highest_overlaps(ranked.phrases[many], ranked.boxes[many], owners, boxes)
     hits = overlap >= parameters.iou_threshold
     ranks = np.full(len(truth.phrase_images), NEVER)

@@ -7,15 +7,16 @@ from math import inf
 from evaluator.digits import Interval
 from server.leaderboards.ties import quantile
 
-FENCE = 1.5  # interquartile ranges beyond the quartiles, as in a box plot
-FEWEST_ENDS = 8  # of four rows; one of three is always within the fences
+FENCE = 1.5  # distance of the fences from the quartiles, in interquartile ranges, as in a box plot
+FEWEST_ENDS = 8  # the ends of four rows; with three rows, all ends are always within the fences
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalBar:
     """A bar for an interval and a dot for its score, from 0 to 100.
 
-    The bar is cut at the ends of its axis; `below` and `above` tell where it continues. A score beyond has no dot.
+    The bar is cut at the ends of its axis; `below` and `above` are whether it continues there. A score beyond the axis
+    has no dot.
     """
 
     left: float
@@ -30,11 +31,11 @@ class IntervalBar:
 
 
 def field_range(intervals: Iterable[Interval | None]) -> Interval | None:
-    """Return the axis for the intervals of a field of rows; None if there are none.
+    """Return the axis for the intervals of some rows, as (low, high); None if there are none.
 
     It spans the ends of intervals that lie within the inner fences, which are 1.5 interquartile ranges beyond the
-    quartiles of all ends. So a row far away from the others does not squeeze them. Of fewer than four rows none is far
-    away.
+    quartiles of all ends. So an outlier does not make the other intervals small. With fewer than four rows, no row is
+    an outlier.
 
     >>> field_range([(0.2, 0.4), None, (0.3, 0.7)])
     (0.2, 0.7)
@@ -51,7 +52,7 @@ def field_range(intervals: Iterable[Interval | None]) -> Interval | None:
 
 
 def is_beyond(interval: Interval | None, axis: Interval | None) -> bool:
-    """Tell whether an interval continues beyond the axis."""
+    """Return whether an interval continues beyond the axis."""
     return interval is not None and axis is not None and (interval[0] < axis[0] or interval[1] > axis[1])
 
 

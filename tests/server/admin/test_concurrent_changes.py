@@ -17,7 +17,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, form: type, write: Any) -> None:
-    """Write after the form has read its row and before it saves it, as another transaction may without a lock."""
+    """Write to the row between reading and saving of a form, as another transaction can without a lock."""
     clean = form.clean
 
     def late(self: Any) -> Any:

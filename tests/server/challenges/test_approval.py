@@ -232,7 +232,7 @@ def test_a_command_lists_and_decides(waiting: JoinRequest, organizer: User) -> N
 
 @pytest.fixture
 def several(challenge: Challenge, make: Any, organizer: Any) -> list[JoinRequest]:
-    """Requests of three people; the second became an organizer since."""
+    """Create requests of three people, the second of whom has become an organizer since."""
     people = [make.user(username=name) for name in ("first", "second", "third")]
     requests = [approval.enter(user=one, challenge=challenge, accept_rules=True) for one in people]
     challenge.organizers.add(people[1])

@@ -1,4 +1,4 @@
-"""A tie group ends where the interval of the paired differences to its first team does not contain zero."""
+"""A tie group ends before a team whose interval of paired differences to the first team does not contain zero."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -60,7 +60,7 @@ def imported(bundle: BundleFolder, run: Import) -> Team:
 
 
 def entries() -> list[tuple[str, str]]:
-    """Return phase and baseline of each submission."""
+    """Return the phase and the baseline of each submission."""
     return sorted(Submission.objects.values_list("phase__slug", "team__name"))
 
 

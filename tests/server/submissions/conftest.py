@@ -1,4 +1,4 @@
-"""Files of submissions without a row."""
+"""Fixtures for stored files without a row."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""`manage.py quarantine` lists and restores what the sweeper put aside."""
+"""`manage.py quarantine` lists and restores files that the sweeper has moved to quarantine."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Which files of detections the fast path scores, and that the reference implementation gives the same answers."""
+"""Which files of detections the fast path scores. The reference implementation gives the same results."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""Contests between teams whose true ranks are known: many test sets are drawn, and each is bootstrapped.
+"""Simulated leaderboards of teams whose true ranks are known: test sets are drawn at random, and each is bootstrapped.
 
 A score is hits / objects. A test set has 500 images of 1 to 5 objects. Teams differ in how much their results vary
-between images, and in how much of that they have in common.
+between images, and in how much of that variation they share.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ IN_COMMON = np.array([0.5, 0.9, 0.1, 0.5, 1.0, 0.0, 0.3, 0.7, 0.5, 0.9])
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A board with its replicates, in the order of the scores, and the true score of each row."""
+    """A leaderboard with its replicates, in the order of the scores, and the true score of each row."""
 
     truths: Numbers
     scores: Numbers
@@ -36,9 +36,8 @@ class Board:
 class Findings:
     """Which properties hold for one leaderboard.
 
-    covered: each interval of a rank contains all ranks that its row truly shares. together: the rank of each row lies
-    in the intervals of all rows that are equally good. split: a tie group was ended by a row that is equally good as
-    its first row.
+    covered: the interval of each row contains all ranks that the row truly shares. together: the rank of each row is in
+    the intervals of all equally good rows. split: a tie group was ended by a row that is as good as its first row.
     """
 
     covered: bool
@@ -48,14 +47,14 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of boards of which something is true."""
+    """The share of leaderboards that have a property."""
 
     value: float
     boards: int
 
     @property
     def error(self) -> float:
-        """The standard error; for shares of 0 and 1 that of one board more or less."""
+        """The standard error; a share of 0 or 1 gets that of a share which differs by one leaderboard."""
         share = min(max(self.value, 1 / self.boards), 1 - 1 / self.boards)
         return float(np.sqrt(share * (1 - share) / self.boards))
 
@@ -64,30 +63,30 @@ class Share:
 
 
 def shares(boards: Iterable[Board]) -> dict[str, Share]:
-    """Return the shares of the boards for which each of the findings is true."""
+    """Return the share of leaderboards for which each of the findings is true."""
     found = [findings(board) for board in boards]
     values = {name: [getattr(one, name) for one in found] for name in ("covered", "together", "split")}
     return {name: Share(float(np.mean(of_all)), len(of_all)) for name, of_all in values.items()}
 
 
 def ten_teams(number: int, *, replicates: int, truths: Numbers = THREE_EQUAL) -> Board:
-    """Return the board of one contest of ten teams, with the draws that the service would make for its truth."""
+    """Return a simulated leaderboard of ten teams, with the draws that the service would make for its truth."""
     draws = Draws(f"{number:064x}", 0, SEED, IMAGES, replicates)
     weights = np.concatenate([draws.block(block) for block in range(draws.blocks)], axis=1)[:, :replicates]
-    return contest(np.random.default_rng([SEED, number]), truths, VARIATION, IN_COMMON, weights.T.astype(float))
+    return simulation(np.random.default_rng([SEED, number]), truths, VARIATION, IN_COMMON, weights.T.astype(float))
 
 
 def many_teams(number: int, *, teams: int, replicates: int) -> Board:
-    """Return a board of many teams, a tenth of which are equal to another one; its draws are multinomial."""
+    """Return a leaderboard of many teams, a tenth of which are as good as another one; its draws are multinomial."""
     rng = np.random.default_rng([SEED, teams, number])
     truths = rng.beta(6, 4, teams)
     truths[: teams // 10] = truths[teams // 10 : 2 * (teams // 10)]
     weights = rng.multinomial(IMAGES, np.full(IMAGES, 1 / IMAGES), replicates).astype(float)
     variation = np.minimum(rng.uniform(0.02, 0.3, teams), np.minimum(truths, 1 - truths))
-    return contest(rng, truths, variation, rng.uniform(0, 1, teams), weights)
+    return simulation(rng, truths, variation, rng.uniform(0, 1, teams), weights)
 
 
-def contest(
+def simulation(
     rng: np.random.Generator, truths: Numbers, variation: Numbers, in_common: Numbers, weights: Numbers
 ) -> Board:
     """Draw a test set and the results of all teams on it; the weights have the shape (replicates, images)."""
