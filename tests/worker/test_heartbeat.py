@@ -59,7 +59,8 @@ def test_news_is_told_before_the_next_regular_beat(told, beating, settings):
     settings.HEARTBEAT_SECONDS = 1000
     with beating:
         beating.progress("matching", 0.25)
-        wait_for(lambda: ("matching", 0.25) in told.beats)
+        wait_for(lambda: told.beats)
+    assert told.beats == [("matching", 0.25)]
 
 
 def test_much_news_is_told_once_in_a_while(told, beating, settings, monkeypatch):
@@ -86,6 +87,7 @@ def test_database_that_is_away_for_a_while_is_waited_for(told, beating):
     with beating:
         wait_for(lambda: told.beats)
         beating.progress("scoring", 0.5)
+    assert (told.outages, beating.lost.is_set(), told.beats[0]) == (0, False, ("", 0.0))
 
 
 def test_it_ends_with_the_scoring_even_when_that_raises(beating, told):
