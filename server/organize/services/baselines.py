@@ -7,28 +7,68 @@ from django.core.files import File
 
 from server.challenges.models import Challenge, Phase, Team
 from server.errors import Refused
-from server.organize.services.bundles import Baseline, Bundle
+from server.organize.services.bundles import Baseline, Bundle, BundlePhase
 from server.organize.services.bundles.mistakes import Mistakes
 from server.submissions.models import Status
 from server.submissions.services import intake
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
-    """Create the teams of baselines. A baseline with the name of another team is a mistake in the bundle."""
+    """Create or rename the teams of baselines. The name of another team is a mistake.
+
+    A new name with a known file is a renamed baseline. A known name with a new file is submitted again by its team. If
+    both are new, it is another baseline, and the earlier one stays on the leaderboard.
+    """
     teams = {team.name.casefold(): team for team in challenge.teams.all()}
-    created = []
-    for baseline in (baseline for phase in bundle.phases for baseline in phase.baselines):
-        team = teams.get(baseline.name.casefold())
-        if team is None:
-            teams[baseline.name.casefold()] = Team.objects.create(
-                challenge=challenge, name=baseline.name, is_baseline=True
-            )
-            created.append(f"baseline {baseline.name}: added")
-        elif not team.is_baseline:
-            mistakes.add(
-                "baseline_name_taken", f"{baseline.name}: a team has this name; choose another", line=baseline.line
-            )
-    return created
+    phases = {phase.slug: phase for phase in challenge.phases.all()}
+    everywhere = {name for declared in bundle.phases for name in names_of(declared)}
+    changes = []
+    for declared in bundle.phases:
+        phase = phases[declared.slug]
+        for baseline in declared.baselines:
+            key = baseline.name.casefold()
+            former = former_team(baseline, phase=phase, names=names_of(declared))
+            if key not in teams and former is not None and former.name.casefold() not in everywhere:
+                teams[key] = teams.pop(former.name.casefold())
+            team = teams.get(key)
+            if team is None:
+                team = teams[key] = Team.objects.create(challenge=challenge, name=baseline.name, is_baseline=True)
+                changes.append(f"baseline {baseline.name}: added")
+            elif not team.is_baseline:
+                message = f"{baseline.name}: a team has this name; choose another"
+                mistakes.add("baseline_name_taken", message, line=baseline.line)
+            elif team.name != baseline.name:
+                changes.append(f"baseline {team.name}: renamed to {baseline.name}")
+                team.name = baseline.name
+                team.save(update_fields=["name"])
+            if former is not None and former != team and team.is_baseline:
+                phase.submissions.filter(team=former).update(team=team)
+                changes.append(f"phase {declared.slug}: baseline {former.name} is {baseline.name} now")
+    return changes
+
+
+def names_of(declared: BundlePhase) -> set[str]:
+    return {baseline.name.casefold() for baseline in declared.baselines}
+
+
+def former_team(baseline: Baseline, *, phase: Phase, names: set[str]) -> Team | None:
+    """Return the baseline team that submitted this file to the phase and has none of these names."""
+    same = phase.submissions.filter(team__is_baseline=True, sha256=digest_of(baseline)).select_related("team")
+    return next((one.team for one in same.order_by("received_at") if one.team.name.casefold() not in names), None)
+
+
+def digest_of(baseline: Baseline) -> str:
+    with baseline.file.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
+    """Yield a message for each baseline that stays on a leaderboard, although it is missing from the bundle."""
+    for declared in bundle.phases:
+        entries = challenge.teams.filter(is_baseline=True, submissions__phase__slug=declared.slug).distinct()
+        for team in entries:
+            if team.name.casefold() not in names_of(declared):
+                yield f"phase {declared.slug}: baseline {team.name} stays on the leaderboard, although it is missing from the bundle"
 
 
 def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
@@ -48,11 +88,10 @@ def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:
     """Submit one file. Return False if the same file is queued or was scored already."""
+    earlier = phase.submissions.filter(team=team, sha256=digest_of(baseline))
+    if earlier.exclude(status__in=(Status.FAILED, Status.CANCELLED)).exists():
+        return False
     with baseline.file.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
-        earlier = phase.submissions.filter(team=team, sha256=digest)
-        if earlier.exclude(status__in=(Status.FAILED, Status.CANCELLED)).exists():
-            return False
         intake.submit(
             user=None, team=team, phase=phase, file=File(file, baseline.file.name), note="Baseline", charge=False
         )

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from server.audit.models import Entry
-from server.challenges.models import Challenge, Phase
+from server.challenges.models import Challenge, Phase, Team
 from server.challenges.term_changes import Terms, consequences, date_text, refusals, terms_of
 from server.clock import database_now
 from server.organize.services import truths
@@ -29,11 +29,20 @@ NO_CONSENT = Consent()
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A field that was edited on the server since the last import; `row` has its value from before the import."""
+
+    subject: str
+    row: Challenge | Phase | Team
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChallengeState:
-    """A challenge's state before an import: its terms, and the fields edited on the server since the last import."""
+    """A challenge before an import: its terms, and the edits made on the server since the last import."""
 
     terms: dict[str, Terms] = field(default_factory=dict)
-    edited: dict[tuple[str, str], Any] = field(default_factory=dict)
+    edits: list[Edit] = field(default_factory=list)
 
 
 def read_state(slug: str) -> ChallengeState:
@@ -42,23 +51,28 @@ def read_state(slug: str) -> ChallengeState:
     if challenge is None:
         return ChallengeState()
     phases = list(Phase.objects.select_for_update(no_key=True, of=("self",)).filter(challenge=challenge))
-    return ChallengeState(terms_of(challenge), dict(edited_values(challenge, phases)))
+    return ChallengeState(terms_of(challenge), list(edits(challenge, phases)))
 
 
-def edited_values(challenge: Challenge, phases: list[Phase]) -> Iterator[tuple[tuple[str, str], Any]]:
-    """Yield (subject, field) and value of each field that was edited since the last import, by the audit log."""
+def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
+    """Yield each field that was edited since the last import, by the audit log."""
     imports = Entry.objects.filter(action="challenge.imported", subject=f"challenge {challenge.slug}")
     last = imports.order_by("-number").values_list("number", flat=True).first() or 0
     later = Entry.objects.filter(number__gt=last)
-    rows: list[tuple[str, Challenge | Phase]] = [("challenge", challenge), *(("phase", phase) for phase in phases)]
-    for kind, row in rows:
-        edits = later.filter(action=f"{kind}.changed", subject=f"{kind} {row.pk}")
-        names = {name for detail in edits.values_list("detail", flat=True) for name in detail.get("fields", ())}
+    rows: list[tuple[str, Challenge | Phase | Team]] = [
+        (f"challenge {challenge.slug}", challenge),
+        *((f"phase {phase.slug}", phase) for phase in phases),
+        *((f"baseline {team.name}", team) for team in challenge.teams.filter(is_baseline=True)),
+    ]
+    for subject, row in rows:
+        kind = row._meta.model_name
+        logged = later.filter(action=f"{kind}.changed", subject=f"{kind} {row.pk}")
+        names = {name for detail in logged.values_list("detail", flat=True) for name in detail.get("fields", ())}
         for name in sorted(names & {one.name for one in row._meta.concrete_fields}):
-            yield (f"{kind} {row.slug}", name), getattr(row, name)
+            yield Edit(subject, row, name)
     for phase in phases:
         if later.filter(action="rescoring.applied", subject=f"phase {phase}").exists():
-            yield (f"phase {phase.slug}", "signature"), phase.signature
+            yield Edit(f"phase {phase.slug}", phase, "signature")
 
 
 def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent, mistakes: Mistakes) -> None:
@@ -70,7 +84,7 @@ def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent
         for sentence in consequences(before.terms, after, now):
             mistakes.add("would_reveal", f"{sentence}. {ALLOW}")
     if not consent.force:
-        for sentence in undone(challenge, before):
+        for sentence in undone(before):
             mistakes.add("would_undo_edit", f"{sentence}. Change the bundle, or import it with --force")
     mistakes.stop_if_any()
 
@@ -96,20 +110,17 @@ def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, 
                 mistakes.add("would_reveal", f"{sentence}. {ALLOW}")
 
 
-def undone(challenge: Challenge, before: ChallengeState) -> Iterator[str]:
+def undone(before: ChallengeState) -> Iterator[str]:
     """Describe each edit that the import would undo."""
-    rows: dict[str, Challenge | Phase] = {
-        f"challenge {challenge.slug}": Challenge.objects.get(pk=challenge.pk),
-        **{f"phase {phase.slug}": phase for phase in Phase.objects.filter(challenge=challenge)},
-    }
-    for (subject, name), edited in before.edited.items():
-        row = rows.get(subject)
+    for edit in before.edits:
+        row = type(edit.row)._default_manager.filter(pk=edit.row.pk).first()
+        edited = getattr(edit.row, edit.name)
         if row is None:
-            yield f"{subject} was edited on the server and would be removed"
-        elif getattr(row, name) != edited:
+            yield f"{edit.subject} was edited on the server and would be removed"
+        elif getattr(row, edit.name) != edited:
             yield (
-                f"{subject}: {name} was edited on the server; it would change from {readable(edited)} "
-                f"to {readable(getattr(row, name))}"
+                f"{edit.subject}: {edit.name} was edited on the server; it would change from {readable(edited)} "
+                f"to {readable(getattr(row, edit.name))}"
             )
 
 

@@ -114,6 +114,7 @@ def write(
         f"phase {phase.slug}: kept, because teams have submitted to it, although it is missing from the bundle"
         for phase in kept
     ]
+    notes += baselines.left_over(challenge, bundle)
     notes += [f"phase {slug}: {one.ceiling_text}" for slug, one in prepared.items() if one.ceiling and changes]
     notes += [f"phase {phase.slug}: {PER_CLASS}" for phase in bundle.phases if phase.feedback_classes]
     return challenge, changes, notes

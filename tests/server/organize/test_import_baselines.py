@@ -90,7 +90,7 @@ def test_a_baseline_that_is_renamed_in_one_of_two_phases_stays_one_entry_in_each
 def test_another_name_with_another_file_is_another_baseline(bundle: BundleFolder, run: Import, imported: Team) -> None:
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\na,\n")
     bundle.sheet(phase=BASELINE.replace("Center", "Middle"))
-    assert "phase main: baseline Center stays on the leaderboard though the bundle lacks it" in run()
+    assert "phase main: baseline Center stays on the leaderboard, although it is missing from the bundle" in run()
     assert entries() == [("main", "Center"), ("main", "Middle")]
 
 
