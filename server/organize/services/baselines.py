@@ -68,7 +68,10 @@ def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
         entries = challenge.teams.filter(is_baseline=True, submissions__phase__slug=declared.slug).distinct()
         for team in entries:
             if team.name.casefold() not in names_of(declared):
-                yield f"phase {declared.slug}: baseline {team.name} stays on the leaderboard, although it is missing from the bundle"
+                yield (
+                    f"phase {declared.slug}: baseline {team.name} stays on the leaderboard, although it is missing "
+                    "from the bundle"
+                )
 
 
 def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
