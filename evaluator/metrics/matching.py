@@ -1,6 +1,7 @@
 """Matching of predictions with objects: a prediction claims the object that it overlaps most, and one claim wins."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,7 @@ def highest_overlaps(
     """
     overlaps = np.zeros(len(keys))
     starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]][: len(keys)])
-    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(keys)], strict=True):
+    for start, stop in pairwise([*starts.tolist(), len(keys)]):
         same_key = slice(*np.searchsorted(object_keys, [keys[start], keys[start] + 1]).tolist())
         overlaps[start:stop] = highest_iou(boxes[start:stop], objects[same_key])
     return overlaps
