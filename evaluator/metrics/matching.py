@@ -1,6 +1,7 @@
 """Matching of predictions with objects: a prediction claims the object that it overlaps most, and one claim wins."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +45,24 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[I
     >>> best_objects(np.array([7, 8]), np.array([7, 7]), lambda predictions, objects: np.array([0.2, 0.6])[objects])
     (array([ 1, -1]), array([0.6, 0. ]))
     """
-    best, overlaps = np.full(len(keys), -1, np.int64), np.zeros(len(keys))
+    return best_objects_of_each(keys, object_keys, 1, lambda predictions, objects: [overlap(predictions, objects)])[0]
+
+
+def best_objects_of_each(
+    keys: Keys, object_keys: Keys, count: int, overlaps: Callable[[Indices, Indices], Sequence[NDArray[np.float64]]]
+) -> list[tuple[Indices, NDArray[np.float64]]]:
+    """Return what :func:`best_objects` returns, for ``count`` kinds of overlaps that are computed together."""
+    best = [(np.full(len(keys), -1, np.int64), np.zeros(len(keys))) for _ in range(count)]
     for predictions, objects in pairs(keys, object_keys):
-        found = overlap(predictions, objects)
         starts = np.flatnonzero(np.r_[True, predictions[1:] != predictions[:-1]])
-        highest = np.maximum.reduceat(found, starts)
-        sizes = np.diff(starts, append=len(predictions))
-        candidates = np.where(found == np.repeat(highest, sizes), objects, len(object_keys))
-        has_object = object_keys[objects[starts]] == keys[predictions[starts]]
-        best[predictions[starts]] = np.where(has_object, np.minimum.reduceat(candidates, starts), -1)
-        overlaps[predictions[starts]] = np.where(has_object, highest, 0.0)
-    return best, overlaps
+        sizes, firsts = np.diff(starts, append=len(predictions)), predictions[starts]
+        has_object = object_keys[objects[starts]] == keys[firsts]
+        for (best_of_kind, highest_of_kind), found in zip(best, overlaps(predictions, objects), strict=True):
+            highest = np.maximum.reduceat(found, starts)
+            candidates = np.where(found == np.repeat(highest, sizes), objects, len(object_keys))
+            best_of_kind[firsts] = np.where(has_object, np.minimum.reduceat(candidates, starts), -1)
+            highest_of_kind[firsts] = np.where(has_object, highest, 0.0)
+    return best
 
 
 def highest_overlaps(
@@ -76,7 +84,7 @@ def highest_overlaps(
     """
     overlaps = np.zeros(len(keys))
     starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]][: len(keys)])
-    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(keys)], strict=True):
+    for start, stop in pairwise([*starts.tolist(), len(keys)]):
         same_key = slice(*np.searchsorted(object_keys, [keys[start], keys[start] + 1]).tolist())
         overlaps[start:stop] = highest_iou(boxes[start:stop], objects[same_key])
     return overlaps

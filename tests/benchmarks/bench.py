@@ -17,7 +17,7 @@ from typing import Any
 
 from evaluator.scoring import prepare
 from tests.benchmarks.challenge import write
-from tests.benchmarks.private_facts import written
+from tests.benchmarks.private_facts import of_pairs, written
 from tests.benchmarks.ranks import LARGE, coverages, seconds_of_a_large_board
 from tests.evaluator.private_objects import CASES
 
@@ -197,7 +197,12 @@ def private_facts() -> Iterator[Row]:
     folder = FOLDER / "facts"
     folder.mkdir(exist_ok=True)
     cpu, rss = {}, {}
-    fast = {name: (partial(scored, DETECTION), *files) for name, files in written(folder).items()}
+    fast = {}
+    for track, files in ((DETECTION, written(folder)), (RELATIONSHIPS, of_pairs(folder / "pairs"))):
+        for name, paths in files.items():
+            fast[name] = partial(scored, track), *paths
+            kept = folder / "draws"
+            fast[f"{name}, 1,000 replicates"] = partial(scored, track, times=2, replicates=1_000, draws=kept), *paths
     for fact, (run, one, other, file) in (fast | on_reference_path(folder / "reference")).items():
         rounds = [(run(one, file), run(other, file)) for _ in range(ROUNDS)]
         for found, name in ((cpu, "cpu"), (rss, "rss")):

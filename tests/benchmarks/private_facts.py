@@ -9,6 +9,7 @@ from evaluator.scoring import prepare
 from evaluator.synthesis.text_columns import csv_lines, decimals, encoded
 
 TRACK = "openimages-detection"
+RELATIONSHIPS = "openimages-relationships"
 PREDICTIONS, OBJECTS = 600_000, 400
 CLASSES = [f"class{number}" for number in range(60)]
 BELOW_TOP, REST = CLASSES[1:], CLASSES[0]
@@ -25,6 +26,8 @@ HEADERS = {
     "image_labels.csv": "ImageID,LabelName,Confidence",
     "images.csv": "ImageID",
     "usage.csv": "ImageID,Usage",
+    "relationships.csv": "ImageID,LabelName1,LabelName2,RelationshipLabel,"
+    "XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2",
 }
 OBJECT = f"crowd,{REST},0.1,0.9,0.1,0.9,0"
 PLAIN: Truth = {
@@ -76,14 +79,40 @@ def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
         header = b"ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
         files[name].write_bytes(header + csv_lines(images, cells, scores, *(decimals(end) for end in ends)))
     for name, (one, other, file) in pairs().items():
-        truths = []
-        for place, truth in enumerate((one, other)):
-            source = folder / f"{name}{place}"
-            source.mkdir(exist_ok=True)
-            (source / "hierarchy.json").write_text(json.dumps(TREE))
-            for table, rows in truth.items():
-                (source / table).write_text("\n".join([HEADERS[table], *rows]) + "\n")
-            truths.append(folder / f"{name}{place}.podium")
-            prepare(TRACK, source, truths[-1])
-        found[name] = (truths[0], truths[1], files[file])
+        tables = [truth | {"hierarchy.json": [json.dumps(TREE)]} for truth in (one, other)]
+        first, second = (prepared(TRACK, folder / f"{name}{place}", truth) for place, truth in enumerate(tables))
+        found[name] = first, second, files[file]
     return found
+
+
+def prepared(track: str, source: Path, truth: Truth) -> Path:
+    """Write a truth folder, and return the file that it is prepared into."""
+    source.mkdir(exist_ok=True)
+    for table, rows in truth.items():
+        header = [HEADERS[table]] if table in HEADERS else []
+        (source / table).write_text("\n".join([*header, *rows]) + "\n")
+    prepare(track, source, source.with_suffix(".podium"))
+    return source.with_suffix(".podium")
+
+
+def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
+    """As :func:`written`, for relationships: a file of one pair, and a label or a triplet more."""
+    folder.mkdir(exist_ok=True)
+    box = "0.1,0.9,0.1,0.9"
+    plain: Truth = {name: PLAIN[name] for name in ("images.csv", "usage.csv", "image_labels.csv")}
+    plain["relationships.csv"] = [f"other,{CLASSES[2]},{CLASSES[3]},on,{box},{box}"]
+    triplet = f"crowd,{REST},{CLASSES[1]},on,{box},{box}"
+    others = {
+        "a label of a pair": plain | {"image_labels.csv": [f"crowd,{REST},0"]},
+        "a triplet": plain | {"relationships.csv": [*plain["relationships.csv"], triplet]},
+    }
+    file, rng = folder / "one pair.csv", np.random.default_rng(3)
+    low, size = rng.integers(1, 500_000, (2, PREDICTIONS, 2))
+    ends = [decimals(end) for end in (low[:, 0], (low + size)[:, 0], low[:, 1], (low + size)[:, 1])]
+    words = [encoded([word])[np.zeros(PREDICTIONS, int)] for word in ("crowd", REST, CLASSES[1], "on")]
+    header = b"ImageID,LabelName1,LabelName2,RelationshipLabel,Score,"
+    header += b"XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2\n"
+    scores = decimals(rng.integers(0, 1_000_000, PREDICTIONS))
+    file.write_bytes(header + csv_lines(*words, scores, *ends, *ends))
+    one = prepared(RELATIONSHIPS, folder / "plain", plain)
+    return {name: (one, prepared(RELATIONSHIPS, folder / name, other), file) for name, other in others.items()}

@@ -4,13 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from evaluator.catalog import Limits
+from evaluator.kernels import CROWD
 from evaluator.problems import Findings, InvalidTruth
 from evaluator.report import SplitReport
 from evaluator.request import Resources, ScoringRequest
 from evaluator.scoring import check, prepare, score
+from evaluator.tracks.grounding import scorer
 from evaluator.truth import Truth
 
 TRACK = "flickr30k-grounding"
@@ -226,3 +230,31 @@ def test_a_published_file_that_is_missing_is_named(tmp_path: Path, missing: str)
         prepare(TRACK, folder, tmp_path / "t.podium")
     # without the list of images, or without any sentence, the folder has neither of the two formats
     assert caught.value.problems[0].code == "truth_missing_file"
+
+
+@pytest.mark.parametrize("box_rule", ["any", "merged"])
+def test_a_long_list_is_compared_as_a_short_one_is(box_rule: str, tmp_path: Path) -> None:
+    """Lists of more boxes than a crowd are compared box by box of the truth."""
+    found = [ALL if box_rule == "merged" else RIGHT]
+    long = scored(tmp_path, [[90, 90, 99, 99]] * CROWD + found, [], [], box_rule=box_rule)
+    short = scored(tmp_path, found, [], [], box_rule=box_rule)
+    assert long.metrics["upper_bound"] == short.metrics["upper_bound"]
+    assert (long.metrics["recall@1"], short.metrics["recall@1"]) == (0.0, 1 / 3)
+
+
+@pytest.mark.parametrize("boxes", [[LEFT], [LEFT, RIGHT], [LEFT, RIGHT, ALL, FAR]])
+def test_a_long_list_makes_as_many_pairs_for_one_box_as_for_several(
+    boxes: list[list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs: list[int] = []
+    original = scorer.intersection_over_union
+
+    def counted(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> NDArray[np.float64]:
+        pairs.append(len(ours))
+        return original(ours, theirs)
+
+    monkeypatch.setattr(scorer, "intersection_over_union", counted)
+    phrases = [phrase("a", 0, 0, ["people"], *boxes)]
+    path = submission(tmp_path, [entry("a", 0, [LEFT] * 5_000)])
+    score(ScoringRequest(TRACK, truth(tmp_path, phrases), path, parameters={"box_rule": "any"}))
+    assert sum(pairs) == 0

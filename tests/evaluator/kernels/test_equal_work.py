@@ -19,6 +19,7 @@ from evaluator.metrics.bootstrap import Numbers, Weights
 from evaluator.metrics.resampling import HIT, MISS, CurveSteps
 from evaluator.report import ReferenceNeeded
 from evaluator.request import Bootstrap, ReportOptions, ScoringRequest
+from evaluator.tracks.relationships.explain import errors
 from evaluator.tracks.shared import buckets
 from tests.evaluator.kernels import cases, private_facts
 
@@ -103,6 +104,29 @@ def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_
         for kind in most
         if abs(found[kind] - expected[kind]) > most[kind]
     } == {}
+
+
+def test_an_explanation_compares_as_many_pairs_whatever_is_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    track = "openimages-relationships"
+    compared: list[int] = []
+    original = errors.triplet_overlap
+
+    def counted(*values: Any) -> Numbers:
+        compared[-1] += len(values[-1])
+        return original(*values)
+
+    monkeypatch.setattr(errors, "triplet_overlap", counted)
+    submission = tmp_path / "submission.csv"
+    submission.write_text("\n".join([HEADERS[track], *list(crowds(track))[:5_000]]) + "\n")
+    for name in (None, "a label verified", "a label denied", "a label not verified"):
+        compared.append(0)
+        fact = private_facts.FACTS[track][name] if name else None
+        truth = private_facts.written(track, "relations", tmp_path / f"truth {name}", fact)
+        scoring.score(ScoringRequest(track, truth, submission, report=ReportOptions(explanation=True)))
+    assert compared[0] >= 5_000
+    assert set(compared) == {compared[0]}
 
 
 TRACK_CURVES = {"openimages-detection": 1, "openimages-relationships": 4}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.metrics.errors import NO_ERROR, RELATIONSHIP_KINDS, CurveErrors, relationship_kinds
-from evaluator.metrics.matching import best_objects, winning_claims
+from evaluator.metrics.matching import best_objects_of_each, winning_claims
 from evaluator.tracks.relationships.pairs import PairMatches, triplet_overlap
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 
@@ -66,10 +66,15 @@ class Errors:
 
 
 def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float) -> Errors:
-    """Return the kind of error of each pair, and of each triplet that was not found."""
+    """Return the kind of error of each pair that is scored, and of each triplet that was not found.
+
+    All pairs are compared with the triplets of their image, because time would otherwise reveal which are scored.
+    """
+    scored = matches.pairs.is_scored
+    anything, *others = [(best[scored], overlap[scored]) for best, overlap in _nearest(truth, matches)]
+    nearest = dict(zip(ONE_PART_WRONG, others, strict=True))
+    matches = matches[scored]
     pairs, hits = matches.pairs, matches.hits
-    nearest = {kind: _nearest(truth, matches, same) for kind, same in ONE_PART_WRONG.items()}
-    anything = _nearest(truth, matches, ())
     kinds = relationship_kinds(
         exact=matches.overlaps,
         relation=nearest["relation"][1],
@@ -95,22 +100,20 @@ def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float)
     return Errors(kinds, triplets, overlaps, relations, missed)
 
 
-def _nearest(truth: RelationshipsTruth, matches: PairMatches, same: tuple[bool, ...]) -> tuple[Codes, Overlaps]:
+def _nearest(truth: RelationshipsTruth, matches: PairMatches) -> list[tuple[Codes, Overlaps]]:
     """Return the triplet of its image that each pair overlaps most, and the overlap.
 
-    Parameters
-    ----------
-    same : three bools, or none
-        Whether the first label, the second label and the relation must equal those of the triplet (True) or differ
-        (False). If it is empty, every triplet of the image is compared.
+    First of all triplets; then, for each of :data:`ONE_PART_WRONG`, of those that differ from the pair in that part.
     """
     pairs = matches.pairs
     ours, theirs = truth.keys.decode(pairs.keys), truth.keys.decode(truth.triplets)
 
-    def overlap(mine: Codes, its: Codes) -> Overlaps:
-        overlaps = triplet_overlap(truth, pairs, mine, its)
-        for our_codes, their_codes, wanted in zip(ours, theirs, same, strict=False):
-            overlaps[(our_codes[mine] == their_codes[its]) != wanted] = 0.0
-        return overlaps
+    def overlaps(mine: Codes, its: Codes) -> list[Overlaps]:
+        found = triplet_overlap(truth, pairs, mine, its)
+        same = [our_codes[mine] == their_codes[its] for our_codes, their_codes in zip(ours, theirs, strict=True)]
+        differ = (
+            np.all([a == b for a, b in zip(same, wanted, strict=True)], axis=0) for wanted in ONE_PART_WRONG.values()
+        )
+        return [found, *(np.where(chosen, found, 0.0) for chosen in differ)]
 
-    return best_objects(pairs.images, truth.triplet_images, overlap)
+    return best_objects_of_each(pairs.images, truth.triplet_images, 1 + len(ONE_PART_WRONG), overlaps)

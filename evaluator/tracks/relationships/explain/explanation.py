@@ -29,8 +29,7 @@ def explain(
     """
     matches = match(truth, table, parameters.iou_threshold, progress)
     outcome = outcome_of(truth, matches, parameters.weights, progress)
-    scored = matches[matches.pairs.is_scored]
-    errors = errors_of(truth, scored, parameters.iou_threshold)
+    errors, scored = errors_of(truth, matches, parameters.iou_threshold), matches[matches.pairs.is_scored]
     splits = {
         name: _explained(truth, matches, errors.curve_errors(truth, scored, name), errors, report, name)
         for name, report in outcome.splits.items()
