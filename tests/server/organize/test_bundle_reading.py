@@ -1,5 +1,4 @@
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from pytest_django import Settings
@@ -60,8 +59,7 @@ def test_every_key_of_the_contract_is_read(bundle: BundleFolder) -> None:
     assert (read.visibility, read.team_max_size) == ("private", 3)
     assert (read.registration, read.allowed_domains) == ("approval", "example.org uni.example.edu")
     assert read.closes_at == datetime(2026, 6, 1, tzinfo=UTC)
-    assert read.join_until == datetime(2026, 5, 25, tzinfo=UTC)
-    assert read.merge_until == datetime(2026, 5, 1, tzinfo=UTC)
+    assert [read.join_until, read.merge_until] == [datetime(2026, 5, day, tzinfo=UTC) for day in (25, 1)]
     assert (phase.title, phase.public_share, phase.split_seed, phase.finals) == ("Test", 0.3, 7, 1)
     assert (phase.parameters["group_of_weight"], phase.parameters["expand_hierarchy"]) == (0.0, False)
     assert (phase.quota_per_day, phase.quota_total, phase.attempts_per_day) == (7, 200, 9)
@@ -84,9 +82,9 @@ def test_usage_next_to_the_truth_folder_is_found(bundle: BundleFolder, name: str
 
 def test_a_gzipped_truth_file_replaces_the_plain_one(bundle: BundleFolder) -> None:
     boxes = bundle.path / "phases/main/truth/boxes.csv"
-    boxes.rename(f"{boxes}.gz")
+    packed = boxes.rename(f"{boxes}.gz")
     assert bundles.read(bundle.path).phases[0].truth == boxes.parent
-    Path(f"{boxes}.gz").unlink()
+    packed.unlink()
     assert mistakes_of(bundle) == [("truth_missing_file", "phases/main/truth/boxes.csv", None)]
 
 
@@ -210,9 +208,8 @@ def test_dates_of_a_phase_outside_its_challenge_are_a_mistake(bundle: BundleFold
 @pytest.mark.parametrize("lines", ["opens_at: 2026-02-01", "closes_at: 2026-06-01", "opens_at: 2026-05-31"])
 def test_dates_of_a_phase_inside_its_challenge_are_read(bundle: BundleFolder, lines: str) -> None:
     bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
-    phase, name = bundles.read(bundle.path).phases[0], lines.partition(":")[0]
-    day = datetime.fromisoformat(lines.partition(" ")[2]).replace(tzinfo=UTC)
-    assert [phase.opens_at, phase.closes_at] == [day if name == one else None for one in ("opens_at", "closes_at")]
+    name, day = lines.split(": ")
+    assert getattr(bundles.read(bundle.path).phases[0], name) == datetime.fromisoformat(f"{day}T00:00:00Z")
 
 
 def test_a_wrong_order_of_the_challenges_dates_is_reported_once(bundle: BundleFolder) -> None:
