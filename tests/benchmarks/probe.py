@@ -1,4 +1,4 @@
-"""Goes along with a worker: a task that does nothing, and how long the real ones took, told over the broker.
+"""Measures a worker: a task that does nothing, and the durations of the real tasks, sent over the broker.
 
 `DJANGO_SETTINGS_MODULE=tests.benchmarks.probe_settings` has the worker import it.
 """
@@ -18,7 +18,7 @@ begun = 0.0
 
 @shared_task(name=NOTHING)
 def nothing() -> None:
-    """Only its way to the worker and back counts."""
+    """Measures only the way to the worker and back."""
 
 
 @task_prerun.connect

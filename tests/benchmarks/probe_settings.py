@@ -1,4 +1,4 @@
-"""The real settings, with a worker that has the probe on board."""
+"""The real settings, with a worker that loads the probe."""
 
 from server.settings import *  # noqa: F403
 

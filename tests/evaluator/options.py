@@ -1,4 +1,4 @@
-"""Options that many scorings of tests have."""
+"""Options that many scorings of tests use."""
 
 from pathlib import Path
 

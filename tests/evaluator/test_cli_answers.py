@@ -1,4 +1,4 @@
-"""What ``podium`` prints: exactly one JSON object for programs, calm text for people."""
+"""The output of ``podium``: exactly one JSON object for programs, plain text for people."""
 
 import csv
 import io
@@ -240,7 +240,7 @@ def test_tracks_are_told_to_programs(run: Run) -> None:
 
 
 class Terminal(io.StringIO):
-    """Somebody looks."""
+    """A terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""A small track is ten lines of declaration and a metric of a few, and runs everywhere with nothing else touched."""
+"""A new track needs ten lines of declaration and a short metric, and works everywhere without other changes."""
 
 import json
 from pathlib import Path
