@@ -79,12 +79,12 @@ def made() -> tuple[Path, Path, Path]:
 
 
 def wc_of(file: Path) -> float:
-    """Return the CPU time of `wc -l`, which measures how fast the machine is at present."""
+    """Return the CPU time of `wc -l`: the measure of how fast the machine is just now."""
     return cpu_of("wc", "-l", str(file), times=3)
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
-    """Return the median of the ratios of measurements made one after the other."""
+    """Return the median of the ratios of what was measured one after the other."""
     return median(one / other for one, other in zip(ones, others, strict=True))
 
 
@@ -131,7 +131,7 @@ def goldens(small: Path) -> Iterator[Row]:
 
 
 def peer(small: Path, truth: Path) -> Row:
-    """hotcoco, from PyPI into an environment of its own. It needs ground truth, so both get images that have some."""
+    """hotcoco, from PyPI into an environment of its own. It refuses images without truth, so both get the others."""
     name, place = "hotcoco, predictions loaded and scored / ours, same file", FOLDER / "hotcoco"
     python = place / "bin" / "python"
     if not python.exists():
@@ -162,16 +162,16 @@ def warm_worker(made: Path) -> Row:
 
 
 def bootstrap(small: Path, truth: Path) -> Row:
-    """The cost of 1,000 replicates beyond the scoring itself; their draws are computed once for each truth."""
-    wc, kept, again, peak = [], [], [], 0
+    """What 1,000 replicates cost beyond the scoring itself; their draws are made once for each truth."""
+    wc, kept, anew, peak = [], [], [], 0
     for _ in range(ROUNDS):
         wc.append(wc_of(small))
         alone = scored(DETECTION, truth, small)["cpu"]
         with_draws = scored(DETECTION, truth, small, times=2, replicates=1_000, draws=FOLDER / "draws")
         kept.append(with_draws["cpu"] - alone)
-        again.append(scored(DETECTION, truth, small, times=1, replicates=1_000)["cpu"] - alone)
+        anew.append(scored(DETECTION, truth, small, times=1, replicates=1_000)["cpu"] - alone)
         peak = max(peak, with_draws["rss"])
-    drawn = f"{median(kept):.2f} s with the truth's kept draws, {median(again):.2f} s drawn again"
+    drawn = f"{median(kept):.2f} s with the truth's kept draws, {median(anew):.2f} s drawn anew"
     name = "1,000 bootstrap replicates on 5M boxes / `wc -l`"
     return row(name, 130, 60, ratio(kept, wc), f"{drawn}; peak RSS {peak >> 20:,} MiB")
 
@@ -190,7 +190,7 @@ def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, A
 
 
 def private_facts() -> Iterator[Row]:
-    """Score hostile files against truths that differ in one fact; return the pair with the largest difference."""
+    """Score hostile files against truths that differ in one fact; tell the pair that tells most."""
     folder = FOLDER / "facts"
     folder.mkdir(exist_ok=True)
     cpu, rss = {}, {}

@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 def lineage() -> NDArray[np.bool_]:
-    """The classes that a class belongs to: itself and all above it, shape (CLASSES, CLASSES)."""
+    """Which classes a class names: itself and all above it, shape (CLASSES, CLASSES)."""
     table = np.eye(CLASSES, dtype=bool)
     for number in range(CLASSES):
         above = PARENTS[number]
@@ -83,7 +83,7 @@ def blocks(images: int, per_image: int, seed: int) -> Iterator[tuple[dict[str, b
 
 
 def predictions(rng, per_image, ids, classes, objects, family):  # type: ignore[no-untyped-def]
-    """Predictions of a detector: most objects, some of them twice, their ancestors, and boxes around nothing."""
+    """What a detector says: most objects, some twice, their ancestors too, and boxes around nothing."""
     (topics, denied), (image, label, box) = classes, objects
     seen = np.flatnonzero(rng.random(len(image)) < 0.75)
     seen = np.concatenate([seen, seen[rng.random(len(seen)) < 0.3]])

@@ -40,7 +40,7 @@ def drawing(replicates: int, draws: str) -> Bootstrap | None:
 
 
 def peak() -> int:
-    """Return the peak of this process; getrusage would include the memory of its parent before the start."""
+    """Our own peak; getrusage would count what the parent had before we were started."""
     status = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 

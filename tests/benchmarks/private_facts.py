@@ -1,4 +1,4 @@
-"""Pairs of detection truths that differ in one fact, and files whose time or memory could reveal which truth it is."""
+"""Pairs of detection truths that differ in one fact, and files that would tell them apart by time or memory."""
 
 import json
 from pathlib import Path
@@ -48,7 +48,7 @@ def crowded() -> Truth:
 
 
 def pairs() -> dict[str, tuple[Truth, Truth, str]]:
-    """Return two truths and the file that is scored against both, by what they differ in."""
+    """Return two truths, and the file that is sent against both, by what they differ in."""
     dense = crowded()
     return {
         "a label": (PLAIN, PLAIN | {"image_labels.csv": [f"crowd,{REST},0"]}, "one class"),

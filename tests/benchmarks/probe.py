@@ -1,4 +1,4 @@
-"""Measures a worker: a task that does nothing, and the durations of the real tasks, sent over the broker.
+"""Goes along with a worker: a task that does nothing, and how long the real ones took, told over the broker.
 
 `DJANGO_SETTINGS_MODULE=tests.benchmarks.probe_settings` has the worker import it.
 """
@@ -18,7 +18,7 @@ begun = 0.0
 
 @shared_task(name=NOTHING)
 def nothing() -> None:
-    """Measures only the way to the worker and back."""
+    """Only its way to the worker and back counts."""
 
 
 @task_prerun.connect

@@ -1,4 +1,4 @@
-"""The real settings, with a worker that loads the probe."""
+"""The real settings, with a worker that has the probe on board."""
 
 from server.settings import *  # noqa: F403
 

@@ -42,7 +42,7 @@ def main(made: str) -> None:
 
 
 def measured(service: Running, predictions: Path) -> dict[str, float]:
-    """Alternate between the two, so that both are measured under the same load; the first of each is ignored."""
+    """Alternate between the two, so that both meet the same machine; the first of each is left out as cold."""
     url = json.loads((service.home / "runtime.json").read_text())["redis_url"]
     celery = Celery(broker=url.replace("unix://", "redis+socket://", 1))
     celery.conf.task_ignore_result = True

@@ -52,7 +52,7 @@ class Cluster:
         return False
 
     def stop(self, how: signal.Signals) -> None:
-        """Stop the cluster: SIGINT ends what is running, SIGQUIT is like a crash."""
+        """SIGINT: it ends what is going on; SIGQUIT: as after a crash."""
         self.process.send_signal(how)
         try:
             self.process.wait(30)
@@ -60,7 +60,7 @@ class Cluster:
             self.process.kill()
 
     def restart(self, how: signal.Signals, *, away: float) -> tuple[float, float]:
-        """Be unavailable for this many seconds; return when the outage began and ended."""
+        """Be away for so many seconds; return when the outage began and ended."""
         began = time.monotonic()
         self.stop(how)
         time.sleep(away)

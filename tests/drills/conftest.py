@@ -1,4 +1,4 @@
-"""Each drill damages a service of its own. A table at the end lists all drills with what they measured."""
+"""Each drill has a service of its own to damage; all of them stand in one table at the end, with what was measured."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest) -> Figures:
-    """Report in one line what was measured; the table at the end repeats it."""
+    """Say in one line what was measured; the table at the end repeats it."""
 
     def say(line: str) -> None:
         request.node.user_properties.append(("figures", line))
@@ -94,7 +94,7 @@ def opened(tmp_path: Path, small: Path) -> Iterator[Open]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the drills by number; other tests come first."""
+    """In the order of the list; whatever else is collected with them comes first."""
     for item in items:
         if number := number_of(item):
             item.user_properties.append(("drill", number))
@@ -108,7 +108,7 @@ def number_of(item: pytest.Item) -> int:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print one line for each drill: number, name, outcome, duration, measurement."""
+    """One line a drill: number, name, how it ended, how long it took, what was measured."""
     ended = [
         (outcome, report, said)
         for outcome in ("passed", "failed", "error", "skipped")

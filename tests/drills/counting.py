@@ -1,4 +1,4 @@
-"""Puts load on a service, waits until it is done, and counts the rows of the database."""
+"""Puts load on a service, waits for the end of it, and counts what is in the database."""
 
 import time
 from collections.abc import Iterator
@@ -17,20 +17,20 @@ SELECT count(*) FROM submissions_evaluation WHERE id NOT IN (SELECT evaluation_i
 
 @contextmanager
 def uploading(service: Running, content: bytes, *, count: int, at_once: int = 4) -> Iterator["list[Future[str]]"]:
-    """Upload the file this many times while the block runs; the end of the block waits for the last upload."""
+    """Send the file so many times while the block runs; leaving it waits for the last."""
     with ThreadPoolExecutor(at_once) as pool:
         yield [pool.submit(service.submit, content) for _ in range(count)]
 
 
 def upload_all(service: Running, content: bytes, *, count: int) -> list[str]:
-    """Upload the file this many times; return the ids."""
+    """Send the file so many times; return the ids."""
     with uploading(service, content, count=count) as sent:
         pass
     return [one.result() for one in sent]
 
 
 def unfinished(service: Running) -> int:
-    """Number of submissions that wait or run, and of scores without their interval."""
+    """Number of submissions that wait or run, and of scores whose interval is to come."""
     statuses, (later,) = service.statuses(), service.rows(PENDING)[0]
     return sum(statuses[status] for status in UNFINISHED) + int(later)
 
@@ -43,7 +43,7 @@ def all_ended(service: Running, *, seconds: float) -> float:
 
 
 def standstill(service: Running, *, seconds: float, at_most: float) -> None:
-    """Wait until everything is finished, or nothing has changed for this long."""
+    """Wait until all is finished, or nothing has been for so long."""
     left, since, until = unfinished(service), time.monotonic(), time.monotonic() + at_most
     while left and time.monotonic() < min(until, since + seconds):
         time.sleep(0.2)
@@ -53,7 +53,7 @@ def standstill(service: Running, *, seconds: float, at_most: float) -> None:
 
 @dataclass(frozen=True)
 class Counted:
-    """The ends of all submissions of a service."""
+    """What became of all submissions of a service."""
 
     taken: int
     scored: int
@@ -69,7 +69,7 @@ class Counted:
 
 
 def once(count: int, *, attempts: int) -> Counted:
-    """The expected ends: all accepted, all scored once, all with an interval."""
+    """What is right: all taken, all scored once, all with an interval."""
     return Counted(count, count, 0, count, 0, 0, attempts)
 
 

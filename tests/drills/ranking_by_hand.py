@@ -1,4 +1,4 @@
-"""The leaderboard computed again from raw rows, compared in pairs, without the code of the service."""
+"""The board once more, from nothing: raw rows, compared each with each, by no line of the service's code."""
 
 import csv
 import io
@@ -74,7 +74,7 @@ def board_by_hand(service: Running, *, split: str, finals: int) -> list[Line]:
 
 
 def served_board(service: Running, *, split: str) -> list[Line]:
-    """What every reader sees of it, with all digits."""
+    """What anybody reads of it, with all digits."""
     path = f"/api/v1/challenges/flows/phases/main/leaderboard?format=csv&split={split}"
     status, text = service.ask("GET", path)
     assert status == 200, text

@@ -1,4 +1,4 @@
-"""After any events in any order, the leaderboard follows from the rows."""
+"""Whatever happened, in whatever order: the board is what its rows say."""
 
 import random
 import shutil
@@ -34,7 +34,7 @@ Phase.objects.update(closes_at=database_now())
 
 
 def with_baseline_and_split(small: Path, folder: Path) -> Path:
-    """The small challenge, half of it private, with one entry from the start."""
+    """The small challenge, half of it private, and with somebody on the board from the start."""
     shutil.copytree(small, folder)
     phase = folder / "phases" / "main"
     (phase / "baselines").mkdir()
@@ -46,7 +46,7 @@ def with_baseline_and_split(small: Path, folder: Path) -> Path:
 
 
 class Crowd:
-    """Users who do random things by the API."""
+    """People who do what people do, at random, by the API."""
 
     def __init__(self, service: Running, tokens: list[str], content: str) -> None:
         self.service, self.tokens, self.random = service, tokens, random.Random(SEED)
@@ -79,21 +79,21 @@ class Crowd:
         return self.send(self.contents[-1])
 
     def upload_again(self) -> int:
-        """A file that was uploaded before: a tie for another team, a duplicate for the same team."""
+        """What somebody sent before: a tie for another team, a duplicate for the same."""
         return self.send(self.random.choice(self.contents)) if self.contents else 0
 
     def upload_nonsense(self) -> int:
         return self.send(f"{self.header}nonsense{self.random.random()},1 2 3\n")
 
     def cancel(self) -> int:
-        """One of the newest submissions, which may still be cancelled."""
+        """One of the newest: it may still be stopped."""
         if not self.sent:
             return 0
         self.service.token, identifier = self.random.choice(self.sent[-2:])
         return self.service.ask("POST", f"/api/v1/submissions/{identifier}/cancel")[0]
 
     def choose(self) -> int:
-        """Mark it as final, or remove the mark."""
+        """Make it a final, or take that back."""
         if not self.sent:
             return 0
         self.service.token, identifier = self.random.choice(self.sent)

@@ -1,4 +1,4 @@
-"""Messages are lost, late or repeated: every submission is scored once all the same."""
+"""Messages are lost, late or manifold: the database remembers, and every submission is scored once."""
 
 import http.client
 import json
@@ -51,7 +51,7 @@ def test_a_web_process_that_dies_before_the_message_loses_nothing(opened: Open, 
 
 @contextmanager
 def own_redis(folder: Path) -> Iterator[tuple[str, Callable[[], "subprocess.Popen[bytes]"]]]:
-    """An address, and a function that starts a Redis there, which no supervisor restarts."""
+    """An address, and what starts a Redis there; the drill is its master, no supervisor starts it again."""
     folder.mkdir()
     socket, started = folder / "redis.sock", []
 

@@ -1,4 +1,4 @@
-"""Clients that are slow, disconnect or find no space do not affect others."""
+"""Clients that are slow, drop, or come when there is no room: the others never notice."""
 
 import gzip
 import http.client
@@ -43,7 +43,7 @@ MEGABYTE = 2**20
 
 
 def left_behind(service: Running) -> list[str]:
-    """All files in the folders of uploads, with or without a name."""
+    """Whatever lies where uploads come in or stay, with or without a name."""
     named = [str(path) for folder in ("incoming", "uploads/submissions") for path in (service.home / folder).glob("*")]
     opened = [os.readlink(one) for web in service.processes("gunicorn") for one in Path(f"/proc/{web}/fd").iterdir()]
     return named + [one for one in opened if "/incoming/" in one]
@@ -51,7 +51,7 @@ def left_behind(service: Running) -> list[str]:
 
 @contextmanager
 def small_disk(folder: Path, *, megabytes: int) -> Iterator[Path]:
-    """A disk of its own that is mounted there while the block runs."""
+    """A disk of its own, mounted there for as long as the block runs."""
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "podium-drill", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""With many writers and an unavailable database, no request waits for ever and no accepted submission is lost."""
+"""Many write at once, and the database goes away: nobody is locked out, nothing taken is lost."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Expensive files wait for each other; a small file of another team waits for none of them."""
+"""Files that cost much wait for each other; somebody else's small file waits for none of them."""
 
 import gzip
 import time
@@ -27,7 +27,7 @@ FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t
 
 
 def expensive(content: bytes) -> bytes:
-    """Overfull images with negative confidences, which are valid and need the reference implementation."""
+    """Overfull images with negative confidences, which are lawful and take the reference implementation."""
     rows = [row.split(",", 1) for row in content.decode().split("\n")[1:] if row][:20]
     label, each = rows[0][1].split()[0], PREDICTIONS // len(rows)
     boxes = " ".join(f"{label} -0.{number:07} 0 0 1 1" for number in range(each))

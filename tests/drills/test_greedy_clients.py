@@ -1,4 +1,4 @@
-"""One address, or thirty, that take all they can do not affect others."""
+"""One address, or thirty, that take whatever they can get: the others never notice."""
 
 import itertools
 import os
@@ -41,7 +41,7 @@ SENT = {
 
 
 class Greedy(threading.Thread):
-    """Opens this many connections from these addresses, sends slowly on each, and reopens closed ones."""
+    """Opens so many connections from these addresses, trickles on each, and opens again what was closed."""
 
     def __init__(
         self, port: int, sent: list[bytes], count: int, *, addresses: Sequence[str] = (ATTACKER,), trickle: int = 1

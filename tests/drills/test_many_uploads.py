@@ -1,4 +1,4 @@
-"""A thousand simultaneous files are accepted or refused with a code, and the accepted ones are scored."""
+"""A thousand files at the same moment: every one is taken, or refused with a code, and what was taken is scored."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ def files(content: bytes) -> list[bytes]:
 
 
 class Burst:
-    """Sends all requests except their last byte, waits until all have arrived, and sends the last bytes."""
+    """Sends all requests but for their last byte, waits until every one has come so far, and sends the last bytes."""
 
     def __init__(self, port: int, requests: list[bytes]) -> None:
         self.port, self.requests = port, requests

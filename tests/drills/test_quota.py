@@ -1,4 +1,4 @@
-"""The database decides about quota and deadline, with simultaneous uploads and wrong clocks."""
+"""Quota and deadline: the database decides, whoever comes at once and whatever a clock says."""
 
 import time
 from collections import Counter
@@ -157,7 +157,7 @@ def moment(told: Any) -> datetime:
 
 
 def judged_rightly(attempt: Attempt, deadline: float) -> bool:
-    """By the true time: accepted uploads began before the end of the deadline, refused ones ended after it."""
+    """By the true time: what is taken began before the deadline was over, what is refused ended after it."""
     if attempt.status == 201:
         return not is_over(moment(deadline), moment(attempt.began))
     return (attempt.status, attempt.code) == (409, "phase_closed") and attempt.ended > deadline

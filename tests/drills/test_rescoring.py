@@ -1,4 +1,4 @@
-"""A truth is replaced and restored while teams submit: leaderboards show one version, and all files are scored."""
+"""A truth is replaced, and put back, while teams submit: a board shows one version, and every submission is scored."""
 
 import re
 import shutil
@@ -45,13 +45,13 @@ def corrected_truth(small: Path, folder: Path) -> Path:
 
 
 def half(content: bytes, number: int) -> bytes:
-    """A distinct submission: some rows of the complete one."""
+    """A submission of its own: some rows of the whole one."""
     header, *rows = content.decode().splitlines(keepends=True)
     return "".join([header, *rows[number % 7 :: 2]]).encode()
 
 
 def until(over: Event, deed: Callable[[int], Any], pause: float = 0.03) -> list[Any]:
-    """Repeat the call; return all results."""
+    """Do it again and again; return what came of it."""
     found = []
     while not over.is_set():
         found.append(deed(len(found)))
@@ -60,7 +60,7 @@ def until(over: Event, deed: Callable[[int], Any], pause: float = 0.03) -> list[
 
 
 def rescore(service: Running, truth: Path | int) -> None:
-    """Run the command; repeat it if a submission came before its last step, or if uploads kept the worker busy."""
+    """Run the command, again where a team was quicker than its last step, or where uploads kept the worker busy."""
     for _ in range(TRIES):
         done = service.run("manage.py", "rescore", "flows", "main", "--truth", str(truth))
         if done.returncode == 0:
@@ -71,7 +71,7 @@ def rescore(service: Running, truth: Path | int) -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """A leaderboard as it was served at one time."""
+    """A board as it was served once."""
 
     signature: str
     lines: tuple[tuple[str, str, float], ...]

@@ -1,4 +1,4 @@
-"""Files that one worker cannot read, and rows that are older than the files: nothing is lost."""
+"""Files that one worker cannot see, and rows that are older than the files beside them: nothing is lost."""
 
 import shutil
 import sqlite3
@@ -27,7 +27,7 @@ for path in Path(sys.argv[1]).rglob("*"):
 
 @contextmanager
 def worker_elsewhere(service: Running, home: Path) -> Iterator[Path]:
-    """A worker with folders of its own: the same database and broker, none of the files."""
+    """A worker on a machine whose folders are its own: same database, same broker, none of the files."""
     home.mkdir()
     told = service.run("-c", "from server import settings as s; print(s.REDIS_URL)").stdout.strip()
     database = service.environment.get("DATABASE_URL") or f"sqlite:///{service.home / 'podium.sqlite3'}"

@@ -1,4 +1,4 @@
-"""A prepared truth is damaged repeatedly, one byte each time, while teams submit."""
+"""A prepared truth is damaged again and again, a byte at a time, while people submit."""
 
 import random
 from pathlib import Path
@@ -24,7 +24,7 @@ def prepared_file(service: Running) -> Path:
 
 
 def flip(path: Path, chance: random.Random) -> None:
-    """Change the file in place, as a failing disk does."""
+    """In place, as a failing disk does."""
     with path.open("r+b") as file:
         place = chance.randrange(path.stat().st_size)
         file.seek(place)

@@ -1,4 +1,4 @@
-"""Workers are killed, stopped, crashed by files and overtaken: every submission ends once."""
+"""Workers are killed, stopped, poisoned and outrun: every submission ends once."""
 
 import os
 import random
@@ -27,7 +27,7 @@ ALL = 200
 
 
 def kill_while_it_scores(service: Running) -> bool:
-    """Kill all processes of the worker while it has a claimed job; return False if it never had one."""
+    """Kill all processes of the worker in an instant in which it has claimed something; False if that did not come."""
     service.signal_all("celery -A", signal.SIGSTOP)  # even while it writes: nothing else writes until it is killed
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
@@ -38,7 +38,7 @@ def kill_while_it_scores(service: Running) -> bool:
 
 
 def killed_three_times(service: Running, content: bytes) -> None:
-    """Upload while the worker is killed repeatedly."""
+    """Upload while the worker is killed again and again."""
     with uploading(service, content, count=ALL):
         for ended in KILLED_AFTER:
             wait_for(lambda ended=ended: service.statuses()["scored"] >= ended)
@@ -91,7 +91,7 @@ def test_a_result_that_comes_after_its_lease_is_refused(opened: Open, small: Pat
 
 @contextmanager
 def second_worker(service: Running) -> Iterator[None]:
-    """Start a worker as on a second machine."""
+    """As on a second machine."""
     words = ("-m", "celery", "-A", "worker", "worker", "--hostname", "second@drill")
     with (
         (service.home / "logs" / "second.log").open("wb") as log,
@@ -145,7 +145,7 @@ def test_a_submission_beyond_the_memory_limit_fails_alone(opened: Open, small: P
 
 
 def many_detections(content: bytes) -> bytes:
-    """A million predictions of one class in one image, which is valid."""
+    """A million of one class in one image, which is lawful."""
     header, first = content.decode().split("\n")[:2]
     image, words = first.split(",")
     label = words.split()[0]
@@ -176,7 +176,7 @@ def test_a_worker_that_is_told_to_stop_finishes_or_puts_back_in_time(
 
 
 def stopped_while_held(service: Running, content: bytes, hold: Path, *, release_after: float | None) -> float:
-    """Stop the worker while it scores two files and others wait; return the seconds until it ended."""
+    """Stop the worker while it scores two and others wait; return after how many seconds it was gone."""
     hold.touch()
     upload_all(service, content, count=8)
     query = "SELECT count(*) FROM submissions_submission WHERE status = 'running' AND stage != ''"
@@ -218,7 +218,7 @@ def test_a_submission_is_cancelled_or_scored_but_never_both(opened: Open, small:
 
 
 def cancelled_in_time(service: Running, content: bytes, number: int) -> Any:
-    """Cancel a submission at about the time its result is written; return the HTTP status."""
+    """Cancel a submission about when its result is written; return the answer's status."""
     identifier = service.submit(content)
     wait_for(lambda: service.column("status != 'queued'", identifier), every=0.001)
     time.sleep(random.Random(number).uniform(0, 0.04))

@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection, transaction
 
 
 def write(writes: int) -> Counter[str]:
-    """Read a number and write the next one, this many times; simultaneous transactions would lose one."""
+    """Read a number and write the next, so often: two that are at it at once would lose one."""
     from server.challenges.models import Phase
 
     outcomes: Counter[str] = Counter()

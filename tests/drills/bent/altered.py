@@ -1,6 +1,6 @@
-"""`manage.py up` with one part replaced by that of a drill: `python -m tests.drills.bent.altered worker=MODULE`.
+"""`manage.py up` with a part of a drill's own in place of ours: `python -m tests.drills.bent.altered worker=MODULE`.
 
-Checks are disabled and parts changed here only; the service has no option for it.
+What is switched off or bent is bent here alone; the product has no option for it.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A web process whose clock is wrong by SKEW_SECONDS, for the modules time and datetime."""
+"""A web process whose clock is off by SKEW_SECONDS: what time and datetime tell, to everything in it."""
 
 import datetime
 import os
@@ -15,7 +15,7 @@ true_time, TrueDatetime = time.time, datetime.datetime
 
 
 class Like(type):
-    """Counts every true datetime as an instance."""
+    """Takes every true datetime for one of its own."""
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, TrueDatetime)

@@ -1,4 +1,4 @@
-"""A worker whose scorer is killed by a certain file, and waits while a file `hold` exists."""
+"""A worker whose scorer is killed by a poisonous file, and waits while there is a file `hold`."""
 
 import os
 import signal
