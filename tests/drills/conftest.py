@@ -1,4 +1,4 @@
-"""Each drill has a service of its own to damage; all of them stand in one table at the end, with what was measured."""
+"""Fixtures for drills. Each drill damages its own service; a table at the end shows all drills and measurements."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

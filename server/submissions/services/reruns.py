@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 def request(
     submissions: Iterable[Submission], *, truth: Truth, purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS
 ) -> None:
-    """Queue a rerun for each submission, once this transaction is committed. One that was given up starts again."""
+    """Queue a rerun for each submission, once this transaction is committed. Reruns that were given up start again."""
     now = database_now()
     requested = Rerun.objects.bulk_create(
         [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions],
