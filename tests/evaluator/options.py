@@ -1,4 +1,4 @@
-"""Options that many scorings of tests use."""
+"""Options that many scorings of tests have."""
 
 from pathlib import Path
 

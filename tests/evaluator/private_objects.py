@@ -1,4 +1,4 @@
-"""Pairs of truths whose one private object is of one class or another, and files that could reveal which one it is."""
+"""Pairs of truths whose one private object is of one class or another, and files that would tell them apart."""
 
 import base64
 import zlib
@@ -63,7 +63,7 @@ class Case(NamedTuple):
         return found
 
     def submission(self, path: Path, predictions: int) -> Path:
-        """Write a file with this number of cats in the private image."""
+        """Write a file of so many cats in the private image."""
         header, row = self.file
         path.write_text("\n".join([header, *(row % (place % 9 + 1) for place in range(predictions))]) + "\n")
         return path

@@ -1,4 +1,4 @@
-"""The same predictions in another order, format and letter case."""
+"""The same predictions in another order, dress and letter case: whatever has no meaning is changed."""
 
 import csv
 import gzip
@@ -33,7 +33,7 @@ def as_rows(form: Form, text: str, chance: random.Random) -> str:
 
 
 def as_json(form: Form, text: str, chance: random.Random) -> str:
-    """Shuffle keys, and the entries of a file that is a list."""
+    """Keys stand in any order, and so do the entries of a file that is a list."""
     value = turned(json.loads(text), chance)
     if isinstance(value, list):
         chance.shuffle(value)

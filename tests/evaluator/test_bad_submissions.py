@@ -1,4 +1,4 @@
-"""Every defect of a file is reported with code, line and column."""
+"""Every way a file can be wrong, and what its author is told: code, line, column."""
 
 import gzip
 import io

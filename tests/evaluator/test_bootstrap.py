@@ -47,7 +47,7 @@ def scored(tiny: Tiny, replicates: int, *, file: Path | None = None, seed: int =
 
 
 def copied_score(folder: Path, truth: Path, long: Path, counts: dict[str, int], **options: Any) -> dict[str, Any]:
-    """Score a test set that contains each image as often as it was drawn."""
+    """Score a test set in which each image stands as often as it was drawn."""
     new = Path(mkdtemp(dir=folder))
     (new / "truth").mkdir()
     for path in truth.iterdir():
@@ -100,7 +100,7 @@ def test_a_replicate_is_the_score_of_copied_images(track: str, seed: int, tmp_pa
 
 
 def test_two_submissions_share_their_draws(tiny: Tiny, tmp_path: Path) -> None:
-    """Then a submission that is better on no image is better in no replicate."""
+    """So a submission that is nowhere better is nowhere better in any replicate."""
     worse = tmp_path / "worse.csv"
     worse.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
     kept = tmp_path / "draws"
@@ -176,7 +176,7 @@ def test_progress_is_told_until_the_end(tiny: Tiny) -> None:
 
 
 def test_who_stops_is_heard_at_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The callback for progress raises an exception if the lease is lost."""
+    """A lost lease is raised by the one who is told about progress."""
     numbers: list[int] = []
     drawn = Draws.block
 

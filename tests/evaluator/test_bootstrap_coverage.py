@@ -1,4 +1,4 @@
-"""How often an interval contains the true value: many test sets are drawn from one source and bootstrapped.
+"""How often an interval holds what it should: many test sets drawn from one source, each bootstrapped.
 
 A test set has 30 classes of 20 to 400 objects in 500 images. A detector finds 7 of 10 objects and reports four times
 as much that is not there, with confidences that overlap. With 2,400 test sets of 1,024 replicates: recentred 95.6 %,
@@ -26,7 +26,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of a detector on one test set."""
+    """Of a detector on one test set."""
 
     truths: ImageGroups
     curves: CurveSteps

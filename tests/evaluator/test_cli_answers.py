@@ -1,4 +1,4 @@
-"""The output of ``podium``: exactly one JSON object for programs, plain text for people."""
+"""What ``podium`` prints: exactly one JSON object for programs, calm text for people."""
 
 import csv
 import io
@@ -240,7 +240,7 @@ def test_tracks_are_told_to_programs(run: Run) -> None:
 
 
 class Terminal(io.StringIO):
-    """A terminal."""
+    """Somebody looks."""
 
     def isatty(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Every exit code of ``podium``, and the stream to which the reason is written."""
+"""Every exit code of ``podium``, and that the reason is said in the right place."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Comparison of two submissions: sign, interval, and the better submission for each class."""
+"""Two submissions compared: the sign, the interval, and who won which class."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ NONE: dict[str, float | None] = {}
 def test_the_interval_of_paired_differences_decides(
     shifts: list[float], interval: tuple[float, float], verdict: str
 ) -> None:
-    """This holds for any variance of the replicates, because both submissions share their draws."""
+    """However far the replicates of one submission lie apart: the two share their draws."""
     drawn = [0.1, 0.5, 0.6]
     a = report(0.4, drawn, NONE)
     b = report(0.45, [one + shift for one, shift in zip(drawn, shifts, strict=True)], NONE)

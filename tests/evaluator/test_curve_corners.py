@@ -1,4 +1,4 @@
-"""A curve with fewer points has the same area."""
+"""Fewer points, the same curve."""
 
 import random
 
@@ -19,7 +19,7 @@ def area(curve: Curve) -> float:
 
 
 def columns(seed: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Draw up to 200 entries with few distinct confidences, half of them hits."""
+    """Up to 200 entries, half of them hits, of few confidences."""
     chance = random.Random(seed)
     count = chance.randint(1, 200)
     confidences = [chance.randint(0, 30) for _ in range(count)]

@@ -121,7 +121,7 @@ def test_average_precision_of_a_class(
 
 
 def test_of_equally_sure_detections_the_better_fit_takes_the_object(tmp_path: Path) -> None:
-    """The second box is in the group and is absorbed. In the other order it would be a false positive."""
+    """The worse one then lies in the group and is absorbed: no false positive. The other way round it were one."""
     rows = ["i,cat,0.9,0,0.5,0,0.8", f"i,cat,0.9,{LEFT}"]
     for name, predictions in (("a", rows), ("b", rows[::-1])):
         (tmp_path / name).mkdir()

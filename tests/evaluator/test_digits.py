@@ -1,4 +1,4 @@
-"""Printed intervals contain the exact ones, no zero is negative, and digits end where the interval ends them."""
+"""Printed intervals hold the exact ones, no zero is negative, and digits end where the interval says."""
 
 from decimal import Decimal
 from math import floor, log10
@@ -28,7 +28,7 @@ def test_a_published_interval_holds_the_exact_one_and_is_hardly_wider(exact: Int
 
 @given(intervals)
 def test_a_published_interval_has_two_digits_of_the_half_width(exact: Interval) -> None:
-    """Intervals that differ by less are published as equal."""
+    """So that intervals which differ by less are published alike."""
     half = (Decimal(repr(exact[1])) - Decimal(repr(exact[0]))) / 2
     if half:
         for end in published(exact):

@@ -1,4 +1,4 @@
-"""Image weights are drawn once and are equal for all submissions."""
+"""Image weights: the same for everybody, drawn once."""
 
 from collections.abc import Iterator
 from hashlib import sha256

@@ -20,7 +20,7 @@ KEPT = ("classes.csv", "relations.csv", "hierarchy.json")
 
 
 def emptied(folder: Path, *, lists_images: bool) -> None:
-    """Remove all rows; keep the headers, the class list, and on request the image list."""
+    """Leave only the headers, the class list, and if wanted the image list."""
     for path in folder.iterdir():
         if path.name == "images.csv" and not lists_images:
             path.unlink()
@@ -74,7 +74,7 @@ def test_the_ceiling_of_an_empty_truth_is_undefined_or_the_truth_is_at_fault(
 def test_a_truth_that_is_rejected_as_its_own_prediction_has_no_ceiling_and_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Labels of 300 characters are not allowed in a submission."""
+    """A submission may name no label of 300 characters."""
     (tmp_path / "image_labels.csv").write_text(f"ImageID,LabelName,Confidence\na,{'x' * 300},1\nb,cat,0\n")
     files = ["--truth", str(tmp_path), "--out", str(tmp_path / "truth.podium")]
     assert main(["prepare", "openimages-classification", *files, "--ceiling", "--json"]) == Exit.DONE

@@ -1,4 +1,4 @@
-"""Gains by error, compared with TIDE: no class is left out of the mean, and counts agree with each other.
+"""Errors fixed, against TIDE's rules: no class leaves the mean for what was missed, and counts agree with each other.
 
 The numbers of TIDE are those of tidecv 1.0.1 (`TIDE().evaluate`, mode `bbox`), which integrates with 101 bars: its
 areas differ from exact ones by up to 0.01. On 300 random cases, every class predicted somewhere, its counts were ours
@@ -57,7 +57,7 @@ def two_classes(tmp_path: Path) -> Report:
 
 
 def test_a_class_without_remaining_objects_keeps_its_precision_as_tide_has_it(tmp_path: Path) -> None:
-    """Cats are found, one dog is missed, another is a false positive. The gain was 0.5, without objects to find."""
+    """Cats are found; a dog is missed, and another is seen where none is. The gain was 0.5: no dog was asked for."""
     predictions = [f"i,cat,0.9,{WHOLE}", f"j,dog,0.8,{RIGHT}"]
     labels = ["i,dog,1", "j,dog,1"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{LEFT},0"], labels, predictions))
@@ -67,7 +67,7 @@ def test_a_class_without_remaining_objects_keeps_its_precision_as_tide_has_it(tm
 
 
 def test_a_class_that_nothing_was_predicted_of_keeps_its_precision(tmp_path: Path) -> None:
-    """Tidecv leaves such a class out, so the mean rises although nothing is found."""
+    """Tidecv leaves such a class out; so the mean would rise although nothing is found."""
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{LEFT},0"], [], [f"i,cat,0.9,{WHOLE}"]))
     assert (gains(report)["missed"], gains(report)["all_misses"]) == (0.0, 0.0)
 

@@ -166,7 +166,7 @@ SIZES = ["i,cat,0,0.05,0,0.05,0", "i,cat,0.1,0.2,0.1,0.2,0", f"j,cat,{WHOLE},0"]
 
 
 def test_slices_by_size(tmp_path: Path) -> None:
-    """Shares of the image: 0.0025, 0.01 and 1; the middle one is found, next to a large false positive."""
+    """Shares of the image: 0.0025, 0.01 and 1; the middle one is found, beside a large false alarm."""
     predictions = ["i,cat,0.8,0.1,0.2,0.1,0.2", "i,cat,0.9,0,0.9,0,0.9"]
     found = table(explained(written(tmp_path, SIZES, [], predictions)), "slices", "value")
     assert {size: (row["truths"], row["found"], row["recall"]) for size, row in found.items()} == {
@@ -238,7 +238,7 @@ def test_the_score_without_each_of_the_three_things(tmp_path: Path) -> None:
 
 
 def test_without_hierarchy_a_label_verifies_itself_only(tmp_path: Path) -> None:
-    """Cats are verified in j, so an animal is a false positive there only if cats are animals."""
+    """A cat was seen in j, so an animal is a false positive there only where cats are animals."""
     predictions = [f"j,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
     files = written(tmp_path, [f"i,animal,{WHOLE},0"], ["j,cat,1"], predictions, hierarchy=TREE)
     found = ablation(explained(files))

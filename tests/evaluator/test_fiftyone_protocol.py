@@ -1,4 +1,4 @@
-"""FiftyOne's rules on cases of three images, compared with the official metric of the same files."""
+"""FiftyOne's rules on cases of three images, beside the official code's answer to the same files."""
 
 import json
 from pathlib import Path
@@ -110,7 +110,7 @@ def test_no_cap_on_detections_of_one_image(tmp_path: Path) -> None:
 
 
 def test_precision_recall_f1_and_support(tmp_path: Path) -> None:
-    """Cats: one of two found by two predictions. Dogs: no prediction. Cars: no object."""
+    """Cats: one of two found with two tries. Dogs: none tried. Cars: none there."""
     report = scored(
         tmp_path,
         [f"a,cat,{LEFT},0", f"a,cat,{RIGHT},0", f"b,dog,{WHOLE},0"],

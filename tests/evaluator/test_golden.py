@@ -1,4 +1,4 @@
-"""The numbers of the official tools, if the folder with their inputs is next to the project."""
+"""The official tools' numbers, where the folder with their inputs lies beside the project."""
 
 import json
 import shutil
@@ -45,7 +45,7 @@ REAL = [
 
 
 def test_the_golden_folder_is_there() -> None:
-    """The summary reports skipped cases; the small cases of the project run everywhere."""
+    """Loud where it is not; the project's own small cases run everywhere."""
     if not CASES:
         pytest.skip(f"NOT RUN: {SHARED / 'golden'} is not there, the official tools' numbers were not compared")
 
@@ -89,7 +89,7 @@ shared_data = pytest.mark.skipif(not CASES, reason="NOT RUN: shared/data is not 
 def test_a_bootstrap_changes_no_score_and_is_the_same_both_ways(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A replicate in which every image counts once has the official numbers, too."""
+    """And a replicate in which every image counts once has the official numbers."""
     folder = SHARED / "golden" / case
     expected = json.loads((folder / "expected.json").read_text())
     submission = found(folder, "predictions.csv")

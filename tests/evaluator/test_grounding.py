@@ -1,4 +1,4 @@
-"""Phrase grounding: its rules on two sentences, defects of a file, and both forms of a truth."""
+"""Phrase grounding: its rules on two sentences, what may be wrong with a file, and both ways to write a truth."""
 
 import json
 from pathlib import Path

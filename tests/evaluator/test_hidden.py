@@ -1,4 +1,4 @@
-"""The set of hidden characters, compared with the Unicode properties in Python."""
+"""The set of hidden characters, against the properties of Unicode that Python has."""
 
 import sys
 import unicodedata

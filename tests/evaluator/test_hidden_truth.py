@@ -100,7 +100,7 @@ def test_which_caption_belongs_to_which_image_does_not_change_what_participants_
 
 
 def test_the_sample_of_a_retrieval_phase_scores_no_better_than_chance(tmp_path: Path) -> None:
-    """Assigning the captions to the images in this order gave a perfect score."""
+    """Taking its captions in turn for its images was a perfect score."""
     synthesize(RETRIEVAL, tmp_path / "world", images=200, qualities=[])
     template(RETRIEVAL, tmp_path / "world" / "truth", tmp_path / "sample.json")
     lists = json.loads((tmp_path / "sample.json").read_text())

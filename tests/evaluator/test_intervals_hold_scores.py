@@ -1,4 +1,4 @@
-"""Every interval contains its score, exact and published; average precision never exceeds 1."""
+"""Every interval holds its score, the exact one and the published one; average precision never exceeds 1."""
 
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def test_wilson_holds_its_share_for_any_size(share: float, size: float) -> None:
 
 
 def test_a_perfect_mean_average_precision_has_no_sure_decimal(tmp_path: Path) -> None:
-    """All replicates are equal, which shows nothing about other images."""
+    """All replicates agree: they say nothing about other images."""
     truth, submission = detection(tmp_path, 30)
     split = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(50))).splits["all"]
     assert (split.metrics["mAP"], split.intervals["mAP"]) == (1.0, (1.0, 1.0))

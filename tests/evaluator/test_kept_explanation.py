@@ -1,4 +1,4 @@
-"""The stored part of an explanation: what a page shows, up to a limit."""
+"""What is kept of an explained report: as much as a page shows, and never more than so much."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ from evaluator.synthesis import synthesize
 
 @pytest.fixture(scope="module", params=list(TRACKS))
 def explained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The explained report of a submission of each track, as the worker computes it."""
+    """A submission of each track, explained as the worker does it."""
     out = tmp_path_factory.mktemp("synthesized") / "challenge"
     synthesize(request.param, out, images=60, seed=5, qualities=(0.6,))
     file = min((out / "submissions").iterdir(), key=lambda path: len(path.name))

@@ -26,7 +26,7 @@ BODIES = {
 
 
 def packed(body: bytes) -> str:
-    """In small pieces, so that the compression ratio stays below the limit."""
+    """In so many pieces that zlib does not count as a bomb."""
     stream = zlib.compressobj(9)
     pieces = (
         stream.compress(body[at : at + STEP]) + stream.flush(zlib.Z_FULL_FLUSH) for at in range(0, len(body), STEP)
@@ -67,7 +67,7 @@ def test_masks_of_many_runs_beyond_the_limit_are_a_memory_error(kind: str, tmp_p
 
 
 def main() -> None:
-    """Score a file under several limits, each in a child process, and print the exit codes."""
+    """Score a file under one limit after another, each in a child, and print the children's exit codes."""
     load_kernels()
     truth, submission = map(Path, sys.argv[1:])
     for mebibytes in range(90, 151, 5):

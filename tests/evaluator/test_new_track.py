@@ -1,4 +1,4 @@
-"""A new track needs ten lines of declaration and a short metric, and works everywhere without other changes."""
+"""A small track is ten lines of declaration and a metric of a few, and runs everywhere with nothing else touched."""
 
 import json
 from pathlib import Path

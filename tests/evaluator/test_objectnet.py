@@ -1,4 +1,4 @@
-"""ObjectNet's rules on a few images, and the defects of a row of answers."""
+"""ObjectNet's rules on a handful of pictures, and what may be wrong with a row of guesses."""
 
 import json
 from pathlib import Path

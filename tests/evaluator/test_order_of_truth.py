@@ -1,4 +1,4 @@
-"""In every track, no output follows the order of a truth file, which can reveal what belongs together."""
+"""In every track: nothing that is shown follows the order of a truth file, which can show what belongs together."""
 
 import json
 import random
@@ -43,7 +43,7 @@ def permute(truth: Path, chance: random.Random) -> None:
 
 
 def shown(track: str, truth: Path, files: list[Path], out: Path) -> list[Any]:
-    """Everything but scores that participants see: template, candidates, defects and notices."""
+    """Everything but scores that participants are given: template, candidates, defects and notices."""
     prepared = out / "truth.podium"
     prepare(track, truth, prepared)
     given: list[Any] = []
@@ -90,7 +90,7 @@ def test_missing_captions_are_listed_by_their_ids(tmp_path: Path) -> None:
 
 
 def test_a_truth_that_was_prepared_in_the_order_of_its_file_shows_and_scores_the_same(tmp_path: Path) -> None:
-    """Write the truth as earlier versions did."""
+    """As earlier versions did."""
     synthesize(RETRIEVAL, tmp_path / "made", images=12, seed=3, qualities=(0.5,))
     prepare(RETRIEVAL, tmp_path / "made" / "truth", tmp_path / "now.podium")
     now = Truth.load(tmp_path / "now.podium")

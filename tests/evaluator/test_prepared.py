@@ -1,4 +1,4 @@
-"""The file of a prepared truth, and the errors of a damaged one."""
+"""The file of a prepared truth: what a damaged one is answered with."""
 
 import json
 import os
@@ -113,7 +113,7 @@ def test_a_file_that_is_no_truth_is_a_fault_of_the_truth(tmp_path: Path) -> None
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that receives the number of hashed bytes of each call."""
+    """How many bytes were hashed, each time."""
     sizes: list[int] = []
     whole = prepared.sha256
 
@@ -141,7 +141,7 @@ def test_a_process_verifies_each_state_of_a_file_once(
 
 
 def test_two_changes_at_one_instant_are_both_noticed(detection: Path) -> None:
-    """A file system's clock ticks every few milliseconds: a file that was just written is always verified again."""
+    """A file system's clock ticks every few milliseconds: a file that was just written is never taken as known."""
     Truth.load(detection, whole=True)
     flip(detection, detection.stat().st_size // 2)
     with pytest.raises(DamagedTruth):

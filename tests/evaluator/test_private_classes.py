@@ -59,7 +59,7 @@ def files(track: str, private: str) -> dict[str, str]:
 
 
 def answer(track: str, truth: Path, to: Path) -> Path:
-    """The truth as its own prediction, and in the public image also a class that only the private one has."""
+    """The truth as its own prediction, and beside it in the public image a class that only the private one has."""
     ceiling(track, truth, to / "submission")
     extra = {
         "openimages-detection": f"one,dog,0.5,{BOX}\none,cow,0.5,{BOX}\n",

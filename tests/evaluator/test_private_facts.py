@@ -1,4 +1,4 @@
-"""In every track, the output for a file except its scores is equal for two truths that differ in one fact."""
+"""In every track: what is told of a file but its scores is the same for two truths that differ in one fact."""
 
 import json
 import random
@@ -24,7 +24,7 @@ WITH_LABELS = ("openimages-detection", "openimages-segmentation", "openimages-cl
 
 
 def line(file: str, change: Callable[[str], str]) -> Fact:
-    """Replace the first line below the header, or add a line after the last one."""
+    """The first line below the header says something else; or the last one is followed by one more."""
 
     def apply(folder: Path) -> None:
         header, first, *others = (folder / file).read_text().splitlines()
@@ -72,7 +72,7 @@ def label_told(label: str) -> Fact:
 
 
 def of_another_class(*files: str) -> Fact:
-    """Give the first object another known class; a mask stays with its box."""
+    """The first object has another class that is known; a mask stays with its box."""
 
     def apply(folder: Path) -> None:
         for file in files:
@@ -108,7 +108,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def private(folder: Path) -> None:
-    """Move the first image to the other split."""
+    """The first image counts for the other half."""
     line("usage.csv", another(",Public", ",Private"))(folder)
 
 
@@ -130,7 +130,7 @@ def told(track: str, truth: Path, submission: Path, parameters: dict[str, Any]) 
 
 
 def submissions(made: Path, track: str) -> list[Path]:
-    """The synthesized files, damaged ones, and, if the track has labels, one with an unknown label."""
+    """The synthesized files, damaged ones, and where there are labels one of a label that nobody knows."""
     sound = sorted((made / "submissions").iterdir())
     files, chance = list(sound), random.Random(track)
     for number in range(DAMAGED):

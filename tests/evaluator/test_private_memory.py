@@ -1,4 +1,4 @@
-"""With the reference implementation, too, memory does not depend on the class of a private object."""
+"""On the reference path, too, a file needs the same memory whether or not one private object is of its class."""
 
 import tracemalloc
 from copy import deepcopy
@@ -25,7 +25,7 @@ LIMIT = 1.05
 def test_an_object_of_another_class_changes_no_peak_memory(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only matching and scoring are measured, because reading uses no object. Portions are small, like the file."""
+    """The memory of matching and scoring alone, as reading sees no object; portions are made small, as the file is."""
     monkeypatch.setattr(matching, "PAIRS_AT_ONCE", matching.PAIRS_AT_ONCE // 64)
     load_kernels()
     case, peaks = CASES[name], []
@@ -41,7 +41,7 @@ def test_an_object_of_another_class_changes_no_peak_memory(
 
 
 def peak(scorer: Scorer[Any, Any, Any], truth: Any, table: SubmissionTable, parameters: Any) -> int:
-    """Return the peak of added bytes. It is measured twice, because the first run may also load modules."""
+    """Return the bytes that are added at most. Measured twice: the first time modules may be loaded, too."""
     tracemalloc.start()
     try:
         scorer.evaluate(truth, table, parameters, silent)

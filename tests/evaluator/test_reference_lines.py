@@ -1,4 +1,4 @@
-"""The lines of the official tools: names and order of their scripts, values to the last digit."""
+"""The official tools' lines: names and order as their scripts know them, values to the last digit."""
 
 import csv
 from pathlib import Path

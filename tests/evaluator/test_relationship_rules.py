@@ -49,7 +49,7 @@ def test_a_pair_hits_where_both_boxes_do(tmp_path: Path, prediction: str, relati
 
 
 def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
-    """In decimal numbers 0.1–0.2 is half of 0.1–0.3; in float32 it is 0.49999996."""
+    """On paper 0.1–0.2 is half of 0.1–0.3; in float32 it is 0.49999996."""
     truth = "i,man,guitar,on,0.1,0.3,0,1,0,1,0,1"
     metrics = scored(tmp_path, triplets=[truth], predictions=["i,man,guitar,on,0.9,0.1,0.2,0,1,0,1,0,1"]).metrics
     assert metrics["mAP_relationships"] == 0.0

@@ -1,4 +1,4 @@
-"""Retrieval in both directions on three images, and the defects of a file of rankings."""
+"""Retrieval both ways on three pictures, and what may be wrong with a file of rankings."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def truth(tmp_path: Path, gallery: Any = None, **files: str) -> Path:
 
 
 def lists(images: dict[str, Any] | None = None, captions: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return wrong answers for everything except what is given."""
+    """Wrong answers for everything, but for what is given."""
     return {
         "image_to_sentence": {image: [f"{WRONG[image]}#0"] for image in IMAGES} | (images or {}),
         "sentence_to_image": {caption: [WRONG[caption[0]]] for caption in CAPTIONS} | (captions or {}),

@@ -1,4 +1,4 @@
-"""The salt of a truth: what it determines, and that this cannot be computed without it."""
+"""The salt of a truth: what it decides, and that whoever lacks it can compute nothing that it decides."""
 
 import gzip
 import hmac
@@ -37,7 +37,7 @@ def names(count: int) -> list[str]:
 
 
 def answers(folder: Path, count: int, salt: str = "") -> Path:
-    """Write a truth with this number of images, each of class 7."""
+    """Write a truth of so many images, each of class 7."""
     folder.mkdir()
     (folder / "answers.json").write_text(json.dumps(dict.fromkeys(names(count), 7)))
     if salt:
@@ -46,7 +46,7 @@ def answers(folder: Path, count: int, salt: str = "") -> Path:
 
 
 def right(path: Path, images: list[str]) -> Path:
-    """Write a submission with right answers for these images and none for the others."""
+    """Write a submission that is right about these images and silent about the others."""
     path.write_text("".join(f"{image},7,1,,,,,,,,\n" for image in images))
     return path
 
@@ -167,7 +167,7 @@ IMAGES, HITS = 12, 5
 
 
 def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
-    """Return all sets of right answers whose interval, with draws from published values, is that of the report."""
+    """Every set of right answers whose interval, by draws from what is published, is that of the report."""
     draws = Draws(published, 0, 0, IMAGES, REPLICATES)
     weights = np.concatenate([draws.block(number) for number in range(draws.blocks)], axis=1)[:, :REPLICATES]
     observed = report.splits["all"].metrics["top1"]
@@ -184,7 +184,7 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
 
 
 def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
-    """Return whether the right answers are among the candidates, and the number of candidates."""
+    """Whether the right answers are among the candidates, and how many these are."""
     chance = np.random.default_rng(5)
     for number, salt in enumerate(salts):
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))
@@ -203,13 +203,13 @@ def test_an_interval_gives_the_answers_of_an_unsalted_truth_away(tmp_path: Path)
 
 
 def test_an_interval_of_a_salted_truth_tells_nothing_about_the_answers(tmp_path: Path) -> None:
-    """With wrong draws, the right answers are excluded as often as any others."""
+    """Who guesses with the wrong draws rules the right answers out as readily as any others."""
     told = list(attacked(tmp_path, [f"{number:032x}" for number in range(1, 11)]))
     assert sum(is_found for is_found, _ in told) == 0
 
 
 def split_known_by_seed(truth: Path, tmp_path: Path) -> list[int]:
-    """Return all seeds that agree with three public scores of files with known right answers."""
+    """Every seed that agrees with three public scores of files whose answers are known to be right."""
     images, share, chance = names(60), 0.3, np.random.default_rng(1)
     files = [sorted(chance.choice(60, 15, replace=False).tolist()) for _ in range(3)]
     told = [

@@ -1,4 +1,4 @@
-"""Each rule of segmentation on an image of 4 x 4 pixels, the defects of a mask, and a comparison with bitmaps."""
+"""Each rule of segmentation on a picture of 4 x 4 pixels, what may be wrong with a mask, and all of it by bitmaps."""
 
 import base64
 import zlib
@@ -53,7 +53,7 @@ def box(edges: Edges, side: int = SIDE) -> str:
 
 
 def truth(tmp_path: Path, objects: Sequence[tuple[Edges, int, bool]], **files: str) -> Path:
-    """Write a folder with cats in image i: position, whether a group, whether with a mask."""
+    """A folder with cats in image i: where, whether a group, whether with a mask."""
     folder = tmp_path / "truth"
     folder.mkdir(exist_ok=True)
     boxes = [f"i,cat,{box(edges)},{group}" for edges, group, _ in objects]
@@ -207,7 +207,7 @@ def compressed(lengths: list[int]) -> bytes:
     "lengths", [[0, 16], [0, 6, 0, 10], [0, 6, 0, 0, 0, 10], [0, 0, 0, 16, 0], [4, 0, 0, 4, 0, 4, 4], [16, 0]]
 )
 def test_empty_runs_change_nothing(tmp_path: Path, lengths: list[int]) -> None:
-    """Runs that other tools may write must not end a comparison early."""
+    """What other tools may write must not end a comparison early."""
     pixels = np.repeat(np.arange(len(lengths)) % 2, lengths).astype(np.uint8).reshape(4, 4).T
     ways = packed(compressed(lengths)), text(pixels)
     reports = set()
@@ -241,7 +241,7 @@ def test_a_faulty_mask_of_the_truth_is_named(tmp_path: Path, row: str, column: s
 def by_bitmaps(
     objects: list[tuple[Edges, bool, bool]], found: list[tuple[float, Edges]], side: int
 ) -> tuple[float, int, float]:
-    """AP, entries and hits by bitmaps, one detection after another, as the rules define them."""
+    """AP, entries and hits by bitmaps, detection after detection, as the rules are written."""
     order = sorted(range(len(found)), key=lambda n: -found[n][0])
     state: dict[int, str] = {}
 

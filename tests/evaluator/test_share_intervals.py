@@ -1,7 +1,7 @@
-"""Intervals of shares near 0 and 1, where all replicates are equal or have few values.
+"""Intervals of shares near 0 and 1, where every replicate is alike or too coarse.
 
-Measured with 4,000 test sets of 300 images and 1,000 replicates: percentile intervals contain a true share of 0.998 in
-44% of them and one of 0.99 in 88%; these intervals contain them in 98% and 97%, and one of 0.9 in 94% as before.
+Measured with 4,000 test sets of 300 images and 1,000 replicates: percentiles hold a true share of 0.998 in 44 % of them
+and one of 0.99 in 88 %; these intervals hold them in 98 % and 97 %, and one of 0.9 in 94 % as before.
 """
 
 import json
@@ -27,7 +27,7 @@ Rule = Callable[[Numbers, float], Interval | None]
 
 
 def covered(rng: np.random.Generator, share: float, rule: Rule) -> float:
-    """Return the share of test sets whose interval contains the true share. Replicates draw hits binomially."""
+    """Share of test sets whose interval holds the true share. Drawing images again is a binomial draw of the hits."""
     found = 0
     for _ in range(SETS):
         observed = rng.binomial(IMAGES, share) / IMAGES
@@ -51,7 +51,7 @@ def test_the_interval_of_a_share_holds_it_in_at_least_93_of_100_test_sets(share:
 
 
 def test_images_of_several_trials_count_by_their_effective_number() -> None:
-    """Five trials an image that fail together: 1,500 trials, but the information of only 300."""
+    """Five trials an image that fail together: 1,500 trials, but no more is known than from 300."""
     rng, together, apart = np.random.default_rng(3), [], 0
     for _ in range(SETS):
         missed = rng.binomial(IMAGES, 0.01)
@@ -71,7 +71,7 @@ def test_where_all_replicates_agree_the_number_of_images_counts(observed: float)
 
 
 def test_agreeing_replicates_have_width_in_the_middle_too() -> None:
-    """Half of every image's phrases are found: no draw of images changes that, but other images would."""
+    """Half of every image's phrases are found: no draw of images changes that, other images would."""
     assert share_interval(np.full(100, 0.5), 0.5, MIDDLE, plain=True) == pytest.approx((0.404, 0.596), abs=0.001)
 
 
@@ -132,7 +132,7 @@ def test_one_wrong_answer_of_300_leaves_room_above(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if any(m.share for m in track.metrics)])
 def test_an_empty_and_a_perfect_file_have_intervals_of_some_width(track: str, tmp_path: Path) -> None:
-    """This holds for every metric that is declared as a share; others may have no width."""
+    """Of every metric that is declared as a share; what is no share may be certain."""
     synthesize(track, tmp_path / "world", images=20, seed=1, qualities=[0.6])
     truth, file = tmp_path / "world" / "truth", tmp_path / f"submission.{TRACKS[track].form.suffix}"
     for write in (template, ceiling):

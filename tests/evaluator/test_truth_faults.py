@@ -1,4 +1,4 @@
-"""Every fault of a truth folder is reported with code, file, line and column."""
+"""Every way a truth folder can be wrong, and what its organizer is told: code, file, line, column."""
 
 import gzip
 from pathlib import Path

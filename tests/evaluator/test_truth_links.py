@@ -1,4 +1,4 @@
-"""Links and special files in a truth folder are faults."""
+"""A truth folder is read from its own files alone: links and special files in it are faults."""
 
 import os
 from pathlib import Path

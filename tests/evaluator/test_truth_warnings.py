@@ -1,4 +1,4 @@
-"""Warnings about truths that are probably wrong have a position and the ceiling of the score."""
+"""Truths that can be scored and are probably wrong are warned about with their place and their ceiling."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Hidden characters are visible in what defects and notices quote from a file."""
+"""Whatever a defect or a notice quotes from a file is shown as what it is."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The real service in a folder of its own, with a challenge and a participant."""
+"""The real service in a folder of its own, with a challenge and somebody who takes part."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""All output of a running service to its users: pages by their links, API responses, logs."""
+"""Everything that a running service says to somebody: followed by its links, asked of its API, read in its logs."""
 
 import base64
 import gzip
@@ -30,7 +30,7 @@ ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One output: its address, its reader, and its bytes."""
+    """One thing that was said: where, to whom, and its bytes as they came."""
 
     place: str
     organizer: bool
@@ -39,7 +39,7 @@ class Said:
 
 @dataclass
 class Visitor:
-    """A user with a browser and perhaps a token; `visit` requests one address."""
+    """Somebody with a browser and perhaps a token; `visit` asks for one address."""
 
     service: Running
     name: str
@@ -62,7 +62,7 @@ class Visitor:
             return answer.status, heads.encode() + b"\n" + answer.read()
 
     def log_in(self, password: str) -> "Visitor":
-        """Log in by the form, as a person does."""
+        """By the form, as a person does."""
         self.ask("GET", "/accounts/login")
         form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "login": self.name, "password": password}
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -71,7 +71,7 @@ class Visitor:
         return self
 
     def crawl(self, seeds: Iterable[str]) -> Iterator[Said]:
-        """Visit the seeds and what they link to on this host; of links that differ in the query string, only a few."""
+        """Visit the seeds and what they link to, on this host; of links that only ask a page otherwise, a few."""
         waiting, seen, asked = deque(seeds), set[str](), Counter[str]()
         while waiting:
             address = waiting.popleft()
@@ -96,7 +96,7 @@ def links(content: bytes, address: str) -> Iterator[str]:
 
 
 def files(service: Running) -> Iterator[Said]:
-    """Files that the service has written except truths and uploads; only organizers see the database."""
+    """What the service has written beside truths and uploads; the database is the organizers' to know."""
     secret = (service.home / "truths", service.home / "uploads")
     yield Said("its output", False, service.output.read_bytes())
     for path in sorted(service.home.rglob("*")):
@@ -105,7 +105,7 @@ def files(service: Running) -> Iterator[Said]:
 
 
 class Search:
-    """Finds planted values in outputs; equal bytes are searched once."""
+    """Finds planted values in what was said, the same bytes once only."""
 
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
@@ -115,7 +115,7 @@ class Search:
             self.starts.setdefault(value.casefold()[:KEY], set()).add(value)
 
     def leaks(self, said: Iterable[Said]) -> dict[str, set[str]]:
-        """Return the planted values that a reader saw without permission, by address."""
+        """Every planted value that somebody could read who may not, by where it stood."""
         found = {one.place: self.values_in(one) for one in said}
         return {place: values for place, values in found.items() if values}
 
@@ -135,7 +135,7 @@ class Search:
                         yield value
 
     def facts(self, text: str) -> Iterator[str]:
-        """An image together with its split or its class."""
+        """An image beside its usage or its class."""
         for image, facts in self.planted.facts.items():
             if image in text:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)
@@ -144,7 +144,7 @@ class Search:
 
 
 def spellings(content: bytes) -> Iterator[str]:
-    """Return a text, and the text without each of its encodings; numbers without their points, as they are planted."""
+    """A text as it stands, and with each wrapping taken off; numbers without their dots, as they are planted."""
     for unpacked in contents(content):
         raw = unpacked.decode("utf-8", "replace")
         escaped = ESCAPE.sub(lambda one: chr(int(one[1], 16)), raw).replace("\\/", "/").replace('\\"', '"')
@@ -154,7 +154,7 @@ def spellings(content: bytes) -> Iterator[str]:
 
 
 def contents(content: bytes) -> Iterator[bytes]:
-    """Return the bytes, and what they contain as gzip, zip or base64."""
+    """Bytes as they came, and what is packed into them: gzip, zip, base64."""
     yield content
     body = content.partition(b"\n\n")[2]
     for part in (content, body):

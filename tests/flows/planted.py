@@ -1,4 +1,4 @@
-"""A challenge of every track whose truths contain unique values. An output with such a value reveals a truth."""
+"""A challenge of every track whose truths carry values that stand nowhere else: whoever reads one has seen a truth."""
 
 import json
 import random
@@ -29,7 +29,7 @@ DIGITS = 10
 
 @dataclass
 class Planted:
-    """Hidden values that were planted; `named` may occur in the organizers' results per class only."""
+    """What was planted: hidden from everybody; `named` may stand in organizers' results per class, nowhere else."""
 
     hidden: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
@@ -40,7 +40,7 @@ class Planted:
 
 
 class Planting:
-    """One track's truth and submissions, made by `synthesize` and changed so that values are recognisable."""
+    """One track's truth and submissions, made by `synthesize` and changed where that makes a value recognisable."""
 
     def __init__(self, track: Track, folder: Path, planted: Planted) -> None:
         self.track, self.folder, self.planted = track, folder, planted
@@ -55,7 +55,7 @@ class Planting:
         return "".join(self.chance.choices("bcdfghkmpqrtvwxz", k=12))
 
     def plant(self) -> None:
-        """Change the files in place. No submission has a planted value: an assertion checks that."""
+        """Change the files in place. No submission has a planted value: that is asserted, not hoped."""
         self.plant_numbers()
         self.plant_masks()
         self.plant_texts()
@@ -67,7 +67,7 @@ class Planting:
         assert not [value for value in self.planted.of(False) if value in self.submission.replace(".", "")]
 
     def plant_numbers(self) -> None:
-        """Give coordinates more digits; equal numbers get equal digits in every file."""
+        """Give coordinates more digits, one and the same number in every file the same ones."""
 
         def longer(found: re.Match[str]) -> str:
             more = f"{int(sha256(found[0].encode()).hexdigest(), 16):d}"[:DIGITS]
@@ -95,7 +95,7 @@ class Planting:
                 self.planted.hidden.add(mask)
 
     def plant_texts(self) -> None:
-        """Add a word to every phrase. Captions are public, because participants rank them."""
+        """Add a word to every phrase. Captions are public: participants rank them, so they must read them."""
 
         def added(found: re.Match[str]) -> str:
             self.planted.hidden.add(word := self.word())
@@ -118,7 +118,7 @@ class Planting:
             self.planted.facts.setdefault(image, set()).add(new)
 
     def leaf(self) -> str:
-        """Return a class that is verified in an image and has no class below it."""
+        """Return a class that was verified somewhere and has nothing below it."""
         tree = self.truth.get("hierarchy.json", "")
         for label in sorted(set(re.findall(r",(/m/\w+),1$", self.truth["image_labels.csv"], re.MULTILINE))):
             if not re.search(rf'"{re.escape(label)}",\s*"Subcategory"', tree):
@@ -126,7 +126,7 @@ class Planting:
         raise AssertionError("every class has others below it")
 
     def plant_usage(self) -> None:
-        """Split the images, and list some that occur only in the list."""
+        """Split the images, and list some that stand nowhere but in the list."""
         images = [row.partition(",")[0] for row in self.truth["images.csv"].split()[1:]]
         words = ["Public", "Private", "Ignored"] * IMAGES
         usage = dict(zip(self.chance.sample(images, len(images)), words, strict=False))

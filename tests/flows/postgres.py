@@ -1,4 +1,4 @@
-"""A PostgreSQL database for one test. Without a server the test is skipped; in CI it fails."""
+"""A PostgreSQL database of a test's own; a machine without a server says so, the one that guards may not."""
 
 import os
 import uuid
@@ -14,7 +14,7 @@ SERVER = TOLD if TOLD.startswith("postgres") else "postgres://postgres@127.0.0.1
 
 @contextmanager
 def own_database() -> Iterator[str]:
-    """Create a database, yield its URL, and drop it."""
+    """Make a database, give its URL, and drop it."""
     name = f"podium_test_{uuid.uuid4().hex[:12]}"
     try:
         connection = psycopg.connect(SERVER, autocommit=True, connect_timeout=3)

@@ -1,4 +1,4 @@
-"""A program for a test in this folder: bundles are imported while submissions of the same phases end and are cancelled.
+"""A program for the test beside it: bundles are imported while submissions of the same phases end and are cancelled.
 
 An import locks a phase, and a quota given back refers to it; a new truth removes baselines that are being scored. Where
 each holds what the other waits for, PostgreSQL ends one of them with an error.
@@ -62,7 +62,7 @@ def write_bundle(folder: Path) -> None:
 
 
 def imported(folder: Path, number: int, *, truth: str = "") -> str:
-    """Import as the command does, but without child processes; the truth is given."""
+    """Import as the command does, but for the children: here the truth is what it is said to be."""
     (folder / "challenge.yaml").write_text(SHEET.format(number=f"{number}{truth}"))
     bundle, prepared = bundles.read(folder), {}
     for slug in ("teams", "baselines"):
@@ -103,7 +103,7 @@ def claimed(submission: Submission) -> Submission:
 
 
 def end(submission: Submission, *, reject: bool) -> str:
-    """End submissions as a worker does; no error may occur, before the import or after it."""
+    """As a worker does: whether it came before the import or after it, without an error."""
     if reject:
         lifecycle.reject(submission, findings=FINDINGS)
     else:

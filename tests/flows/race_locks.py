@@ -1,4 +1,4 @@
-"""A program for a test in this folder: one team uploads, changes and cancels at once; it prints the result of each.
+"""A program for the test beside it: one team uploads, changes and cancels at once; prints what became of each deed.
 
 Locks taken in two orders show as a deadlock, which PostgreSQL ends with an error in one of the threads.
 """
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def change(submission: Submission, user: User) -> str:
-    """Change note and final in one transaction, as the API does."""
+    """As the API does: everything or nothing."""
     with transaction.atomic():
         choices.set_note(submission=submission, by=user, note="this one")
         choices.set_final(submission=submission, by=user, final=True)
@@ -67,7 +67,7 @@ def change(submission: Submission, user: User) -> str:
 
 
 def compare(rerun: Rerun) -> str:
-    """Record intervals, as the second task does."""
+    """As the second task does when its replicates are there."""
     claimed = leases.claim(Rerun, rerun.pk)
     split = {"headline": "mAP", "metrics": {"mAP": rerun.pk / 1000}, "intervals": {}}
     report = {"signature": "race", "splits": {"public": split}}

@@ -1,4 +1,4 @@
-"""A program for a test in this folder: many threads of one team upload at once; prints what was accepted.
+"""A program for the test beside it: many threads of one team upload at once; prints what was taken and what refused.
 
 It runs by itself because it needs a database of its own that several connections share, as the service does.
 """
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def at_once(count: int, deed: Callable[[int], str]) -> list[str]:
-    """Call the functions in as many threads, which start at the same time."""
+    """Do it in as many threads, all let go in the same instant."""
     barrier = Barrier(count)
 
     def run(number: int) -> str:

@@ -131,7 +131,7 @@ class Running:
         raise AssertionError(f"each of {TRIES} times the database was being written when {words} was stopped")
 
     def rows(self, query: str, *values: Any, seconds: float = 30) -> list[tuple[Any, ...]]:
-        """Query the database directly; wait at most this long for SQLite's lock."""
+        """Ask the database itself, past the service; wait at most so long for SQLite's lock."""
         if url := self.environment.get("DATABASE_URL"):
             with psycopg.connect(url) as connection:
                 return connection.execute(query.replace("?", "%s"), values).fetchall()
@@ -159,17 +159,17 @@ class Running:
         return self.ask("POST", path, body, **kind)
 
     def upload_again(self, content: bytes) -> tuple[int, Any]:
-        """Upload in a new gzip file, so that no file is a duplicate."""
+        """Upload in a fresh gzip envelope, so that no file is a duplicate."""
         return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
 
     def submit(self, content: bytes) -> str:
-        """Upload again, and return the id."""
+        """Upload anew, and return the id."""
         status, answer = self.upload_again(content)
         assert status == 201, answer
         return str(answer["id"])
 
     def asked_by(self, number: int) -> "Running":
-        """The same service, used by another user."""
+        """The same service, asked by another of its people."""
         other = copy(self)
         other.token = self.tokens[number]
         return other
@@ -213,7 +213,7 @@ class Running:
         return int(self.rows(query, identifier.replace("-", ""))[0][0])
 
     def frozen_while_scoring(self, content: bytes) -> str:
-        """Upload until a scoring is stopped halfway; the scoring processes stay stopped."""
+        """Upload until one is caught in the middle of its scoring; the processes that score are left stopped."""
         for _ in range(TRIES):
             identifier = self.submit(content)
             wait_for(partial(self.has_begun, identifier), every=0.002)
@@ -225,11 +225,11 @@ class Running:
         raise AssertionError(f"each of {TRIES} submissions was scored before it could be stopped")
 
     def has_begun(self, identifier: str) -> bool:
-        """Whether its scoring has reported a stage; before that, there is only a claim."""
+        """Whether its scoring has said a stage: a claim alone is not yet a scoring that could be interrupted."""
         return bool(self.column("stage != '' OR finished_at IS NOT NULL", identifier))
 
     def can_be_written(self) -> bool:
-        """Whether no process holds SQLite's write lock; PostgreSQL has none."""
+        """Whether nobody holds the one writer's place of SQLite; PostgreSQL has none."""
         if "DATABASE_URL" in self.environment:
             return True
         with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=1)) as database:

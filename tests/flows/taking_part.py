@@ -1,4 +1,4 @@
-"""A challenge to submit to, and people who take part in it: for a running service."""
+"""A challenge to submit to, and people who take part in it: what a running service is given before it is damaged."""
 
 import subprocess
 import sys
@@ -42,7 +42,7 @@ def make_bundle(folder: Path, *, images: int) -> Path:
 
 
 def open_challenge(service: Running, bundle: Path, *people: str) -> None:
-    """Import the bundle and let the people join. The first one sends the requests."""
+    """Import the bundle and let the people join. The first of them is the one who asks."""
     imported = service.run("manage.py", "import_challenge", str(bundle))
     assert imported.returncode == 0, imported.stdout + imported.stderr
     joined = service.run("-c", JOIN, *people)

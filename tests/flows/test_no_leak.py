@@ -1,4 +1,4 @@
-"""No page, API response, log line or export of a complete run contains ground truth."""
+"""After a full run nobody has read a truth: every page, API answer, log line and export is searched for it."""
 
 import base64
 import gzip
@@ -46,7 +46,7 @@ QUESTIONS = ("", "?split=all", "?split=private&format=csv")
 
 
 class Run:
-    """A service with every outcome of a scoring, and its users."""
+    """A service that has lived through everything that scoring knows, and the people who looked on."""
 
     def __init__(self, service: Running, planted: Planted) -> None:
         self.service, self.planted = service, planted
@@ -77,7 +77,7 @@ class Run:
         self.told.append(Said(f"manage.py {words[0]}", True, (ended.stdout + ended.stderr).encode()))
 
     def wait(self) -> None:
-        """Wait until nothing is to be scored any more, intervals included."""
+        """Until nothing is to be scored any more, intervals included."""
         rows = self.service.rows
         busy = "SELECT count(*) FROM submissions_submission WHERE status IN ('queued', 'running')"
         wait_for(
@@ -85,7 +85,7 @@ class Run:
         )
 
     def seeds(self, visitor: Visitor) -> Iterator[str]:
-        """Every route, with the names of all rows."""
+        """Every address there is, filled in with everything there is; the others follow links to most of it."""
         every = 1 if visitor.name in ("ada", "olga") else 10
         submissions = [str(row[0]) for row in self.service.rows("SELECT id FROM submissions_submission")][::every]
         for route in (route for route, methods in TABLE.items() if "GET" in methods and "(?P" not in route):
@@ -196,7 +196,7 @@ def test_nobody_has_read_a_truth(run: Run) -> None:
 
 
 def test_a_leak_is_found_on_every_page_and_in_every_file_that_has_it(run: Run) -> None:
-    """A marker value, written into a note and into a log line."""
+    """A value of this test's own, told by a note and by a line of a log."""
     leak = Planted(hidden={NUMBER.replace("0.", "")})
     ada = run.of("ada")
     submission = json.loads(ada.ask("GET", f"/api/v1/{PHASE}/submissions")[1].partition(b"\n\n")[2])["results"][0]["id"]

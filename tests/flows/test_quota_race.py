@@ -1,4 +1,4 @@
-"""Simultaneous uploads do not exceed a quota, workers do not share a submission, and no request waits for ever."""
+"""Parallel uploads cannot take one last slot, parallel workers not one submission, and nobody waits for ever."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Intervals in the real processes: after all waiting submissions, and whichever process is killed."""
+"""Intervals in the real processes: after every score that waits, and whatever is killed on the way."""
 
 import re
 import signal

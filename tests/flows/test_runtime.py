@@ -1,4 +1,4 @@
-"""`manage.py up` starts without other services, reports what prevents it, and leaves no process behind."""
+"""`manage.py up`: starts on a bare machine, says what is in its way, and leaves nothing behind."""
 
 import json
 import os

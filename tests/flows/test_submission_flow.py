@@ -1,4 +1,4 @@
-"""From upload to rank with the real processes, and what happens when they are killed."""
+"""From upload to place with the real processes, and what happens when they are killed on the way."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def content(predictions: Path) -> bytes:
 
 @pytest.fixture(autouse=True)
 def thawed(service: Running) -> Iterator[None]:
-    """Continue all processes that a test has stopped."""
+    """Whatever a test has stopped goes on after it."""
     yield
     service.signal_all("", signal.SIGCONT)
 

@@ -1,4 +1,4 @@
-"""Large images with many objects of one class: the most expensive ground truth for masks of many runs."""
+"""Large images with many objects of one class: what masks of many runs cost most against."""
 
 import base64
 import zlib
@@ -61,7 +61,7 @@ def striped(pixels: int) -> str:
 
 
 def costly(size: int) -> bytes:
-    """Return a submission of almost so many bytes that is valid and needs as much time as possible."""
+    """Return a submission of almost so many bytes that is lawful and needs as much time as they can buy."""
     text = striped(WIDTH * HEIGHT)
     count = (size - len(HEADER)) // (len(text) + 40)
     rows = [f"{IMAGES[0]},{WIDTH},{HEIGHT},{LABEL},0.{number:06},{text}" for number in range(count)]

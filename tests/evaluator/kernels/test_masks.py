@@ -12,7 +12,7 @@ HEIGHT, WIDTH = 24, 31
 
 
 def drawn(rng: np.random.Generator, count: int) -> list[NDArray[np.uint8]]:
-    """Return masks of noise, rectangles and stripes, and of all pixels."""
+    """Noise, rectangles, stripes, and masks of all pixels."""
     found = []
     for _ in range(count):
         pixels = np.zeros((HEIGHT, WIDTH), np.uint8, order="F")

@@ -111,7 +111,7 @@ def test_notices_that_depend_on_annotations_are_shown_to_holders_of_the_truth_on
 
 
 def test_labels_outside_the_hierarchy_are_counted_against_the_hierarchy(tmp_path: Path) -> None:
-    """This also holds for a truth without expansion that has a label which no public list has."""
+    """This holds for a truth without expansion, too, that knows a label which no public list has."""
     truth = private_facts.written("openimages-detection", "hierarchy", tmp_path / "truth")
     with (truth / "image_labels.csv").open("a") as labels:
         labels.write("one,yak,1\n")
