@@ -163,15 +163,15 @@ def warm_worker(made: Path) -> Row:
 
 def bootstrap(small: Path, truth: Path) -> Row:
     """Measure the cost of 1,000 replicates in addition to the scoring. Their weights are drawn once for each truth."""
-    wc, kept, drawn_again, peak = [], [], [], 0
+    wc, kept, anew, peak = [], [], [], 0
     for _ in range(ROUNDS):
         wc.append(wc_of(small))
         alone = scored(DETECTION, truth, small)["cpu"]
         with_draws = scored(DETECTION, truth, small, times=2, replicates=1_000, draws=FOLDER / "draws")
         kept.append(with_draws["cpu"] - alone)
-        drawn_again.append(scored(DETECTION, truth, small, times=1, replicates=1_000)["cpu"] - alone)
+        anew.append(scored(DETECTION, truth, small, times=1, replicates=1_000)["cpu"] - alone)
         peak = max(peak, with_draws["rss"])
-    drawn = f"{median(kept):.2f} s with the truth's kept draws, {median(drawn_again):.2f} s drawn again"
+    drawn = f"{median(kept):.2f} s with the truth's kept draws, {median(anew):.2f} s drawn anew"
     name = "1,000 bootstrap replicates on 5M boxes / `wc -l`"
     return row(name, 130, 60, ratio(kept, wc), f"{drawn}; peak RSS {peak >> 20:,} MiB")
 

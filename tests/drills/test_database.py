@@ -76,7 +76,7 @@ def test_a_database_that_is_restarted_under_load_loses_nothing(opened: Open, sma
     with own_cluster() as cluster, ThreadPoolExecutor(4) as pool:
         service = opened(DATABASE_URL=cluster.url)
         try:
-            uploads = [pool.submit(ask_until, over, lambda: service.upload_again(content)) for _ in range(2)]
+            uploads = [pool.submit(ask_until, over, lambda: service.upload_anew(content)) for _ in range(2)]
             pages = [pool.submit(ask_until, over, lambda: service.ask("GET", BOARD)) for _ in range(2)]
             time.sleep(2)
             outages = [cluster.restart(signal.SIGINT, away=1.5)]

@@ -33,7 +33,7 @@ def as_rows(form: Form, text: str, chance: random.Random) -> str:
 
 
 def as_json(form: Form, text: str, chance: random.Random) -> str:
-    """Keys stand in any order, and so do the entries of a file that is a list."""
+    """Rewrite a JSON file with its keys in another order, and with its entries in another order if it is a list."""
     value = turned(json.loads(text), chance)
     if isinstance(value, list):
         chance.shuffle(value)

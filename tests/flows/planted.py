@@ -29,7 +29,10 @@ DIGITS = 10
 
 @dataclass
 class Planted:
-    """What was planted: hidden from everybody; `named` may stand in organizers' results per class, nowhere else."""
+    """The planted values.
+
+    They are hidden from everybody, except that `named` may be in organizers' results per class.
+    """
 
     hidden: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)

@@ -158,13 +158,13 @@ class Running:
         kind = {"Content-Type": f"multipart/form-data; boundary={mark}"}
         return self.ask("POST", path, body, **kind)
 
-    def upload_again(self, content: bytes) -> tuple[int, Any]:
+    def upload_anew(self, content: bytes) -> tuple[int, Any]:
         """Upload in a fresh gzip envelope, so that no file is a duplicate."""
         return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
 
     def submit(self, content: bytes) -> str:
         """Upload anew, and return the id."""
-        status, answer = self.upload_again(content)
+        status, answer = self.upload_anew(content)
         assert status == 201, answer
         return str(answer["id"])
 
