@@ -56,7 +56,7 @@ class Crowd:
         self.done: Counter[str] = Counter()
 
     def act(self) -> None:
-        deeds = (self.join, self.upload, self.upload_anew, self.upload_nonsense, self.cancel, self.choose)
+        deeds = (self.join, self.upload, self.upload_again, self.upload_nonsense, self.cancel, self.choose)
         deed = self.random.choices(deeds, (8, 40, 10, 10, 14, 18))[0]
         self.service.token = self.random.choice(self.tokens)
         status = deed()
@@ -78,7 +78,7 @@ class Crowd:
         self.contents.append(self.header + "".join(some))
         return self.send(self.contents[-1])
 
-    def upload_anew(self) -> int:
+    def upload_again(self) -> int:
         """What somebody sent before: a tie for another team, a duplicate for the same."""
         return self.send(self.random.choice(self.contents)) if self.contents else 0
 
