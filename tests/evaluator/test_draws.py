@@ -61,7 +61,7 @@ def test_each_image_is_drawn_as_often_as_any_other() -> None:
     assert ((counts - expected) ** 2 / expected).sum() < 85
 
 
-def test_a_weight_that_does_not_fit_is_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_weight_that_does_not_fit_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     free = drawn().block(0)
     most = int(free.max())
     monkeypatch.setattr(module, "MAX_WEIGHT", most - 1)

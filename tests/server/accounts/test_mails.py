@@ -132,7 +132,7 @@ def test_accounts_from_before_keep_their_address_as_confirmed(make: Make, client
 # New passwords
 
 
-def test_a_forgotten_password_is_set_anew_by_mail(make: Make, client: Client) -> None:
+def test_a_forgotten_password_is_set_again_by_mail(make: Make, client: Client) -> None:
     user = make.user(email="ada@example.org")
     forgotten("ada@example.org")
     form = client.get(link(), follow=True)

@@ -70,7 +70,7 @@ def test_logging_out_ends_the_session_for_good(make: Make, client: Client) -> No
     assert client.get("/accounts/").status_code == 302
 
 
-@pytest.mark.parametrize("way", ["changed", "set anew"])
+@pytest.mark.parametrize("way", ["changed", "set again"])
 def test_a_new_password_ends_the_other_sessions(way: str, make: Make, client: Client) -> None:
     user, elsewhere = make.user(email="ada@example.org"), Client()
     log_in(elsewhere, user, make.password)

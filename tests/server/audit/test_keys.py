@@ -76,13 +76,13 @@ def verified(*words: str) -> tuple[int, str]:
 
 
 class TestKey:
-    def test_a_table_written_anew_without_it_is_found(self, write: Callable[[int], None]) -> None:
+    def test_a_table_written_again_without_it_is_found(self, write: Callable[[int], None]) -> None:
         write(4)
         forge(1, subject="forged")
         assert "entry 1 was written without the audit key, used since entry 1" in faults()
         assert verified()[0] == 1
 
-    def test_an_end_written_anew_without_it_is_found(self, write: Callable[[int], None]) -> None:
+    def test_an_end_written_again_without_it_is_found(self, write: Callable[[int], None]) -> None:
         write(4)
         external_records.path_of_end().unlink()  # as on a machine that never wrote an entry
         forge(3, subject="forged")

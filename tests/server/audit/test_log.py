@@ -167,7 +167,7 @@ class TestWitness:
             self.verify(log_before)
         assert failure.value.returncode == 2
 
-    def test_finds_a_log_that_was_hashed_anew(self, log_before: Path) -> None:
+    def test_finds_a_log_that_was_hashed_again(self, log_before: Path) -> None:
         previous = Entry.objects.get(number=6).hash
         for entry in Entry.objects.filter(number__gt=6).order_by("number"):
             entry.subject, entry.previous = "forged", previous

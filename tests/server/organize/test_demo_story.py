@@ -37,7 +37,7 @@ def test_a_folder_that_is_there_stays_as_it_is(made: Callable[[Story], Path]) ->
     assert sheet.read_text() == "changed by an organizer"
 
 
-def test_what_an_interruption_left_is_made_anew(made: Callable[[Story], Path], tmp_path: Path) -> None:
+def test_what_an_interruption_left_is_made_again(made: Callable[[Story], Path], tmp_path: Path) -> None:
     (tmp_path / "demo" / ".unfinished" / STORIES[1].slug / "truth").mkdir(parents=True)
     folders.submissions_folder(STORIES[1]).mkdir(parents=True)
     assert (made(STORIES[1]) / "challenge.yaml").is_file()

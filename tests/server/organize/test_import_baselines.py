@@ -40,7 +40,7 @@ def test_a_changed_baseline_is_submitted_again(bundle: BundleFolder, run: Import
     assert Phase.objects.get().submissions.count() == 2
 
 
-def test_a_new_truth_scores_the_baselines_anew(bundle: BundleFolder, run: Import) -> None:
+def test_a_new_truth_scores_the_baselines_again(bundle: BundleFolder, run: Import) -> None:
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
     bundle.sheet(phase=BASELINE)
     run()

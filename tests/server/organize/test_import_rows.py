@@ -164,7 +164,7 @@ def test_before_submissions_another_truth_becomes_the_next_version(bundle: Bundl
     assert f"truth:{phase.truth.sha256[:12]}" in phase.signature
 
 
-def test_before_submissions_other_parameters_prepare_the_same_version_anew(bundle: BundleFolder, run: Import) -> None:
+def test_before_submissions_other_parameters_prepare_the_same_version_again(bundle: BundleFolder, run: Import) -> None:
     run()
     kept = stored()
     bundle.sheet(phase="    parameters: {expand_hierarchy: false}\n")

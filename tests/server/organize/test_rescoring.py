@@ -237,7 +237,7 @@ def test_intervals_of_the_old_truth_are_not_waited_for(
     assert (Rerun.objects.scoring().count(), Submission.objects.get(pk=two[0].pk).is_settled) == (0, True)
 
 
-def test_what_boards_show_from_now_on_is_explained_anew(
+def test_what_boards_show_from_now_on_is_explained_again(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)

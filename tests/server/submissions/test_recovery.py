@@ -48,7 +48,7 @@ def balance(submission: Submission) -> int:
     return sum(QuotaEntry.objects.filter(submission=submission).values_list("amount", flat=True))
 
 
-def test_requeued_submission_begins_anew_and_is_scored_once_more(failed: Callable[..., Submission]) -> None:
+def test_requeued_submission_begins_again_and_is_scored_once_more(failed: Callable[..., Submission]) -> None:
     submission = failed()
     call_command("requeue", submission.pk)
     row = Submission.objects.get()
