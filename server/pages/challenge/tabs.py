@@ -23,7 +23,7 @@ PUBLIC_TABS = {
 }
 MEMBER_TABS = {"submissions": "My submissions", "team": "Team"}
 FORM_TABS = {"join": "challenge_rules", "submission_edit": "submissions"}  # these forms show the page again
-PARENT_TABS = {"submission": "submissions", "compare": "submissions"}
+PARENT_TABS = {"submission": "submissions", "compare": "submissions", "compare_entries": "leaderboard"}
 
 
 def tabs_of(current: ChallengeContext, route: str) -> list[Tab]:

@@ -7,7 +7,6 @@ from math import inf
 from evaluator.digits import Interval
 from server.leaderboards.ties import quantile
 
-
 FENCE = 1.5  # interquartile ranges beyond the quartiles, as in a box plot
 FEWEST_ENDS = 8  # of four rows; one of three is always within the fences
 
