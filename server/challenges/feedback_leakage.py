@@ -49,6 +49,11 @@ def bits_of_comparisons(phase: Phase) -> float:
     return 0.0 if phase.is_ladder else (files - 1) * bits_of_an_interval(phase)
 
 
+def bits_of_other_teams(phase: Phase) -> float:
+    """Return the bits in the differences of a team's entry to those of all other teams. A ladder phase shows none."""
+    return 0.0 if phase.is_ladder else TEAMS * bits_of_an_interval(phase)
+
+
 def bits_of_a_class(phase: Phase) -> float:
     """Return the bits in the results of one class: its row and the charts of its curves."""
     track = phase.declared_track
@@ -59,7 +64,7 @@ def bits_of_a_class(phase: Phase) -> float:
 def bits_a_submission(phase: Phase) -> float:
     """Return an upper bound for the bits that one file reveals: scores with intervals, rank, comparisons."""
     metrics = len(phase.declared_track.metrics) * (bits_of_a_number(phase) + bits_of_an_interval(phase))
-    return metrics + bits_of_a_rank(phase) + bits_of_comparisons(phase)
+    return metrics + bits_of_a_rank(phase) + bits_of_comparisons(phase) + bits_of_other_teams(phase)
 
 
 def bits_a_day(phase: Phase) -> float:
@@ -98,8 +103,8 @@ def leakage_text(phase: Phase) -> str:
         f"{bits_a_submission(phase):,.0f} bits.",
         f"In each, {numbers} scores have {bits_of_a_number(phase):.3g} bits each, and the ends of their intervals "
         f"{bits_of_an_interval(phase):.3g}. The rank and its ties have {bits_of_a_rank(phase):.3g} bits, the "
-        f"differences to the team's other submissions {bits_of_comparisons(phase):,.0f} in total. Charts show the same "
-        "numbers.",
+        f"differences to the team's other submissions {bits_of_comparisons(phase):,.0f} in total, and those to the "
+        f"entries of other teams at most {bits_of_other_teams(phase):,.0f}. Charts show the same numbers.",
         "A smaller quota or fewer decimals reveal less.",
     ]
     if phase.is_ladder:

@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from server.pages.views import (
     challenge,
     compare,
+    compare_entries,
     data,
     home,
     leaderboard,
@@ -28,6 +29,7 @@ urlpatterns: list[URLPattern] = [
     path("challenges/<slug:slug>/submissions", submissions.submissions, name="submissions"),
     path("challenges/<slug:slug>/compare", compare.compare, name="compare"),
     path("challenges/<slug:slug>/leaderboard", leaderboard.leaderboard, name="leaderboard"),
+    path("challenges/<slug:slug>/leaderboard/compare", compare_entries.compare_entries, name="compare_entries"),
     path("challenges/<slug:slug>/leaderboard.csv", leaderboard.board_csv, name="leaderboard_csv"),
     path("submissions/<uuid:pk>/", submission.submission, name="submission"),
     path("submissions/<uuid:pk>/panel", submission.panel, name="submission_panel"),

@@ -43,6 +43,8 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "leaderboard": {"GET": who(200)},
     CHALLENGE + "leaderboard?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard?split=all": {"GET": who(403, organizers=200)},
+    CHALLENGE + "leaderboard/compare": {"GET": who(200)},
+    CHALLENGE + "leaderboard/compare?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard.csv": {"GET": who(200)},
     CHALLENGE + "leaderboard.csv?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard.csv?split=all": {"GET": who(403, organizers=200)},

@@ -26,7 +26,7 @@ FORM_TABS = {
     "join": "challenge_rules",
     "submission_edit": "submissions",
 }  # when these forms have errors, they show the page of this tab again
-PARENT_TABS = {"submission": "submissions", "compare": "submissions"}
+PARENT_TABS = {"submission": "submissions", "compare": "submissions", "compare_entries": "leaderboard"}
 
 
 def tabs_of(current: ChallengeContext, route: str) -> list[Tab]:

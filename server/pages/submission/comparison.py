@@ -1,10 +1,12 @@
-"""The difference of two submissions of one team, its interval, and the classes on which they differ."""
+"""The difference of two submissions, its interval, and the classes on which they differ."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from evaluator.catalog import Track
 from evaluator.digits import Interval
+from server.leaderboards.queries import Board, BoardRow
 from server.leaderboards.ties import difference_between, vectors_of
 from server.pages.challenge.splits import SPLIT_TITLES
 from server.pages.formatting.svg import IntervalBar, interval_bar
@@ -31,6 +33,15 @@ HEADINGS = {
     Verdict.TIED: "No significant difference",
     Verdict.UNKNOWN: "Not known yet",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two that are compared, as the viewer may see it on one split."""
+
+    score: float | None
+    interval: Interval | None
+    evaluation_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,31 +107,43 @@ def difference_on(
     split: str, pair: tuple[Submission, Submission], scored: tuple[Evaluation, Evaluation], access: ScoreAccess
 ) -> Difference:
     track = pair[0].phase.declared_track
-    a, b = (scores_in(one, access).get(split, {}).get(track.headline) for one in pair)
-    intervals = [intervals_in(one, access).get(split, {}).get(track.headline) for one in pair]
-    exact = exact_interval(scored, split)
-    difference = None if a is None or b is None else access.rounded(b - a)
+    a, b = (
+        Side(
+            scores_in(one, access).get(split, {}).get(track.headline),
+            intervals_in(one, access).get(split, {}).get(track.headline),
+            evaluation.pk,
+        )
+        for one, evaluation in zip(pair, scored, strict=True)
+    )
+    found = difference_of(a, b, split, track, access)
+    columns = track.class_columns
+    return replace(found, classes=class_differences(scored, split, access, columns[0].name)) if columns else found
+
+
+def difference_of_entries(a: BoardRow, b: BoardRow, board: Board, track: Track) -> Difference:
+    """Compare two entries of a leaderboard, without their classes: results per class are shown to the own team only."""
+    first, second = (Side(one.score, one.interval, one.evaluation_id) for one in (a, b))
+    return difference_of(first, second, board.split, track, board.access)
+
+
+def difference_of(a: Side, b: Side, split: str, track: Track, access: ScoreAccess) -> Difference:
+    replicates = vectors_of((a.evaluation_id, b.evaluation_id), split=split)
+    exact = difference_between(replicates.get(b.evaluation_id), replicates.get(a.evaluation_id))
+    difference = None if a.score is None or b.score is None else access.rounded(b.score - a.score)
     interval = access.interval(*exact) if exact is not None and difference is not None else None
     return Difference(
         title=SPLIT_TITLES[split],
         metric=track.metrics[0].title,
-        a=a,
-        b=b,
-        a_interval=intervals[0],
-        b_interval=intervals[1],
+        a=a.score,
+        b=b.score,
+        a_interval=a.interval,
+        b_interval=b.interval,
         difference=difference,
         interval=interval,
         verdict=verdict_of(interval),
         bar=bar_around_zero(difference, interval),
-        classes=class_differences(scored, split, access, track.class_columns[0].name) if track.class_columns else None,
+        classes=None,
     )
-
-
-def exact_interval(scored: tuple[Evaluation, Evaluation], split: str) -> Interval | None:
-    """Return the 95% interval of B − A; None unless both sides have stored replicates of the same draws."""
-    replicates = vectors_of((one.pk for one in scored), split=split)
-    a, b = (replicates.get(one.pk) for one in scored)
-    return difference_between(b, a)
 
 
 def verdict_of(interval: Interval | None) -> Verdict:

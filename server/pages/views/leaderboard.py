@@ -62,6 +62,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     axis = field_range(row.interval for row in rows if not row.baseline)
     compared = axis is not None and not access.ladder
     has_private = Score.objects.filter(evaluation__submission__phase=phase, split="private").exists()
+    pinned = pinned_entry(current, query, board, pages)
     context = {
         "current": current,
         "now": current.now,
@@ -75,10 +76,11 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "has_ties": any(row.tied for row in rows),
         "has_untested": compared and any(row.tied is None for row in rows if not row.baseline),
         "axis": axis,
-        "has_cut": any(is_beyond(row.interval, axis) for row in rows),
+        "has_cut": any(is_beyond(row.interval, axis) for row in [*rows, *([pinned.row] if pinned else [])]),
         "decimals": access.decimals,
         "teams": sum(not row.baseline for row in board.rows),
-        "pinned": pinned_entry(current, query, board, pages),
+        "pinned": pinned,
+        "comparable": compared and len(board.rows) > 1,
         "csv_url": f"{reverse('leaderboard_csv', args=[slug])}{query.query_string()}",
         "page_query": f"{query.query_string()}&",
     }

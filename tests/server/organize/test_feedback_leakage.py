@@ -1,7 +1,7 @@
 """Organizers read how much feedback reveals: in the admin, and when a bundle shows results per class."""
 
 from collections.abc import Callable
-from math import floor, log10
+from math import floor, log2, log10
 from random import Random
 from typing import Any
 
@@ -44,11 +44,14 @@ def test_a_number_of_one_decimal_has_eleven_values() -> None:
 
 
 def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
-    """One file with one decimal has a score, two ends of 11 possible values each, one of 10,000 ranks, two ties and one
-    difference."""
+    """One file with one decimal: a score, two ends of eleven values, a rank of 10,000, two ties, one difference.
+
+    Another difference for each other team.
+    """
     counted = phase(quota_per_day=1, quota_total=2, feedback_decimals=1)
     values = 11 * 11**2 * 10_000 * 3**2 * 11**2
-    assert 2 ** bits_a_day(counted) == pytest.approx(values)
+    others = 10_000 * log2(11**2)
+    assert bits_a_day(counted) == pytest.approx(log2(values) + others)
 
 
 def test_a_published_interval_has_no_more_values_than_are_counted() -> None:

@@ -53,6 +53,7 @@ def served(client: Client, api: Api, user: Any, entries: list[Submission]) -> di
     addresses = [
         "/",
         *(f"/challenges/c/{page}" for page in ("", "submissions", "leaderboard", "leaderboard.csv", "compare")),
+        "/challenges/c/leaderboard/compare",
     ]
     addresses += [f"/challenges/c/compare?a={best.pk}&b={hidden.pk}"]
     addresses += [

@@ -44,7 +44,7 @@ def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -
     """Return the response of every route that shows scores."""
     client.force_login(user)
     a, b = (one.pk for one in entries[:2])
-    pages = ["", "submissions", "data", "submit", f"compare?a={a}&b={b}"]
+    pages = ["", "submissions", "data", "submit", f"compare?a={a}&b={b}", "leaderboard/compare"]
     pages += [
         f"{name}?split={split}" for name in ("leaderboard", "leaderboard.csv") for split in ("public", "private", "all")
     ]

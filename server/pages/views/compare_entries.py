@@ -1,0 +1,55 @@
+"""The page that compares the entries of two teams on a leaderboard."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from server.leaderboards import queries
+from server.leaderboards.queries import Board, BoardRow
+from server.pages.challenge_context import find_context
+from server.pages.submission.comparison import difference_of_entries
+from server.pages.views.leaderboard import parse_query
+
+SAME = "A and B are the same team. Choose a different one for A or B."
+NO_ENTRY = "has no entry on this leaderboard. Enter the name of a team as it is written there."
+
+
+@require_safe
+def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
+    """Compare the entries of the teams named in the query string; by default the viewer's and the one above."""
+    current = find_context(request, slug)
+    phase, query = current.required_phase(), parse_query(request, current)
+    board = queries.board(phase, split=query.split, viewer=request.user)
+    names = [request.GET.get(letter, "").strip() for letter in "ab"]
+    a, b = chosen_entries(board, names, own=board.index_of(current.team.pk if current.team else None))
+    is_ladder = board.access.ladder  # A ladder hides small differences until the end, and a comparison would show them.
+    comparable = a is not None and b is not None and a is not b and not is_ladder
+    context = {
+        "current": current,
+        "now": current.now,
+        "query": query,
+        "board": board,
+        "is_ladder": is_ladder,
+        "choices": [
+            (letter, title, one.team if one else name)
+            for letter, title, one, name in zip("ab", "AB", (a, b), names, strict=True)
+        ],
+        "differences": [difference_of_entries(a, b, board, phase.declared_track)] if a and b and comparable else [],
+        "missing": [name for name, one in zip(names, (a, b), strict=True) if name and one is None],
+        "no_entry": NO_ENTRY,
+        "same": SAME if a is not None and a is b else "",
+        "decimals": board.access.decimals,
+    }
+    return render(request, "compare/entries.html", context)
+
+
+def chosen_entries(board: Board, names: list[str], *, own: int | None) -> list[BoardRow | None]:
+    """Return the named entries. Without a name A is the viewer's entry, and B the entry above it, or the next best."""
+    by_name = {row.team: row for row in board.rows}
+    chosen = [by_name.get(name) for name in names]
+    at = own or 0
+    defaults = [board.rows[index] for index in (at, at - 1, at + 1) if 0 <= index < len(board.rows)]
+    for number, name in enumerate(names):
+        if not name:
+            chosen[number] = next((row for row in defaults if row not in chosen), None)
+    return chosen
