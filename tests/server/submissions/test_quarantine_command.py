@@ -30,9 +30,7 @@ def test_command_puts_back_what_is_named(upload: Storing, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(("names", "more"), [(["submissions/one"], {}), ([], {"all": True}), (["no/such"], {})])
-def test_command_refuses_to_restore_without_names(
-    upload: Storing, names: list[str], more: dict[str, bool]
-) -> None:
+def test_command_refuses_to_restore_without_names(upload: Storing, names: list[str], more: dict[str, bool]) -> None:
     path = upload("one")
     sweep()
     with pytest.raises(CommandError, match="need --restore"):
