@@ -47,8 +47,11 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
     header += b" " * (-(START.size + len(header)) % ALIGNMENT)
     start = START.pack(MAGIC, sha256(header).digest(), len(header))
     partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_bytes(b"".join([start, header, *blocks]))
-    partial.replace(path)
+    try:
+        partial.write_bytes(b"".join([start, header, *blocks]))
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)  # it still exists only if the disk is full
 
 
 class Mapped(Mapping[str, NDArray[Any]]):

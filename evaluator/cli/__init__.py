@@ -4,6 +4,7 @@ A command is a module of this package with ``declare(parser)`` and ``run(argumen
 run, so ``podium tracks`` does not load numpy.
 """
 
+import errno
 import os
 import sys
 import traceback
@@ -58,13 +59,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.BROKEN_PIPE
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            return _internal_error(error)
+        print("podium: there is no space left on the disk; free some and use the same command again", file=sys.stderr)
+        return Exit.NO_SPACE
     except Exception as error:
-        if os.environ.get("PODIUM_DEBUG") == "1":
-            traceback.print_exc()
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"podium: {visible(reason)} (set PODIUM_DEBUG=1 for a traceback)", file=sys.stderr)
-        return Exit.INTERNAL_ERROR
+        return _internal_error(error)
     return code
+
+
+def _internal_error(error: Exception) -> int:
+    if os.environ.get("PODIUM_DEBUG") == "1":
+        traceback.print_exc()
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    print(f"podium: {visible(reason)} (set PODIUM_DEBUG=1 for a traceback)", file=sys.stderr)
+    return Exit.INTERNAL_ERROR
 
 
 def _run(argv: Sequence[str]) -> int:

@@ -11,5 +11,6 @@ class Exit(IntEnum):
     INVALID_SUBMISSION = 2
     INVALID_TRUTH = 3
     WRONG_USAGE = 64
+    NO_SPACE = 74
     INTERRUPTED = 130
     BROKEN_PIPE = 141

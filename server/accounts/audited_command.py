@@ -5,10 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from server.accounts.models import User
 from server.audit.actors import acting, shell_actor, user_actor
+from server.errors import full_disk
 
+NO_SPACE = (
+    "There is no space left on the disk of the files or the database. Nothing is half-written. Free some space, and "
+    "use the same command again."
+)
 TEXT_CHARACTERS = 10_000  # SQLite cannot compare with much longer texts
 
 
@@ -43,8 +49,8 @@ def path_argument(argument: str) -> Path:
 class AuditedCommand(BaseCommand):
     """A command whose actions are recorded in the name of the person given by `--as`, or of the machine's user.
 
-    Arguments without a type are checked by `text_argument`, and paths by `path_argument`. `person` is the account given
-    by `--as`; None means the operator, who may do everything.
+    Arguments without a type are checked by `text_argument`, paths by `path_argument`. `person` is the account that
+    `--as` names; None for the operator, who may do everything. A full disk is an error message and exit 1.
     """
 
     person: User | None = None
@@ -64,4 +70,9 @@ class AuditedCommand(BaseCommand):
         if username is not None and self.person is None:
             raise CommandError(f"There is no active account named {username}.")
         with acting(user_actor(self.person) if self.person else shell_actor()):
-            return super().execute(*words, **options)
+            try:
+                return super().execute(*words, **options)
+            except (OSError, DatabaseError) as error:
+                if full_disk(error) is None:
+                    raise
+                raise CommandError(NO_SPACE) from error

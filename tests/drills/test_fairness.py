@@ -1,6 +1,8 @@
 """Expensive files wait for each other; a small file of another team does not wait for them."""
 
 import gzip
+import itertools
+import threading
 import time
 from pathlib import Path
 
@@ -17,12 +19,19 @@ HOSTILE, EACH, VICTIMS = 5, 12, 30
 LIMIT_SECONDS = 2  # maximum CPU seconds of a scoring; every hostile file needs more
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
-SMALL_BYTES, COSTLY = 1_040_000, 3  # files of one team that are just small enough to count as small
+SMALL_BYTES, COSTLY = 1_040_000, 3  # one team's files, each just small enough by its size
+LARGE_BYTES = 3 * SMALL_BYTES
 HEADER = "ImageId,PredictionString"
 JOINED = """
 SELECT s.status, s.failure_code, s.fault,
        (SELECT sum(amount) FROM submissions_quotaentry q WHERE q.submission_id = s.id)
 FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t.name != 'victim'
+"""
+# For each file of the victim: how many others began between its upload and its own beginning.
+OVERTAKEN = """
+SELECT (SELECT count(*) FROM submissions_submission o WHERE o.team_id != s.team_id
+        AND o.started_at > s.received_at AND o.started_at < s.started_at)
+FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t.name = 'victim'
 """
 
 
@@ -119,3 +128,49 @@ def test_small_files_that_are_expensive_delay_nobody_elses_small_one(
     assert unfinished == COSTLY
     assert [service.column("attempts", one) <= 1 for one in costly] == [True] * COSTLY
     assert {row[1:] for row in service.rows(JOINED)} == {("", "", 1)}
+
+
+class Hostile(threading.Thread):
+    """A team that uploads expensive files, small and large ones in turn, each as soon as the one before is taken."""
+
+    def __init__(self, asked: Running) -> None:
+        super().__init__(daemon=True)
+        self.asked, self.over = asked, threading.Event()
+        self.files = [gzip.compress(crowded.costly(size), 1) for size in (SMALL_BYTES, LARGE_BYTES)]
+        self.statuses: list[int] = []
+
+    def __enter__(self) -> "Hostile":
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.over.set()
+        self.join()
+
+    def run(self) -> None:
+        for number in itertools.count():
+            if self.over.is_set():
+                return
+            file = envelope(self.files[number % 2], number)
+            self.statuses.append(self.asked.upload(file, "predictions.csv.gz")[0])
+
+
+@pytest.mark.drill(22)
+def test_two_hostile_teams_at_once_delay_nobody_elses_small_file(opened: Open, crowd: Path, figures: Figures) -> None:
+    service = opened(people=("victim", "first", "second"), bundle=crowd, SMALL_FILE_CPU_SECONDS=2)
+    quiet = scored_within(service, crowded.good())
+    with Hostile(service.asked_by(1)) as first, Hostile(service.asked_by(2)) as second:
+        wait_for(lambda: service.statuses()["running"] > 1 and min(len(first.statuses), len(second.statuses)) > COSTLY)
+        seconds = sorted(scored_within(service, crowded.good()) for _ in range(5))
+        waiting, overtaken = service.statuses()["queued"], [count for (count,) in service.rows(OVERTAKEN)]
+    figures(
+        f"{len(seconds)} small files: median {seconds[len(seconds) // 2]:.1f} s, last {seconds[-1]:.1f} s (before: "
+        f"{quiet:.1f} s), while two teams sent {len(first.statuses)} and {len(second.statuses)} expensive files; "
+        f"{waiting} of these waited, at most {max(overtaken)} began before a small file that was there"
+    )
+    assert {*first.statuses, *second.statuses} == {201}
+    assert waiting > COSTLY
+    assert len(overtaken) == 1 + len(seconds)
+    # Only the process that is kept for small files may just have taken one, for SMALL_FILE_CPU_SECONDS. The elapsed
+    # time also depends on what the uploads, and other programs, leave of the machine; it is among the figures.
+    assert max(overtaken) <= 1

@@ -1,5 +1,6 @@
 """Every exit code of ``podium``, and that the reason is printed to the right stream."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -131,6 +132,24 @@ def test_a_bug_shows_its_traceback_on_request(
     monkeypatch.setenv("PODIUM_DEBUG", "1")
     assert check_that_raises(monkeypatch, ZeroDivisionError("a"), tiny) == 1
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_74(
+    number: int, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = Path.write_bytes
+
+    def half(path: Path, content: bytes) -> int:
+        write(path, content[:64])
+        raise OSError(number, "full")
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    (tmp_path / "out").mkdir()
+    out = tmp_path / "out" / "t.podium"
+    assert main(["prepare", tiny.track, "--truth", str(tiny.truth), "--out", str(out)]) == 74
+    assert capsys.readouterr().err.startswith("podium: there is no space left on the disk")
+    assert list(out.parent.iterdir()) == []
 
 
 def test_ctrl_c_is_130(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ SHARED = Path(__file__).parents[3] / "shared"
 TOLERANCE = 1e-9
 DRAWN = Draws.block
 CASES = sorted(path.name for path in (SHARED / "golden").glob("*_*_*"))
+OFFICIAL_TOOLS = {"openimages-detection", "openimages-relationships", "openimages-segmentation"}
 REAL = [
     ("openimages-detection-val5k", "strong.csv", "truth", "strong.expected_w1.json"),
     ("openimages-detection-val5k", "strong.csv", "truth", "strong.expected_w0.json"),
@@ -44,10 +45,13 @@ REAL = [
 ]
 
 
-def test_the_golden_folder_is_there() -> None:
+def test_the_golden_folder_is_complete() -> None:
     """If it is missing, the summary says so. The project's own small cases are tested everywhere."""
     if not CASES:
         pytest.skip(f"NOT RUN: {SHARED / 'golden'} is not there, the official tools' numbers were not compared")
+    cases = [json.loads((SHARED / "golden" / case / "expected.json").read_text()) for case in CASES]
+    assert {case["track"] for case in cases} == OFFICIAL_TOOLS
+    assert all(case["metrics"] for case in cases)
 
 
 def found(folder: Path, name: str) -> Path | None:

@@ -61,7 +61,9 @@ def test_the_area_under_a_mean_is_the_mean_of_the_areas(explained: Report) -> No
 
 def test_it_is_plain_json(explained: Report) -> None:
     for split in explained.splits:
-        json.dumps(explanation(explained, split), allow_nan=False)
+        kept = explanation(explained, split)
+        assert json.loads(json.dumps(kept, allow_nan=False)) == kept
+        assert set(kept) == {"classes", "tables", "left_out", "curves"}
 
 
 def test_long_tables_are_cut_and_what_is_left_out_is_counted() -> None:

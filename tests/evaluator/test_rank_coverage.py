@@ -25,7 +25,7 @@ def test_equal_teams_lie_in_the_intervals_of_each_other(three_equal: dict[str, S
     assert three_equal["together"].value >= 0.935
 
 
-def test_intervals_of_equal_teams_are_right_in_95_of_100_simulations_only(all_equal: dict[str, Share]) -> None:
+def test_intervals_of_equal_teams_are_right_in_95_of_100_simulations(all_equal: dict[str, Share]) -> None:
     """Every pair of equal teams counts. With 200 simulations, the standard error of a share of 0.95 is 0.015."""
     assert 0.90 <= all_equal["covered"].value <= 0.985
 

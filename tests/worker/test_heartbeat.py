@@ -61,7 +61,8 @@ def test_progress_is_reported_before_the_next_regular_beat(
     settings.HEARTBEAT_SECONDS = 1000
     with beating:
         beating.progress("matching", 0.25)
-        wait_for(lambda: ("matching", 0.25) in calls.beats)
+        wait_for(lambda: calls.beats)
+    assert calls.beats == [("matching", 0.25)]
 
 
 def test_frequent_progress_is_reported_only_sometimes(
@@ -90,6 +91,7 @@ def test_it_waits_while_the_database_is_unavailable(calls: Calls, beating: Heart
     with beating:
         wait_for(lambda: calls.beats)
         beating.progress("scoring", 0.5)
+    assert (calls.outages, beating.lost.is_set(), calls.beats[0]) == (0, False, ("", 0.0))
 
 
 def test_it_ends_with_the_scoring_even_if_that_raises(beating: Heartbeat, calls: Calls) -> None:

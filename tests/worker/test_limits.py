@@ -1,5 +1,6 @@
 """Limits of time and memory count only what one scoring uses."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -52,6 +53,13 @@ def test_time_that_only_passes_does_not_count(settings: Settings) -> None:
     settings.EVALUATION_SECONDS = 0.2
     with limits.limited():
         time.sleep(0.6)
+        left = time_left()
+    assert 0.1 < left < 0.3  # the kernel rounds it up to its own ticks
+
+
+def time_left() -> float:
+    """Return the CPU seconds until the limit; 0 if there is none."""
+    return signal.getitimer(signal.ITIMER_PROF)[0]
 
 
 def spin(seconds: float) -> None:
@@ -92,8 +100,10 @@ def test_time_of_one_scoring_is_not_counted_for_the_next(settings: Settings) -> 
     settings.EVALUATION_SECONDS = 0.3
     for _ in range(3):
         with limits.limited():
+            assert time_left() > 0.2
             spin(0.15)
-    spin(0.4)  # outside the block nothing is limited
+    assert time_left() == 0  # outside the block nothing is limited
+    assert signal.getsignal(signal.SIGPROF) is not limits.raise_out_of_time
 
 
 def test_file_limits_are_those_of_the_settings(settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 import json
 import secrets
 from collections.abc import Iterable, Mapping
@@ -52,10 +53,15 @@ def write(phase: BundlePhase) -> str:
     for caption in captions:
         caption["caption_id"] = new_ids.get(caption["caption_id"], caption["caption_id"])
     captions.sort(key=lambda caption: caption["caption_id"])  # ids are random, so this order reveals nothing
-    (phase.folder / ORIGINAL).write_bytes(content)
-    write_mapping(phase.folder / MAPPING, new_ids)
-    rename_submissions(phase, new_ids)
-    (phase.truth / GALLERY).write_text(json.dumps({**gallery, "captions": captions}, indent=0, ensure_ascii=False))
+    renamed = json.dumps({**gallery, "captions": captions}, indent=0, ensure_ascii=False)
+    write_whole(
+        {
+            phase.folder / ORIGINAL: content,
+            phase.folder / MAPPING: mapping_text(new_ids).encode(),
+            **renamed_submissions(phase, new_ids),
+            phase.truth / GALLERY: renamed.encode(),
+        }
+    )
     (phase.truth / f"{GALLERY}.gz").unlink(missing_ok=True)
     return f"phase {phase.slug}: {len(captions):,} captions have new ids; {MAPPING} has the pairs: keep it secret"
 
@@ -86,8 +92,9 @@ def extended(known: Mapping[str, str], captions: Iterable[str], *, images: Itera
     return new_ids
 
 
-def rename_submissions(phase: BundlePhase, new_ids: Mapping[str, str]) -> None:
-    """Write the new ids into the phase's sample submission and baselines."""
+def renamed_submissions(phase: BundlePhase, new_ids: Mapping[str, str]) -> dict[Path, bytes]:
+    """Return the phase's sample submission and baselines with the new ids."""
+    renamed = {}
     files = {*(baseline.file for baseline in phase.baselines), *filter(None, [phase.sample])}
     for file in files:
         raw = file.read_bytes()
@@ -99,7 +106,8 @@ def rename_submissions(phase: BundlePhase, new_ids: Mapping[str, str]) -> None:
         content["sentence_to_image"] = {
             new_ids.get(caption, caption): ranked for caption, ranked in content["sentence_to_image"].items()
         }
-        file.write_text(json.dumps(content))
+        renamed[file] = json.dumps(content).encode()
+    return renamed
 
 
 def read_mapping(path: Path) -> dict[str, str]:
@@ -109,8 +117,22 @@ def read_mapping(path: Path) -> dict[str, str]:
         return {row["Original"]: row["CaptionID"] for row in csv.DictReader(file)}
 
 
-def write_mapping(path: Path, new_ids: Mapping[str, str]) -> None:
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(HEADER)
-        rows.writerows(sorted((new, original) for original, new in new_ids.items()))
+def mapping_text(new_ids: Mapping[str, str]) -> str:
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(HEADER)
+    rows.writerows(sorted((new, original) for original, new in new_ids.items()))
+    return text.getvalue()
+
+
+def write_whole(contents: Mapping[Path, bytes]) -> None:
+    """Write these files of the bundle, or none of them if the disk is full."""
+    partials = {path: path.with_name(f".{path.name}.{secrets.token_hex(8)}") for path in contents}
+    try:
+        for path, partial in partials.items():
+            partial.write_bytes(contents[path])
+        for path, partial in partials.items():
+            partial.replace(path)
+    finally:
+        for partial in partials.values():
+            partial.unlink(missing_ok=True)

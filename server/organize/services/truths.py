@@ -23,7 +23,7 @@ from server.audit import services as audit
 from server.challenges.models import Phase, Truth
 from server.challenges.shaping import is_outdated, shaping_settings
 from server.clock import database_now
-from server.errors import Refused
+from server.errors import Refused, full_disk
 from server.organize.podium import run_podium
 from server.organize.services import salts
 from server.organize.services.bundles import InvalidBundle, opened
@@ -182,7 +182,8 @@ def bring_up_to_date(truth: Truth) -> None:
 def prepare_again(truth: Truth) -> None:
     """Replace the prepared file of a truth by one made from its stored source, with the present settings of its phase.
 
-    Several processes may do so at once. Raises Unrestorable, with the prepared file unchanged.
+    Several processes may do so at once. Raises Unrestorable, or OSError if the disk is full, with the prepared file
+    unchanged.
     """
     target, phase = Path(truth.prepared.path), Phase.objects.get(pk=truth.phase_id)
     with TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
@@ -192,6 +193,8 @@ def prepare_again(truth: Truth) -> None:
                 archive.extractall(folder)
             prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
         except (OSError, EOFError, BadZipFile, zlib.error, InvalidBundle) as error:
+            if full_disk(error):
+                raise
             raise Unrestorable(f"{truth} cannot be prepared from its source: {type(error).__name__}") from error
         if prepared.sha256 != truth.sha256:
             raise Unrestorable(f"{truth} was prepared from its source and has another sha256")
@@ -203,8 +206,11 @@ def prepare_again(truth: Truth) -> None:
 def replace_file(target: Path, source: Path) -> None:
     """Replace a file atomically by a copy of another, readable by its owner only."""
     partial = target.with_name(f"{token_hex(16)}{target.suffix}")
-    partial.touch(mode=0o600)
-    shutil.copyfile(source, partial)
-    with partial.open("rb") as file:
-        os.fsync(file.fileno())
-    partial.replace(target)
+    try:
+        partial.touch(mode=0o600)
+        shutil.copyfile(source, partial)
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)  # it still exists only if the disk is full

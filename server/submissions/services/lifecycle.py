@@ -55,10 +55,13 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
 
 @transaction.atomic
 def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
-    """Record the file's defects and give its quota back. The attempt still counts."""
+    """List the file's defects and give its quota back, unless the file is charged for lost workers.
+
+    The attempt stays counted.
+    """
     now = database_now()
     rejected = end(submission, Status.REJECTED, now=now, fault=Fault.PARTICIPANT, problems=findings)
-    if rejected:
+    if rejected and submission.losses < CHARGED_LOSSES:
         quota.give_back(submission, reason="rejected", now=now)
     return rejected
 

@@ -90,11 +90,11 @@ def tracks_without_intervals() -> list[str]:
 
 @transaction.atomic
 def give_back(*, submission: Submission, by: User | None) -> None:
-    """Give back the quota that a failed submission was charged, regardless of who was at fault."""
+    """Give back the quota that a failed or rejected submission was charged, whoever was at fault."""
     refuse_non_organizer(submission, by)
     list(Submission.objects.select_for_update(no_key=True).filter(pk=submission.pk))
     submission.refresh_from_db()
-    if submission.status != Status.FAILED:
+    if submission.status not in (Status.FAILED, Status.REJECTED):
         raise Refused("invalid", f"{submission.pk} has not failed: it is {submission.status}.")
     if sum(QuotaEntry.objects.filter(submission=submission).values_list("amount", flat=True)) < 1:
         raise Refused(

@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from pytest_django import Settings
@@ -82,8 +83,11 @@ def test_usage_next_to_the_truth_folder_is_found(bundle: BundleFolder, name: str
 
 
 def test_a_gzipped_truth_file_replaces_the_plain_one(bundle: BundleFolder) -> None:
-    (bundle.path / "phases/main/truth/boxes.csv").rename(bundle.path / "phases/main/truth/boxes.csv.gz")
-    bundles.read(bundle.path)
+    boxes = bundle.path / "phases/main/truth/boxes.csv"
+    boxes.rename(f"{boxes}.gz")
+    assert bundles.read(bundle.path).phases[0].truth == boxes.parent
+    Path(f"{boxes}.gz").unlink()
+    assert mistakes_of(bundle) == [("truth_missing_file", "phases/main/truth/boxes.csv", None)]
 
 
 def test_a_numeric_title_is_a_title(bundle: BundleFolder) -> None:
@@ -206,7 +210,9 @@ def test_dates_of_a_phase_outside_its_challenge_are_a_mistake(bundle: BundleFold
 @pytest.mark.parametrize("lines", ["opens_at: 2026-02-01", "closes_at: 2026-06-01", "opens_at: 2026-05-31"])
 def test_dates_of_a_phase_inside_its_challenge_are_read(bundle: BundleFolder, lines: str) -> None:
     bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
-    bundles.read(bundle.path)
+    phase, name = bundles.read(bundle.path).phases[0], lines.partition(":")[0]
+    day = datetime.fromisoformat(lines.partition(" ")[2]).replace(tzinfo=UTC)
+    assert [phase.opens_at, phase.closes_at] == [day if name == one else None for one in ("opens_at", "closes_at")]
 
 
 def test_a_wrong_order_of_the_challenges_dates_is_reported_once(bundle: BundleFolder) -> None:

@@ -185,6 +185,16 @@ def test_rejected_file_shows_its_problems_and_costs_nothing(running: Submission)
     assert balance(running) == 0
 
 
+@pytest.mark.parametrize(("losses", "charged"), [(1, 0), (2, 1)])
+def test_a_file_charged_for_lost_workers_stays_charged_when_it_is_rejected(
+    running: Submission, losses: int, charged
+) -> None:
+    Submission.objects.update(losses=losses, lease_token=None, lease_until=None, status=Status.QUEUED)
+    claimed = leases.claim(Submission, running.pk)
+    assert reject(claimed)
+    assert (now_of(running).status, balance(running)) == (Status.REJECTED, charged)
+
+
 def test_rejected_attempt_stays_counted(running: Submission) -> None:
     reject(running)
     state = quota.state(team=running.team, phase=running.phase, now=datetime.now(UTC))

@@ -199,6 +199,13 @@ def test_nothing_is_given_back_twice(failed: Callable[..., Submission]) -> None:
     assert balance(submission) == 0
 
 
+def test_what_a_rejected_file_was_charged_can_be_given_back(make: Make) -> None:
+    submission = make.submission(make.phase(), status=Status.REJECTED, fault="participant", finished_at=NOW)
+    quota.charge(submission, now=NOW)
+    call_command("give_back", submission.pk)
+    assert balance(submission) == 0
+
+
 def test_score_is_not_given_back(make: Make) -> None:
     submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
     quota.charge(submission, now=NOW)

@@ -86,7 +86,10 @@ class TestUploadsAtOnce:
         for _ in range(3):
             begin(**entrant)
         user = make.user()
-        begin(user=user, team=make.team(entrant["phase"].challenge, user), phase=entrant["phase"])
+        other = {"user": user, "team": make.team(entrant["phase"].challenge, user), "phase": entrant["phase"]}
+        assert begin(**other) is not begin(**other)
+        with pytest.raises(Refused, match="submissions left"):
+            begin(**entrant)
 
     def test_an_account_has_a_limit_over_all_its_challenges(
         self, entrant: dict[str, Any], begin: Callable[..., PendingUpload], make: Make, settings: Settings
