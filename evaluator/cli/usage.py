@@ -79,9 +79,9 @@ def fraction(text: str) -> float:
 
 def positive(text: str) -> int:
     """Return a positive integer."""
-    number = _converted(int, text, "a whole number from 1")
+    number = _converted(int, text, "a positive whole number")
     if number < 1:
-        raise ArgumentTypeError(f"{text!r} is not a whole number from 1")
+        raise ArgumentTypeError(f"{text!r} is not a positive whole number")
     return number
 
 

@@ -27,7 +27,7 @@ def note_use(token: ApiToken, *, now: datetime) -> None:
         with without_waiting():
             ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
     except OperationalError as error:
-        log.info("the use of token %s is not saved now: %s", token.start, error)
+        log.info("the use of token %s could not be saved: %s", token.start, error)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from server.leaderboards.ranking import in_tie_groups
 from server.submissions.feedback import ScoreAccess
 from server.submissions.models import Replicates
 
-TAIL = 0.025  # outside each end of a 95% interval
+TAIL = 0.025  # share of the distribution outside each end of a 95% interval
 PAGE_ROWS = 100  # rows on a page of a leaderboard; its tie groups begin anew on each page
 
 Vector = tuple[int, Sequence[float]]  # the seed of the draws, and the headline on each draw
@@ -22,7 +22,7 @@ def with_ties(board: Board, start: int, stop: int) -> list[BoardRow]:
 
     Groups begin anew with every page of a leaderboard, so a row needs only the rows of its page. This takes one query
     for any number of rows. Baselines are skipped, because they have no rank. Under ladder feedback no teams are
-    compared. `tied` is None where replicates of equal draws are missing.
+    compared. `tied` is None if replicates of equal draws are missing.
     """
     if board.access.ladder:
         return board.rows[start:stop]

@@ -117,7 +117,7 @@ def findings(board: Board, top: int = 100) -> Findings:
 
 
 def has_false_split(board: Board, top: int) -> bool:
-    """Tell whether a tie group of the leaderboard ends at a row that is equally good as the first row of the group."""
+    """Return whether a tie group of the leaderboard ends at a row that is as good as the first row of the group."""
 
     def are_tied(first: int, row: int) -> bool:
         low, high = paired_interval(board.replicates[first] - board.replicates[row]) or (0.0, 0.0)

@@ -153,7 +153,7 @@ def _long_number(data, begin, size):
 
 @subroutine
 def _read_remaining(data, ends, first, step, values):
-    """Read the cells whose value is NaN so far as any decimal; return whether all cells are numbers."""
+    """Read the cells whose value is still NaN, as decimals of any form; return whether all cells are numbers."""
     for row in range(len(values)):
         if np.isnan(values[row]):
             cell = first + row * step

@@ -25,8 +25,9 @@ class Entries:
     ----------
     images : int array of shape (N,)
     classes : int array of shape (N,)
-        Of C classes; C is for labels that the truth does not have. An entry that is not scored has C + 1 + its class.
-        Its curve is computed and dropped, because time and memory would otherwise reveal which entries are scored.
+        Code of the class of each entry. With C classes, the code C is for labels that are not in the truth, and an
+        entry that is not scored has C + 1 + its code. Its curve is computed and dropped, because time and memory would
+        otherwise reveal which entries are scored.
     confidences : float64 array of shape (N,)
     weights : float64 array of shape (N,)
         How much an entry adds to the true positives: 1 for a detection that hits an object, the weight of a group for

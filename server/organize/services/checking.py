@@ -17,8 +17,8 @@ SUBMISSION_AT_FAULT = 2
 def check_all(phases: tuple[BundlePhase, ...], prepared: dict[str, Prepared]) -> None:
     """Raise InvalidBundle with the defects of all baselines and samples.
 
-    A baseline is checked against the truth, because it would be rejected later otherwise. Only the format of a sample
-    is checked, because the sample is published and must not depend on the truth.
+    A baseline is checked against the truth, so that it is not rejected later. Only the format of a sample is checked,
+    because the sample is published and must not depend on the truth.
     """
     problems: list[Problem] = []
     for phase in phases:
