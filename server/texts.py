@@ -4,7 +4,7 @@ from evaluator.hidden import HIDDEN, is_plain
 
 
 def one_line(text: str, most: int) -> str:
-    """Return a text with single spaces.
+    """Return a text with every run of whitespace replaced by one space.
 
     Raises ValueError if it is empty, has more than `most` characters, or contains control characters, direction marks
     or other invisible characters.

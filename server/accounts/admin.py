@@ -23,7 +23,7 @@ from server.clock import database_now
 from server.errors import Refused
 
 ROLES = ("is_active", "is_staff", "is_superuser")
-admin.site.unregister(Group)  # two roles are enough, and their changes are logged
+admin.site.unregister(Group)  # the two roles, staff and superuser, are enough, and their changes are logged
 admin.site.unregister(EmailAddress)  # on django-allauth's page, staff could edit and delete without a log entry
 PASSWORD_PAGE = "auth_user_password_change"
 
@@ -99,7 +99,7 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
         return super().user_change_password(request, id, form_url)
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
-        """Write Django's log, and record a new password in the audit log, because `save_model` is not called for it."""
+        """Write Django's log. Also record a new password in the audit log, because it is saved without `save_model`."""
         if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
             record_password(user=obj, by=request.user)
         return super().log_change(request, obj, message)

@@ -1,4 +1,4 @@
-"""Checks names that people choose: allowed characters, and names that look alike."""
+"""Checks usernames and team names: allowed characters, and names that look alike."""
 
 import re
 import unicodedata
@@ -11,9 +11,9 @@ from confusable_homoglyphs.confusables import confusables_data
 from evaluator.hidden import HIDDEN, is_plain
 
 OVERLAY = 1  # combining class (Unicode) of strokes through a letter
-# A second dot on i or j, with or without marks below, and U+FE0F after a symbol.
+# Matches a second dot on i or j, with or without marks below, and U+FE0F (emoji style) after a symbol.
 UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
-ALSO_ALIKE = {"w": "vv"}  # Unicode's list has only the ligature
+ALSO_ALIKE = {"w": "vv"}  # Unicode's list has only the digraph
 PALOCHKA = "\u04cf"  # like an i in Unicode's list; in most fonts it looks like an l
 
 
@@ -24,8 +24,8 @@ class BadName(ValueError):
 def clean_name(text: str, most: int) -> str:
     """Return a name in NFKC with single spaces.
 
-    Raises BadName for control and direction characters, invisible characters, unclear marks, names without a letter or
-    digit, and names of more than `most` characters.
+    Raises BadName for control and direction characters, invisible characters, marks that may be invisible (see
+    `has_unclear_marks`), names without a letter or digit, and names of more than `most` characters.
 
     >>> clean_name("  \uff21da   Lovelace ", 80)
     'Ada Lovelace'
@@ -138,5 +138,5 @@ def prototypes() -> dict[int, str]:
 
 
 def unmarked(text: str) -> str:
-    """Return a text of Unicode's list without the marks that surround right-to-left characters."""
+    """Return an entry of Unicode's list without the marks that surround right-to-left characters."""
     return text.replace("\u200e", "")

@@ -1,4 +1,4 @@
-"""Finds the objects in the address of a request. Objects that the user may not see are 404 too."""
+"""Looks up the objects named in a request's URL. Objects that the user may not see are also answered with 404."""
 
 from uuid import UUID
 

@@ -18,7 +18,7 @@ class Pages(PageNumberPagination):
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of a page.
 
-        The framework would declare nulls as in OpenAPI 3.0; the published schema is 3.1.
+        REST framework would declare nullable fields as in OpenAPI 3.0; the published schema is 3.1.
         """
         address = {"type": ["string", "null"], "format": "uri"}
         return {

@@ -43,7 +43,7 @@ class DateTimeField(forms.SplitDateTimeField):
 
 
 class RowsField(forms.ModelMultipleChoiceField):
-    """Selected rows. A number that is too large for a key is an error message here, not an exception."""
+    """Selected rows. A number that is too large for a key causes an error message, not an exception."""
 
     queryset: QuerySet[Any]
 

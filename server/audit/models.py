@@ -29,7 +29,7 @@ class Entry(models.Model):
 
 
 class Head(models.Model):
-    """The end of the chain, as a single row. It is locked while an entry is added, and reveals a missing tail."""
+    """The end of the chain, as a single row. It is locked while an entry is added, and reveals missing last entries."""
 
     number = models.PositiveBigIntegerField(default=0)
     hash = models.CharField(max_length=64, blank=True)

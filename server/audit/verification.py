@@ -1,4 +1,4 @@
-"""Verifies the audit log by its hashes and by records of it outside the database."""
+"""Verifies the audit log by its hashes and by the records outside the database."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,8 +23,8 @@ def faults() -> Iterator[str]:
     """Yield one sentence for every break of the chain.
 
     Entries that were written before the key existed have plain hashes. After the first keyed entry, or after the
-    number that is noted outside the database, plain hashes are faults. So nobody can rewrite the table with plain
-    hashes.
+    number that is noted outside the database, plain hashes are faults. So rewriting the table with plain hashes is
+    detected.
     """
     notes = external_records.notes()
     yield from notes.faults
@@ -57,7 +57,7 @@ def faults_of_head(number: int, hashed: str) -> Iterator[str]:
 
 
 def faults_of_database() -> list[str]:
-    """Return SQLite's messages about a damaged file, for example one with the `-wal` file of another database."""
+    """Return SQLite's messages if the database file is damaged, for example by the `-wal` file of another database."""
     if connection.vendor != "sqlite":
         return []
     try:

@@ -107,7 +107,7 @@ def decide_each(
 
 
 def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinRequest, Challenge]:
-    """Lock the challenge, find the request and log the decision. Raises Refused unless `by` organizes the challenge."""
+    """Lock the challenge, load the request and log the decision. Raises Refused unless `by` organizes the challenge."""
     challenge = Challenge.objects.select_for_update(no_key=True).get(pk=request.challenge_id)
     if by is not None and not challenge.is_organized_by(by):
         raise Refused("forbidden", "Only organizers of the challenge may do this.")

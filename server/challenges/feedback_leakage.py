@@ -1,4 +1,4 @@
-"""Computes for organizers how many bits the feedback of a phase reveals about its hidden ground truth."""
+"""Estimates for organizers how many bits of information the feedback reveals about the hidden ground truth."""
 
 from math import log2
 
@@ -44,13 +44,13 @@ def bits_of_a_rank(phase: Phase) -> float:
 
 
 def bits_of_comparisons(phase: Phase) -> float:
-    """Return the bits in the differences of one file to the team's others. A ladder phase shows no differences."""
+    """Return the bits in the score differences between a file and the team's other files; 0 under ladder feedback."""
     files = min(MAX_COMPARED, phase.quota_total or MAX_COMPARED)
     return 0.0 if phase.is_ladder else (files - 1) * bits_of_an_interval(phase)
 
 
 def bits_of_other_teams(phase: Phase) -> float:
-    """Return the bits in the differences of a team's entry to those of all other teams. A ladder phase shows none."""
+    """Return the bits in the score differences between a team and all other teams; 0 under ladder feedback."""
     return 0.0 if phase.is_ladder else TEAMS * bits_of_an_interval(phase)
 
 
@@ -73,7 +73,7 @@ def bits_a_day(phase: Phase) -> float:
 
 
 def ladder_margin(phase: Phase) -> str:
-    """Return as text by how much a score must be better to be shown.
+    """Return the margin by which a score must beat the team's best to be shown, in words.
 
     >>> ladder_margin(Phase(ladder_standard_errors=1)), ladder_margin(Phase())
     ('1 standard error', '2 standard errors')
@@ -82,7 +82,7 @@ def ladder_margin(phase: Phase) -> str:
 
 
 def feedback_text(phase: Phase) -> str:
-    """Return the text for teams about the scores that they see."""
+    """Return the text that explains to teams which scores they see, and how exact these are."""
     if phase.is_ladder:
         return (
             f"A new score is shown only if it beats your team's best by more than {ladder_margin(phase)} of the "

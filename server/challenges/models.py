@@ -19,7 +19,7 @@ LADDER_MAX = 10
 
 
 def truth_storage() -> FileSystemStorage:
-    """Return the storage of ground truths. It is separate from uploads and never served."""
+    """Return the storage of ground truths. It is separate from uploads, and its files are never served."""
     return FileSystemStorage(location=settings.TRUTH_ROOT, base_url=None, file_permissions_mode=0o600)
 
 
@@ -30,7 +30,7 @@ def truth_key(truth: "Truth", name: str) -> str:
 
 class ChallengeQuerySet(models.QuerySet["Challenge"]):
     def listed_for(self, user: Any) -> "ChallengeQuerySet":
-        """Return the challenges that a person sees in lists: public ones, their own, and those they organize.
+        """Return the challenges that a person sees in lists: public ones, those they joined, and those they organize.
 
         Staff see all.
         """

@@ -45,7 +45,7 @@ class Leaderboard(APIView):
         query.is_valid(raise_exception=True)
         asked = query.validated_data
         leaderboard = board(found, split=asked["split"], at=asked["at"], viewer=request.user)
-        page = page_response(leaderboard, found, request)  # A page that does not exist is 404 for CSV, too.
+        page = page_response(leaderboard, found, request)  # Raises 404 for a page that does not exist, for CSV too.
         return csv_response(leaderboard, found) if request.accepted_renderer.format == Csv.format else page
 
 
