@@ -1,7 +1,7 @@
 """Upload slots limit how many large files of one team, or of one person, are uploaded at the same time.
 
-A slot is a lock on one byte of a file. All web processes of a machine share these locks without a cache that could be
-unavailable, and the kernel releases the slots of a process that dies.
+A slot is a lock on one byte of a file. All web processes of a machine share these locks. Unlike a counter in a cache,
+they are always available, and the kernel releases the slots of a process that dies.
 """
 
 import os
@@ -16,12 +16,12 @@ from threading import Lock
 from django.conf import settings
 
 SLOT_BITS = 7
-SLOTS_MAX = 2**SLOT_BITS - 1  # maximum for each name; the byte after them is locked while they are counted
+SLOTS_MAX = 2**SLOT_BITS - 1  # maximum for each name; the byte after the slots is locked while they are counted
 NAME_BYTES = 6
 
 
 class Slots:
-    """The slots that this process holds, shared by its threads."""
+    """The slots that this process holds. Its threads share one object."""
 
     def __init__(self) -> None:
         self.lock = Lock()

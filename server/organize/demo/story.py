@@ -1,4 +1,4 @@
-"""Teams of the demo and the quality of their files. Everything is seeded, so the demo is the same everywhere."""
+"""Teams of the demo and the quality of their files. All random numbers are seeded, so every demo is the same."""
 
 from dataclasses import dataclass
 

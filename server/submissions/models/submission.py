@@ -45,7 +45,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.exclude(file="")
 
     def settled(self) -> "SubmissionQuerySet":
-        """Return submissions that are finished and not waiting for their intervals."""
+        """Return finished submissions whose intervals are not pending."""
         return self.finished().filter(stage="")
 
 
@@ -125,7 +125,7 @@ class Submission(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is finished and not waiting for its intervals."""
+        """Whether the submission is finished and its intervals are not pending."""
         return self.is_finished and not self.stage
 
     @property

@@ -30,9 +30,9 @@ def refuse_non_member(submission: Submission, by: User) -> None:
 
 
 def lock_team(submission: Submission) -> None:
-    """Lock the team's row.
+    """Lock the row of the submission's team.
 
-    This must be done before the head of the audit log is locked; see `audit.services.record`.
+    This must happen before the head of the audit log is locked; see `audit.services.record`.
     """
     Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
 
@@ -52,7 +52,7 @@ def set_note(*, submission: Submission, by: User, note: str) -> Submission:
 def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     """Choose a submission for the private leaderboard, or undo that choice.
 
-    A team can choose `phase.finals` submissions, until the phase closes.
+    Until the phase closes, a team can choose up to `phase.finals` submissions.
     """
     refuse_non_member(submission, by)
     lock_team(submission)

@@ -17,11 +17,11 @@ from server.submissions.services import evaluations, leases, quota, reruns
 
 log = logging.getLogger(__name__)
 
-CHARGED_LOSSES = 2  # from this number of lost workers on, the submission is charged
+CHARGED_LOSSES = 2  # a submission that has lost this number of workers is charged
 
 
 def report_progress(submission: Submission, *, stage: str, progress: float) -> bool:
-    """Prolong the lease and write how far the scoring is. Return False if the lease is lost."""
+    """Renew the lease and write the progress of the scoring. Return False if the lease is lost."""
     return leases.prolong(submission, stage=stage, progress=min(max(progress, 0.0), 1.0))
 
 
@@ -34,10 +34,10 @@ def end(submission: Submission, status: Status, *, now: datetime, stage: str = "
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
     """Write the scores, once. Return False, with nothing written, if the lease is lost.
 
-    Then queue a rerun: for the intervals, or against the active truth if that has changed meanwhile. If neither is
-    needed, queue the explanation; otherwise it is queued after that rerun.
+    Then queue a rerun for the intervals, or against the active truth if that has changed in the meantime. If no rerun
+    is needed, queue the explanation now; otherwise it is queued when the rerun is done.
     """
-    # Lock the phase, so that no rescoring is applied meanwhile.
+    # Lock the phase, so that no rescoring is applied at the same time.
     list(Phase.objects.select_for_update(no_key=True).filter(pk=submission.phase_id))
     current = Truth.objects.filter(phase=submission.phase_id, active=True).exclude(pk=truth.pk).first()
     again = bool(current or (settings.INTERVAL_REPLICATES and submission.phase.declared_track.intervals))
@@ -57,7 +57,7 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
 def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
     """List the file's defects and give its quota back, unless the file is charged for lost workers.
 
-    The attempt stays counted.
+    The attempt still counts.
     """
     now = database_now()
     rejected = end(submission, Status.REJECTED, now=now, fault=Fault.PARTICIPANT, problems=findings)

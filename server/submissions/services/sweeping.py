@@ -32,7 +32,7 @@ class SweepResult:
 
 
 def sweep(*, files: bool = True) -> SweepResult:
-    """Clean up once. Any number of sweepers may run at the same time. Without `files`, look at rows only."""
+    """Clean up once. Any number of sweepers may run at the same time. Without `files`, check database rows only."""
     requeued, failed = end_expired_leases()
     resent = resend_lost_messages(Submission) + resend_lost_messages(Rerun)
     swept = sweep_files() if files else SweepResult()
@@ -52,9 +52,9 @@ def end_expired_leases() -> tuple[int, int]:
 
 @transaction.atomic
 def end_submission(submission: Submission) -> bool:
-    """End an attempt whose worker was lost. Return False if the worker has prolonged the lease since it was read.
+    """End an attempt whose worker was lost. Return False if the worker has renewed the lease since it was read.
 
-    The first loss may be the worker's own fault. From the second loss on, the submission is charged, but it is still
+    The first loss may be the worker's own fault. A submission that has lost two workers is charged, but it is still
     tried EVALUATION_ATTEMPTS times. After the first loss it no longer counts as small, because a lease lasts longer
     than the scoring of a small file.
     """
@@ -64,7 +64,7 @@ def end_submission(submission: Submission) -> bool:
     Submission.objects.filter(pk=submission.pk).update(losses=losses, small=False)
     fault = Fault.PARTICIPANT if losses >= lifecycle.CHARGED_LOSSES else Fault.PLATFORM
     times = "once" if losses == 1 else f"{losses} times"
-    quota = limits.CHARGED if fault == Fault.PARTICIPANT else "Your quota was given back."
+    quota = limits.CHARGED if fault == Fault.PARTICIPANT else "This does not count against your quota."
     sentence = f"Its worker stopped {times} while scoring it, perhaps because it ran out of memory."
     sentence = f"{sentence} {limits.ADVICE} {quota}"
     return lifecycle.fail(submission, code=Failure.WORKER_LOST, sentence=sentence, final=False, fault=fault)
@@ -72,7 +72,7 @@ def end_submission(submission: Submission) -> bool:
 
 @transaction.atomic
 def end_rerun(rerun: Rerun) -> bool:
-    """End an attempt whose worker was lost. Return False if the worker has prolonged the lease since it was read."""
+    """End an attempt whose worker was lost. Return False if the worker has renewed the lease since it was read."""
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.lock_expired(rerun):
         return False

@@ -20,7 +20,7 @@ def line_of(node: yaml.Node) -> int:
 
 
 class Section:
-    """Reads a mapping. At the end of its `with` block it reports unknown keys."""
+    """A mapping of challenge.yaml. At the end of its `with` block, keys that were not read are reported."""
 
     def __init__(self, node: yaml.Node, mistakes: Mistakes) -> None:
         self._mistakes = mistakes
