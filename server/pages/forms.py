@@ -32,7 +32,7 @@ class SubmitForm(forms.Form):
     note = forms.CharField(
         max_length=500,
         required=False,
-        help_text="Only your team sees it. For example: what is different from your last submission.",
+        help_text="Only your team sees this note. For example: what has changed since your last submission.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

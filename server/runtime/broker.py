@@ -1,4 +1,4 @@
-"""Starts a Redis server if none is configured: the one on the PATH, or else the binary inside a wheel."""
+"""Locates and starts a Redis server if none is configured: the one on the PATH, or the binary in a wheel."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ def socket_folder(folder: Path) -> Path:
 
 
 def command(*, server: str, folder: Path, socket: Path) -> list[str]:
-    """Return the command line: no port, a private socket, and an append-only file in `folder`."""
+    """Return the command line of Redis: no port, a private socket, and an append-only file in `folder`."""
     options = {
         "port": "0",
         "unixsocket": str(socket),

@@ -1,6 +1,6 @@
 """Runs a program that ends when its parent ends for any reason: `python die_with_parent.py PARENT PROGRAM …`.
 
-It imports the standard library only, because it runs before every start of a process of the service.
+It imports only the standard library, because every process of the service is started by it.
 """
 
 import ctypes

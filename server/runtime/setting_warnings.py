@@ -1,4 +1,4 @@
-"""Warns at start about settings that work but may cause harm: too little memory, or one team using every process."""
+"""Warns at start about settings that may cause harm: too little memory, or one team occupying every process."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -8,7 +8,7 @@ from server.leaderboards.queries import BoardRow
 
 @dataclass(frozen=True, slots=True)
 class ShownEntry:
-    """An entry with its CSS classes, its tag, and the note that screen readers read after its rank."""
+    """A leaderboard entry with its CSS classes, its tag, and the note that screen readers read after its rank."""
 
     row: BoardRow
     classes: str
@@ -20,7 +20,7 @@ class ShownEntry:
 
 
 def shown_entry(row: BoardRow, track: Track, *, team_id: int | None, compared: bool, link: str = "") -> ShownEntry:
-    """Return an entry to show. `compared`: whether entries of this leaderboard are tested for ties."""
+    """Return an entry as the page shows it. `compared` is whether this leaderboard tests its entries for ties."""
     untested = compared and row.tied is None and not row.baseline
     mine = row.team_id == team_id and not row.baseline
     bracket = "tied" if row.joined else "untested" if untested else ""

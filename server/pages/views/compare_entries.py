@@ -16,13 +16,13 @@ NO_ENTRY = "has no entry on this leaderboard. Enter the name of a team as it is 
 
 @require_safe
 def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
-    """Compare the entries of the teams named in the query string; by default the viewer's and the one above."""
+    """Compare the entries of the teams named in the query string; by default the viewer's and the one above it."""
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = queries.board(phase, split=query.split, viewer=request.user)
     names = [request.GET.get(letter, "").strip() for letter in "ab"]
     a, b = chosen_entries(board, names, own=board.index_of(current.team.pk if current.team else None))
-    is_ladder = board.access.ladder  # A ladder hides small differences until the end, and a comparison would show them.
+    is_ladder = board.access.ladder  # Until the end, a ladder hides small differences, which a comparison would show.
     comparable = a is not None and b is not None and a is not b and not is_ladder
     context = {
         "current": current,
@@ -44,7 +44,7 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def chosen_entries(board: Board, names: list[str], *, own: int | None) -> list[BoardRow | None]:
-    """Return the named entries. Without a name A is the viewer's entry, and B the entry above it, or the next best."""
+    """Return the named entries. By default A is the viewer's entry, and B the one above it or, at the top, below it."""
     by_name = {row.team: row for row in board.rows}
     chosen = [by_name.get(name) for name in names]
     at = own or 0

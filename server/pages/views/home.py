@@ -17,7 +17,7 @@ from server.pages.challenge_context import default_phase, track_title
 
 @dataclass(frozen=True, slots=True)
 class ListedChallenge:
-    """A challenge of the list, with the viewer's team and its rank."""
+    """A challenge in the list, with the viewer's team and its rank."""
 
     challenge: Challenge
     tracks: str
@@ -40,7 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def listed_challenges(user: Any, now: datetime) -> list[ListedChallenge]:
-    """Return the challenges that this person can see, by deadline; open ones with the rank of their team."""
+    """Return the challenges that this person can see, by deadline. Open ones include the rank of the person's team."""
     visible = Challenge.objects.filter(pk__in=Challenge.objects.listed_for(user).values("pk"))
     challenges = (
         visible.annotate(team_count=Count("teams", filter=Q(teams__is_baseline=False)))
