@@ -1,4 +1,4 @@
-"""Finds the ground truth of a submission's phase, and restores it if its prepared file cannot be used."""
+"""Selects the ground truth to score a submission against, and restores it if its prepared file cannot be used."""
 
 import logging
 from fcntl import LOCK_EX, flock

@@ -1,4 +1,4 @@
-"""Adapts django-allauth: user names, client addresses, links, limits, audit entries."""
+"""Adapts django-allauth to this service: usernames, client addresses, links in mails, limits, and audit entries."""
 
 import logging
 from typing import Any, ClassVar

@@ -29,7 +29,7 @@ PASSWORD_PAGE = "auth_user_password_change"
 
 
 class UsernameForm(forms.ModelForm):
-    """Checks a new username as sign-up does. An unchanged name is not checked again."""
+    """A form that checks a new username as sign-up does. An unchanged name is not checked again."""
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
@@ -43,7 +43,7 @@ class NewPersonForm(UsernameForm, AdminUserCreationForm):
 
 
 class PersonForm(UsernameForm, UserChangeForm):
-    """Refuses to give the staff role to participants of a running challenge, because staff can read private scores."""
+    """A form that refuses the staff role to participants of a running challenge: staff can read private scores."""
 
     def clean_is_staff(self) -> bool:
         is_staff = bool(self.cleaned_data["is_staff"])

@@ -82,7 +82,7 @@ def all_looks(names: Iterable[str]) -> set[str]:
 
 
 def looks(name: str) -> frozenset[str]:
-    """Return forms of a name. Names that look alike, in any letter case, have at least one form in common.
+    """Return comparison forms of a name. Names that look alike, in any letter case, have at least one form in common.
 
     There are two forms: letter case is ignored either after or before look-alike letters are replaced. Both are needed,
     because an upper-case I looks like a lower-case l, and a lower-case i does not.

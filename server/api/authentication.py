@@ -41,7 +41,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class TokenSecurity(OpenApiAuthenticationExtension):
-    """Describes bearer tokens in the schema; drf-spectacular finds this class by its base class."""
+    """Describes bearer tokens in the schema; drf-spectacular discovers this class by its base class."""
 
     target_class = TokenAuthentication
     name = "token"

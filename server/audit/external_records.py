@@ -61,7 +61,7 @@ class Notes:
 
 
 def notes() -> Notes:
-    """Read both files independently, so that a damaged file does not hide the other."""
+    """Return the noted end and the lost ends. Each file is read by itself, so damage to one does not hide the other."""
     faults = []
     end_: End | None = None
     try:

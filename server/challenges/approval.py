@@ -113,7 +113,7 @@ def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinR
         raise Refused("forbidden", "Only organizers of the challenge may do this.")
     waiting = JoinRequest.objects.select_related("user").filter(pk=request.pk).first()
     if waiting is None:
-        raise Refused("not_found", "This request was approved already.")
+        raise Refused("not_found", "This request has already been approved.")
     detail = {"user": waiting.user.get_username()}
     audit.record(actor=by, action=action, subject=f"challenge {challenge.slug}", detail=detail)
     return waiting, challenge

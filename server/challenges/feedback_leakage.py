@@ -101,8 +101,8 @@ def leakage_text(phase: Phase) -> str:
     sentences = [
         f"A team learns at most {bits_a_day(phase):,.0f} bits a day: {phase.quota_per_day} submissions of "
         f"{bits_a_submission(phase):,.0f} bits.",
-        f"In each, {numbers} scores have {bits_of_a_number(phase):.3g} bits each, and the ends of their intervals "
-        f"{bits_of_an_interval(phase):.3g}. The rank and its ties have {bits_of_a_rank(phase):.3g} bits, the "
+        f"In each submission, {numbers} scores have {bits_of_a_number(phase):.3g} bits each, and the ends of their "
+        f"intervals {bits_of_an_interval(phase):.3g}. The rank and its ties have {bits_of_a_rank(phase):.3g} bits, the "
         f"differences to the team's other submissions {bits_of_comparisons(phase):,.0f} in total, and those to the "
         f"entries of other teams at most {bits_of_other_teams(phase):,.0f}. Charts show the same numbers.",
         "A smaller quota or fewer decimals reveal less.",
@@ -113,5 +113,7 @@ def leakage_text(phase: Phase) -> str:
             "Every new account sees the exact score of its first file, so control who registers."
         )
     elif phase.feedback_classes:
-        sentences.append(f"Each class adds up to {bits_of_a_class(phase):,.0f} bits, including its charts. {PER_CLASS}")
+        sentences.append(
+            f"Each class can reveal {bits_of_a_class(phase):,.0f} bits more, including its charts. {PER_CLASS}"
+        )
     return " ".join(sentences)

@@ -60,7 +60,7 @@ class ChallengeForm(ConfirmedForm):
         people: QuerySet[User] = self.cleaned_data["organizers"]
         list(
             Challenge.objects.select_for_update(no_key=True).filter(pk=self.instance.pk)
-        )  # people who join wait for this
+        )  # people who join wait for this lock
         if members := competing(self.instance, people):
             raise ValidationError(
                 f"Organizers can read the private leaderboard and must not compete: {'; '.join(members)}. "
@@ -128,7 +128,7 @@ class TeamForm(forms.ModelForm):
             return name
         Challenge.objects.select_for_update(no_key=True).get(
             pk=self.instance.challenge_id
-        )  # people who join wait for this
+        )  # people who join wait for this lock
         others = Team.objects.filter(challenge=self.instance.challenge_id).exclude(pk=self.instance.pk)
         try:
             return chosen_name(name, all_looks(others.values_list("name", flat=True)))

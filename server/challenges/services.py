@@ -66,7 +66,9 @@ def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
         return member
     now = check_admission(locked, user, accept_rules=accept_rules)
     if team.memberships.count() >= locked.team_max_size:
-        raise Refused("invalid", f"{team.name} is full: a team has at most {locked.team_max_size} members here.")
+        raise Refused(
+            "invalid", f"{team.name} is full: a team has at most {locked.team_max_size} members in this challenge."
+        )
     return add_member(user, team, now=now, is_captain=False)
 
 

@@ -65,7 +65,7 @@ def group_bytes() -> Iterator[int]:
 
 
 def limits_above(root: Path, path: str, name: str) -> Iterator[int]:
-    """Yield the limits of a group and of its parents. In a container, the group of the container may be the root."""
+    """Yield the limits of a control group and its parents. In a container, the container's group may be the root."""
     group = root / path.lstrip("/")
     for folder in (group, *group.parents):
         limit = folder / name

@@ -54,7 +54,7 @@ def note_revealed(phase: Phase, *, now: datetime) -> None:
 def score_access(phase: Phase, *, viewer: Any, now: datetime) -> ScoreAccess:
     """Return the access of a viewer. Organizers see all splits; others see only the public one until the phase is over.
 
-    The split `all` stays hidden as long as `private`, because together with the public score it would reveal the
+    The split `all` remains hidden as long as `private`, because together with the public score it would reveal the
     private one.
     """
     if phase.challenge.is_organized_by(viewer):

@@ -57,7 +57,7 @@ class TruthFolder:
 def add(
     *, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = ignore, reveal: bool = False
 ) -> Truth:
-    """Store a truth folder, or a zip of one, as the phase's newest version. A truth that is stored already is kept.
+    """Store a truth folder, or a zip of one, as the phase's newest version. A known truth keeps its version number.
 
     `warn` receives every warning. Raises InvalidBundle with every fault, and Refused if private images would become
     public, unless `reveal` allows it.

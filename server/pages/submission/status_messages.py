@@ -6,7 +6,7 @@ from server.pages.formatting.units import time_span
 from server.submissions.models import Fault, Status, Submission
 from server.submissions.reports import ExplanationState
 
-CHARGED = "It counts against your quota, because scoring it took more time or memory than a file may use."
+CHARGED = "It counts against your quota, because scoring it took more time or memory than allowed."
 
 
 def status_message(submission: Submission) -> str:

@@ -11,7 +11,7 @@ from server.pages.submission.comparison import difference_of_entries
 from server.pages.views.leaderboard import parse_query
 
 SAME = "A and B are the same team. Choose a different one for A or B."
-NO_ENTRY = "has no entry on this leaderboard. Enter the name of a team as it is written there."
+NO_ENTRY = "has no entry on this leaderboard. Enter the name of a team exactly as the leaderboard shows it."
 
 
 @require_safe

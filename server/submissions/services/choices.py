@@ -63,12 +63,12 @@ def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     if phase.has_closed(database_now()):
         raise Refused("phase_closed", "This phase is closed. The submissions that were chosen before it closed count.")
     if final and submission.status != Status.SCORED:
-        raise Refused("invalid", f"It is {submission.status}. Only a scored submission can be chosen.")
+        raise Refused("invalid", f"This submission is {submission.status}. Only a scored submission can be chosen.")
     chosen = Submission.objects.filter(phase=phase, team=submission.team_id, final=True).count()
     if final and chosen >= phase.finals:
         raise Refused(
             "invalid",
-            f"Your team has chosen {chosen} of {phase.finals} already. Undo one choice, then choose this one.",
+            f"Your team has already chosen {chosen} of {phase.finals}. Undo one choice, then choose this one.",
         )
     submission.final = final
     submission.save(update_fields=["final"])

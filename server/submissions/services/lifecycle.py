@@ -95,13 +95,13 @@ def cancel(*, submission: Submission, by: User) -> Submission:
     # After this update, no worker and no sweeper changes the row.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()
     if found is None:  # for example a baseline that an import replaced
-        raise Refused("not_found", "This submission does not exist any more.")
+        raise Refused("not_found", "This submission no longer exists.")
     status, started_at = found
     if status in FINISHED:
         submission.refresh_from_db()
         if status == Status.CANCELLED:
             return submission
-        raise Refused("not_cancellable", f"It is {status} already, so it cannot be cancelled.")
+        raise Refused("not_cancellable", f"This submission is already {status}, so it cannot be cancelled.")
     now = database_now()
     row.update(status=Status.CANCELLED, finished_at=now, stage="", **leases.NO_LEASE)
     if started_at is None:

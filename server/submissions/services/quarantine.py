@@ -1,7 +1,7 @@
-"""Quarantine for stored files without a database row. They are not deleted at once; an old backup may be in use.
+"""Moves stored files without a database row to quarantine, because an older database may have been restored.
 
 Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS, in a folder for each day. So one rename
-moves a file and keeps the day on which it was moved. Files are restored when a row names them again.
+moves a file and keeps the day on which it was moved. Files are restored when a row refers to them again.
 """
 
 import logging

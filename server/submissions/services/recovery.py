@@ -90,7 +90,7 @@ def tracks_without_intervals() -> list[str]:
 
 @transaction.atomic
 def give_back(*, submission: Submission, by: User | None) -> None:
-    """Give back the quota that a failed or rejected submission was charged, whoever was at fault."""
+    """Give back the quota that a failed or rejected submission was charged, no matter whose fault it was."""
     refuse_non_organizer(submission, by)
     list(Submission.objects.select_for_update(no_key=True).filter(pk=submission.pk))
     submission.refresh_from_db()

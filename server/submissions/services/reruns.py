@@ -1,6 +1,6 @@
 """Reruns score a scored submission again, at lower priority: first for the intervals, then for the explanation.
 
-A score never waits for a rerun and does not change, whatever happens to the rerun. `leases` claims and releases reruns.
+A score never waits for a rerun, and no outcome of a rerun changes it. `leases` claims and releases reruns.
 """
 
 import logging

@@ -15,7 +15,7 @@ from server.submissions.services import leases, lifecycle, quarantine, reruns, r
 from server.submissions.services.leases import Job
 from server.submissions.upload_handler import upload_folder
 
-# A partial upload or import that has not changed for this time is abandoned. Ages are by the file system's clock.
+# A partial upload or import that has not changed for this long is abandoned. Ages are by the file system's clock.
 ABANDONED_SECONDS = 24 * 3600.0
 
 

@@ -63,7 +63,7 @@ def _read_text(path: Path, most: int, mistakes: Mistakes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        mistakes.add("encoding", "is not UTF-8 here; save it as UTF-8", file=path.name, line=line)
+        mistakes.add("encoding", "is not UTF-8 in this line; save it as UTF-8", file=path.name, line=line)
         return ""
 
 
