@@ -8,7 +8,7 @@ FIRST_YEAR = 1900
 
 
 def database_now() -> datetime:
-    """Return the database's time in UTC. The clocks of several machines may differ; the database has one."""
+    """Return the database's time in UTC. Clocks of several machines may differ, but there is only one database."""
     sqlite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
         cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')" if sqlite else "SELECT statement_timestamp()")

@@ -1,4 +1,4 @@
-"""The exception for refused requests, with a stable code, for pages, API and commands alike."""
+"""The exception for refused requests. Pages, API and commands all use it; each reason has a stable code."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The rule for single lines of text, such as titles. Bundles, tokens and the admin use the same function."""
+"""The rule for single lines of text, such as titles. Bundles, tokens and the admin all follow it."""
 
 from evaluator.hidden import HIDDEN, is_plain
 

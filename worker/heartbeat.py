@@ -15,7 +15,7 @@ Prolong = Callable[..., bool]  # takes `stage` and `progress`; returns False if 
 
 
 class LeaseLost(Exception):
-    """The job was cancelled, or another worker has it. Its result must not be recorded."""
+    """Raised when the job was cancelled or another worker has claimed it. Its result must not be recorded."""
 
 
 class Heartbeat(Thread):

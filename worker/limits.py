@@ -27,7 +27,7 @@ class OutOfTime(Exception):
 def limited(*, small: bool = False) -> Iterator[None]:
     """Limit the scoring in this block. Raises OutOfTime after its CPU seconds, and MemoryError beyond its memory.
 
-    A small file has less time, so that the process that is reserved for small files is soon free again.
+    A small file gets less time, so that the process reserved for small files is soon free again.
     """
     seconds = settings.EVALUATION_SECONDS
     with limited_memory(), limited_time(min(settings.SMALL_FILE_CPU_SECONDS, seconds) if small else seconds):

@@ -152,5 +152,5 @@ def reason(error: Exception) -> str:
 
 
 def is_too_large(error: Exception) -> bool:
-    """Return whether a file that could be scored is too large to be explained, which is nobody's fault."""
+    """Return whether the error means that a scored file is too large to be explained, which is nobody's fault."""
     return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts

@@ -1,4 +1,4 @@
-"""Client addresses for limits. This module has no models, because the web process needs it before Django is set up."""
+"""Client addresses, by which limits are counted. The web process imports this module before Django is set up."""
 
 from ipaddress import IPv4Address, ip_address, ip_network
 

@@ -107,7 +107,7 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(ReadOnlyMixin, AllauthEmailAddressAdmin):
-    """Email addresses. Staff can confirm one if the confirmation mail does not arrive."""
+    """Admin of email addresses. Staff can confirm an address if the confirmation mail does not arrive."""
 
     actions = ("confirm",)
 

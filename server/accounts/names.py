@@ -18,7 +18,7 @@ PALOCHKA = "\u04cf"  # like an i in Unicode's list; in most fonts it looks like 
 
 
 class BadName(ValueError):
-    """A name that is not allowed. The message is a sentence with the reason."""
+    """Raised for a name that is not allowed. The message explains the reason."""
 
 
 def clean_name(text: str, most: int) -> str:
@@ -65,7 +65,7 @@ def same_name(text: str) -> str:
 
 
 def refuse_look_alike(name: str, others: Iterable[str]) -> None:
-    """Raise BadName if a name looks like one of the others, by Unicode's list of confusables (TR39).
+    """Raise BadName if a name looks like one of `others`, according to Unicode's list of confusables (TR39).
 
     >>> refuse_look_alike("Owls", ["Crows"])
     >>> refuse_look_alike("\u041ewls", ["owls"])
@@ -103,7 +103,7 @@ def looks(name: str) -> frozenset[str]:
 def skeleton(text: str) -> str:
     """Return a text with every letter replaced by the prototype of all letters that look like it (TR39, section 4).
 
-    Hidden characters are left out. Names that were created before they were refused may contain them.
+    Hidden characters are left out. They are refused now, but older names may contain them.
     """
     replaced = unicodedata.normalize("NFD", HIDDEN.sub("", text)).translate(prototypes())
     return UNSEEN.sub(r"\1", unicodedata.normalize("NFD", replaced))

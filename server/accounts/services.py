@@ -42,7 +42,7 @@ def confirm_own_address(user: User) -> None:
 
 @transaction.atomic
 def confirm_address(address: EmailAddress, *, by: Any) -> bool:
-    """Confirm an address for its account. Return False if another account has confirmed it already."""
+    """Confirm an address for its account. Return False if another account has already confirmed it."""
     known, confirmed = address.verified, bool(address.set_verified())
     if confirmed and not known:
         audit.record(actor=by, action="user.email_confirmed", subject=f"user {address.user_id}")

@@ -59,7 +59,7 @@ def show_account(
 @require_POST
 @login_required
 def token_create(request: PersonRequest) -> HttpResponse:
-    """Create a token, and redirect to the page that shows its secret. Reloading that page creates no second token.
+    """Create a token, and redirect to the page that shows its secret. Reloading that page does not create another one.
 
     The secret is sent in a cookie and is not stored on the server.
     """

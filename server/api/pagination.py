@@ -36,7 +36,7 @@ def list_response(rows: QuerySet[Any], request: Request, serialize: Callable[[An
 
 
 class BoardPages(Pages):
-    """Pages of a leaderboard; the fields of the whole leaderboard come first."""
+    """Pages of a leaderboard. In the response, fields about the whole leaderboard precede those of the page."""
 
     page_size = PAGE_ROWS
 

@@ -53,7 +53,7 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """All records outside the database, and one sentence for each damaged file."""
+    """The noted ends of the log, and one sentence for each fault in the files that contain them."""
 
     end: End | None
     lost: list[End]

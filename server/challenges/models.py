@@ -173,7 +173,7 @@ class Phase(models.Model):
         return f"{self.challenge.slug}/{self.slug}"
 
     def clean(self) -> None:
-        """Replace an empty form field by the default."""
+        """Set `ladder_standard_errors` to its default if a form leaves it empty."""
         if self.ladder_standard_errors is None:
             self.ladder_standard_errors = LADDER_STANDARD_ERRORS
 
@@ -244,7 +244,7 @@ class Truth(models.Model):
 
     @property
     def draws(self) -> Path:
-        """The folder of bootstrap draws for this truth. It is removed after the truth."""
+        """The folder of bootstrap draws for this truth. When the truth is removed, the folder is removed too."""
         return Path(self.prepared.path).with_suffix(".draws")
 
 

@@ -16,7 +16,7 @@ from server.clock import database_now, is_over
 
 
 class JoinState(StrEnum):
-    """Whether the viewer takes part in the challenge, or could."""
+    """Whether the viewer takes part in the challenge, and whether the viewer could join it."""
 
     MEMBER = "member"
     ORGANIZER = "organizer"

@@ -1,4 +1,4 @@
-"""Middleware of the pages: refusals become error pages, and hidden characters become visible."""
+"""Middleware of the pages: one class shows refusals as error pages, the other makes hidden characters visible."""
 
 import logging
 from collections.abc import Callable

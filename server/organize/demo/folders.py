@@ -69,7 +69,7 @@ def make(story: Story) -> None:
 def fixed_salt(story: Story) -> str:
     """Return the content of `salt.txt`, so that every run of the demo has the same split and the same ranks.
 
-    The salt of a real phase must be random. Nothing of the demo is secret: its truth is synthesized from a known seed.
+    The salt of a real phase must be random. Nothing in the demo is secret: its truth is synthesized from a known seed.
     """
     return sha256(story.slug.encode()).hexdigest()[:32] + "\n"
 

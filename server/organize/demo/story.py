@@ -28,7 +28,7 @@ class Story:
 
     @property
     def qualities(self) -> list[float]:
-        """All qualities for which a file is needed, including that of the baseline."""
+        """All qualities for which a submission file is needed, including the quality of the baseline."""
         return sorted({STARTER_QUALITY, *(quality for entrant in self.entrants for quality in entrant.qualities)})
 
 

@@ -90,7 +90,7 @@ def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 
 def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:
-    """Submit one file. Return False if the same file is queued or was scored already."""
+    """Submit one file. Return False if the same file is already queued or scored."""
     earlier = phase.submissions.filter(team=team, sha256=digest_of(baseline))
     if earlier.exclude(status__in=(Status.FAILED, Status.CANCELLED)).exists():
         return False

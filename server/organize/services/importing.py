@@ -87,7 +87,7 @@ def import_bundle(
 def write(
     bundle: bundles.Bundle, prepared: dict[str, Prepared], mistakes: Mistakes, *, files: NewFiles, by: User | None
 ) -> tuple[Challenge, list[str], list[str]]:
-    """Write all rows in the caller's transaction. Return the challenge, messages about changes, and other messages."""
+    """Write all rows in the caller's transaction. Return the challenge, messages about changes, and notes."""
     challenge, changes = write_challenge(bundle, mistakes)
     known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
     for position, declared in enumerate(bundle.phases):

@@ -161,7 +161,7 @@ def lock(rescoring: Rescoring) -> tuple[Phase, Rescoring]:
 
 
 def reload(rescoring: Rescoring) -> Rescoring:
-    """Return the current row from the database. Raises Refused if it was discarded or replaced."""
+    """Return the rescoring's current row from the database. Raises Refused if it was discarded or replaced."""
     found = Rescoring.objects.select_related("truth", "phase").filter(pk=rescoring.pk).first()
     if found is None:
         raise Refused("not_found", "This rescoring was discarded or replaced by another.")
@@ -213,7 +213,7 @@ def retry_exhausted(rescoring: Rescoring) -> None:
 
 
 def waiting(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return submissions that are still to be scored."""
+    """Return the submissions that still have to be scored for this rescoring."""
     return without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
 
 
@@ -262,7 +262,7 @@ def apply(
 
 def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> None:
     if unfinished := count_left(rescoring):
-        sentence = f"{unfinished} submissions are still to be scored. Try again."
+        sentence = f"{unfinished} submissions still have to be scored. Try again."
         raise Refused("rescoring_unfinished", sentence, left=unfinished)
     if (lost := unscorable(rescoring).count()) and not without_unscorable:
         raise Refused(

@@ -1,4 +1,4 @@
-"""Versions of a phase's ground truth. A new version is prepared like the first; a rescoring makes it active."""
+"""Versions of a phase's ground truth. A new version is prepared like the first one; a rescoring makes it active."""
 
 import json
 import os

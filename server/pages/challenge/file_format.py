@@ -16,7 +16,7 @@ DescriptionList = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """The file format of a phase, for the data page; `parameters` are (parameter, value, whether it was changed)."""
+    """The file format of a phase, for the data page; `parameters` are (parameter, value, whether it was set)."""
 
     track: Track
     parameters: list[tuple[Parameter, str, bool]]

@@ -52,7 +52,7 @@ def with_sign(digits: ScoreDigits) -> ScoreDigits:
 
 
 def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
-    """Return both ends with the same number of decimals, rounded outward if they have more than are shown.
+    """Return both ends as text with the same number of decimals; if digits are dropped, the ends are rounded outward.
 
     >>> interval_text((0.6001, 0.606)), interval_text((-0.0100001, 0.02))
     ('0.6001 to 0.6060', '−0.01001 to 0.02000')

@@ -45,7 +45,7 @@ class Report:
 def report_of(
     parameters: Mapping[str, str], submission: Submission, access: ScoreAccess, result: Result, state: ExplanationState
 ) -> Report | None:
-    """Return the report as its page shows it, or None if the track has none."""
+    """Return the report as the page of the submission shows it, or None if the track has no reports."""
     track, evaluation = submission.phase.declared_track, current_evaluation(submission)
     if evaluation is None or not (track.class_columns or track.explained_tables or track.curves):
         return None

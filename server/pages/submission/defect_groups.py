@@ -15,7 +15,7 @@ NUMBER_FIELDS = ("line", "token")
 
 @dataclass(frozen=True, slots=True)
 class LocationCell:
-    """Where in the file a defect is: one cell of its row."""
+    """One cell of a defect's row that shows where in the file the defect is."""
 
     title: str
     is_number: bool

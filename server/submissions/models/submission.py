@@ -19,7 +19,7 @@ def upload_key(submission: "Submission", name: str) -> str:
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def visible_to(self, user: Any) -> "SubmissionQuerySet":
-        """Return a user's submissions: those of their teams and of challenges that they organize; for staff all."""
+        """Return the submissions of the user's teams and of challenges that the user organizes; for staff, all."""
         if not user.is_authenticated:
             return self.none()
         if user.is_staff:

@@ -52,7 +52,7 @@ def interval_fields(split: dict[str, Any], metric: str) -> dict[str, float]:
 def add_intervals(
     submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float, now: datetime
 ) -> Evaluation:
-    """Write the intervals into the recorded evaluation; write a new evaluation if there is none.
+    """Write the intervals into the recorded evaluation, or into a new one if none is recorded.
 
     Raises NotReproducible if the scores differ.
     """

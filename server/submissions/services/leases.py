@@ -27,8 +27,8 @@ NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None:
     """Claim a queued job for this process. Calling it twice is safe: only one call gets the job.
 
-    Return None if the job is not queued, or if the maximum number of evaluations of its team are running. `large` is
-    whether this process may take large files. A successful claim counts as the team's turn; see `scheduling`.
+    Return None if the job is not queued, or if its team already has the maximum number of running evaluations. `large`
+    is whether this process may take large files. A successful claim counts as the team's turn; see `scheduling`.
     """
     job = kind.objects.claimable().filter(pk=str(key)).first()
     if job is None:

@@ -70,8 +70,8 @@ def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
 def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, fault: Fault | None = None) -> bool:
     """End an attempt that gave neither a score nor defects. Return False, with nothing written, if the lease is lost.
 
-    The submission is queued again while attempts are left, unless this is `final`. Otherwise it fails, with an alarm
-    in the log, and its quota is given back unless the file is at fault.
+    The submission is queued again if attempts are left and the failure is not `final`. Otherwise it fails, with an
+    alarm in the log, and its quota is given back unless the file is at fault.
     """
     if not final and leases.has_attempts_left(submission):
         return leases.requeue(submission)
@@ -88,8 +88,8 @@ def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, f
 def cancel(*, submission: Submission, by: User) -> Submission:
     """Cancel a submission. A worker that is scoring it loses its lease and writes nothing.
 
-    The quota is given back only if scoring has never begun. Once it has, the team may have seen stages and defects, so
-    cancelling would be a way to try files for free.
+    The quota is given back only if scoring has never begun. After that the team may have seen stages and defects, and
+    cancelling would allow it to try files for free.
     """
     row = Submission.objects.filter(pk=submission.pk)
     # After this update, no worker and no sweeper changes the row.

@@ -74,7 +74,7 @@ class QuarantinedFile:
 
     @property
     def title(self) -> str:
-        """The name by which operators refer to it."""
+        """The name that operators use for the file or folder."""
         return f"{self.folder.folder or 'truths'}/{self.name}"
 
     @property
@@ -135,7 +135,7 @@ def last_changed(path: Path) -> float:
 
 
 def isolate(folder: StoredFolder, name: str) -> bool:
-    """Move a file to quarantine. Its time there counts from now."""
+    """Move a file to the folder of the current day in quarantine."""
     return moved(folder.path / name, folder.quarantine / today().isoformat() / name)
 
 

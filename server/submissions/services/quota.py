@@ -30,7 +30,7 @@ class Quota:
 
     @property
     def may_submit(self) -> int:
-        """Number of files that the team may submit now."""
+        """The number of files that the team may submit now."""
         if self.reason:
             return 0
         return min(self.left, self.attempts_left, self.left if self.total_left is None else self.total_left)

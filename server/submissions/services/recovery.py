@@ -1,4 +1,4 @@
-"""Services for failed submissions, used by operators and organizers: queue them again, or give their quota back."""
+"""Services for operators and organizers: queue failed submissions again, or give their quota back."""
 
 from django.conf import settings
 from django.db import transaction

@@ -83,8 +83,8 @@ def end_rerun(rerun: Rerun) -> bool:
 def resend_lost_messages(kind: type[Job]) -> int:
     """Resend lost messages for jobs that have waited long. Return the number of messages sent.
 
-    Messages are lost if the broker has fewer messages than there are queued jobs. A long queue alone is no reason to
-    resend messages, because the broker still has all of them.
+    Messages have been lost if the broker has fewer messages than there are queued jobs. A long queue alone is no reason
+    to resend messages, because the broker still has all of them.
     """
     now, queued = database_now(), kind.objects.queued()
     late = queued.filter(enqueued_at__lt=now - timedelta(seconds=settings.RESEND_SECONDS))

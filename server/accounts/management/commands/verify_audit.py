@@ -49,7 +49,7 @@ class Command(AuditedCommand):
 
     def report(self, compared: Comparison) -> None:
         logged = compared.count - len(compared.unlogged)
-        self.stdout.write(f"{compared.count} entries, none missing; {logged} of them are also in the log files")
+        self.stdout.write(f"{compared.count} entries, none is missing; {logged} of them are also in the log files")
         if compared.unlogged and logged:
             self.stdout.write(
                 f"{len(compared.unlogged)} entries are in no log file, the first of them is {compared.unlogged[0]}. "

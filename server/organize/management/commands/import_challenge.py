@@ -82,7 +82,7 @@ class Command(AuditedCommand):
 
 
 def line(problem: Problem, kind: str = "") -> str:
-    """Return a mistake or warning in the format of compilers."""
+    """Return a mistake or warning as one line, in the format of compiler messages."""
     place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
     column = f"{problem.column}: " if problem.column else ""
     return f"{place}: {kind}{problem.code} {column}{problem.message}"

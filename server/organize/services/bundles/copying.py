@@ -1,4 +1,4 @@
-"""Copies a bundle's folder before it is read, so that links cannot lead outside."""
+"""Copies a bundle's folder before it is read, so that no link can point outside the folder."""
 
 import os
 import stat
@@ -20,7 +20,7 @@ Entries = tuple[Path, list[str], list[str], int]
 
 
 def is_clutter(name: str) -> bool:
-    """Return whether a file was left by another program and is not part of the challenge."""
+    """Return whether a file was created by the operating system or an editor and is not part of the challenge."""
     parts = PurePosixPath(name).parts
     return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
 

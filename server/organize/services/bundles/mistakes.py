@@ -18,7 +18,7 @@ class InvalidBundle(Exception):
 
     @property
     def is_truth_fault(self) -> bool:
-        """Whether all mistakes are in the ground truth, and none in the other files."""
+        """Whether all mistakes are in the ground truth and none is in any other file."""
         return all(problem.code.startswith("truth_") for problem in self.problems)
 
 

@@ -78,7 +78,7 @@ def _read_parameters(phase: Section, track: str) -> dict[str, Any]:
 
 
 def _resolved(section: Section, track: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return all parameters, checked together. Report and leave out the invalid ones."""
+    """Return all parameters, checked together. Invalid values are reported and replaced by their defaults."""
     try:
         return TRACKS[track].resolve(given)
     except InvalidParameters as error:

@@ -47,7 +47,7 @@ class Command(AuditedCommand):
 
 
 def refuse_unmatched(ids: list[UUID], found: list[Submission]) -> None:
-    """Refuse ids of submissions that do not exist or do not match the other filters, before anything is queued."""
+    """Raise CommandError, before anything is queued, if a submission does not exist or does not match the filters."""
     if unmatched := {*ids} - {one.pk for one in found}:
         listed = ", ".join(sorted(map(str, unmatched)))
         raise CommandError(f"Nothing was queued. Not among the submissions to queue again: {listed}.")
