@@ -22,7 +22,7 @@ from server.submissions.models import Submission
 log = logging.getLogger(__name__)
 
 SAMPLE = 20  # number of newest files of each kind that are tried
-LOST_UPLOADS = 0.25  # share of unreadable uploads that means missing storage; with fewer, single files are lost
+LOST_UPLOADS = 0.25  # share of unreadable uploads that means missing storage; below it, single files are lost
 LOST_TRUTHS = 1.0  # the same for truths: while some can be read, only the phases of the others wait
 PAUSE_SECONDS = 2.0  # between two messages while the storage is missing
 

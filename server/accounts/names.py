@@ -13,7 +13,7 @@ from evaluator.hidden import HIDDEN, is_plain
 OVERLAY = 1  # combining class (Unicode) of strokes through a letter
 # Matches a second dot on i or j, with or without marks below, and U+FE0F (emoji style) after a symbol.
 UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
-ALSO_ALIKE = {"w": "vv"}  # Unicode's list has only the digraph
+ALSO_ALIKE = {"w": "vv"}  # Unicode's list has only the ligature
 PALOCHKA = "\u04cf"  # like an i in Unicode's list; in most fonts it looks like an l
 
 

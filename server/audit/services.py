@@ -69,7 +69,7 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
     entry = Entry.objects.create(previous=head.hash, hash=head_hash, actor_id=who[0], actor_name=who[1], **fields)
     Head.objects.filter(pk=1).update(number=entry.number, hash=entry.hash)
     # `robust`, because the action is committed: a file that cannot be written must not turn the response into an error.
-    # They are lambdas because Django logs the name of a function that failed, and a partial has none.
+    # The callbacks are lambdas, because Django logs the name of a function that fails, and a partial has none.
     transaction.on_commit(lambda: log.info(LOG_LINE, entry.number, entry.hash), robust=True)
     transaction.on_commit(lambda: external_records.note(entry.number, entry.hash), robust=True)
     return entry

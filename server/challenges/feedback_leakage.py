@@ -8,8 +8,8 @@ EXACT_BITS = 62  # there are 2^62 float64 values between 0 and 1
 # The end of an interval is a whole number of steps of 10^-k from the score. The half-width has two digits, so there are
 # at most 200 steps.
 END_STEPS, STEP_SIZES = 201, 16
-TEAMS = 10_000  # number of different ranks
-TIES = 3  # tied with a neighbour, not tied, unknown
+TEAMS = 10_000  # assumed number of different ranks
+TIES = 3  # states of a tie with a neighbour: tied, not tied, unknown
 MAX_COMPARED = 200  # number of a team's newest submissions that may be compared in pairs
 CURVE_POINTS, CURVE_BITS = 50, 20  # points of a curve, and bits in each of the three numbers of a point
 

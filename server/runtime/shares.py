@@ -41,7 +41,7 @@ class Shares(Generic[C]):
         self.most, self.most_of_one = most, most_of_one
         self.count = 0
         self.of: dict[str, Share[C]] = {}
-        self.unsteady: dict[C, None] = {}  # of all addresses, in the order of waiting time
+        self.unsteady: dict[C, None] = {}  # connections of all addresses, by waiting time
         self.steady: dict[C, None] = {}
 
     def enter(self, address: str) -> None:

@@ -65,7 +65,7 @@ def rescore(service: Running, truth: Path | int) -> None:
         done = service.run("manage.py", "rescore", "flows", "main", "--truth", str(truth))
         if done.returncode == 0:
             return
-        assert re.search("still to be scored|Nothing was scored for", done.stderr), done.stdout + done.stderr
+        assert re.search("still have to be scored|Nothing was scored for", done.stderr), done.stdout + done.stderr
     raise AssertionError(f"not applied after {TRIES} tries")
 
 

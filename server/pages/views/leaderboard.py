@@ -28,7 +28,7 @@ from server.submissions.models import Score
 class LeaderboardQuery:
     """The query string of a leaderboard, parsed. `at` is None for the current leaderboard."""
 
-    phase: str  # empty if the challenge has only one
+    phase: str  # empty if the challenge has only one phase
     split: str
     at: datetime | None
     page: int

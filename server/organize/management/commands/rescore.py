@@ -18,7 +18,7 @@ from server.organize.services.bundles import InvalidBundle
 from server.submissions.feedback import SPLITS
 
 POLL_SECONDS = 0.5
-MAX_IDLE_SECONDS = 60  # without a new score
+MAX_IDLE_SECONDS = 60  # time without a new score after which the command stops waiting
 
 
 class Command(AuditedCommand):
@@ -93,7 +93,7 @@ class Command(AuditedCommand):
             if time.monotonic() > until:
                 raise CommandError(
                     f"Nothing was scored for {MAX_IDLE_SECONDS} s. Is the service running? "
-                    "The rescoring continues when it runs. Use the same command again to follow it."
+                    "The rescoring continues when it runs. Run the same command again to follow it."
                 )
             time.sleep(POLL_SECONDS)
             rescoring.catch_up(begun)
