@@ -24,8 +24,8 @@ MAX_IDLE_SECONDS = 60  # time without a new score after which the command stops 
 class Command(AuditedCommand):
     help = (
         "Score a phase's submissions against a version of its ground truth, list the ranks that change, and switch "
-        "the leaderboards. Any version can be made active again. Without --truth it is the newest version if that was "
-        "never active, otherwise the active one."
+        "the leaderboards. Any version can be made active again. Without --truth the newest version is used if "
+        "it was never active, otherwise the active one."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

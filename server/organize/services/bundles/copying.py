@@ -9,7 +9,7 @@ from django.conf import settings
 
 from server.organize.services.bundles.mistakes import Mistakes
 
-LINK = "is a link; replace it by the file or folder itself"
+LINK = "is a link; replace it with the file or folder itself"
 SPECIAL = "is neither a file nor a folder; remove it"
 MAX_ENTRIES = 10_000
 MAX_NAME_BYTES = 200
