@@ -6,7 +6,6 @@ from functools import partial
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.errors import Refused
@@ -27,6 +26,9 @@ REPORT = {
     },
     "notices": [{"code": "unknown_image", "message": "…", "count": 2}],
 }
+
+
+End = Callable[[Submission], bool]
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def test_claim_of_an_unknown_submission_is_none(db: None) -> None:
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_claim_of_a_finished_submission_is_none(running: Submission, end: Callable[[Submission], bool]) -> None:
+def test_claim_of_a_finished_submission_is_none(running: Submission, end: End) -> None:
     end(running)
     assert leases.claim(Submission, running.pk) is None
 
@@ -140,7 +142,7 @@ def test_record_ends_the_run(running: Submission) -> None:
 
 @pytest.mark.parametrize(("replicates", "stage", "asked"), [(1000, "bootstrapping", 1), (0, "", 0)])
 def test_record_asks_for_intervals_where_there_are_to_be_any(
-    running: Submission, settings: Settings, replicates: int, stage: str, asked: Client
+    running: Submission, settings: Settings, replicates: int, stage: str, asked: int
 ) -> None:
     settings.INTERVAL_REPLICATES = replicates
     record(running)
@@ -153,7 +155,7 @@ def test_scored_submission_keeps_its_charge(running: Submission) -> None:
 
 
 @pytest.mark.parametrize("end", [record, reject, fail, leases.release])
-def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: Callable[[Submission], bool]) -> None:
+def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: End) -> None:
     assert end(stale) is False
     assert now_of(stale).status == Status.RUNNING
     assert not Evaluation.objects.exists()
@@ -162,9 +164,7 @@ def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: Callable[
 
 @pytest.mark.parametrize("again", [record, reject, fail, leases.release])
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_does_not_end_twice(
-    running: Submission, end: Callable[[Submission], bool], again: Callable[[Submission], bool]
-) -> None:
+def test_what_ended_does_not_end_twice(running: Submission, end: End, again: End) -> None:
     end(running)
     status, paid = now_of(running).status, balance(running)
     assert again(running) is False
@@ -287,7 +287,7 @@ def test_cancelling_twice_is_cancelling_once(make: Make, queued: Submission) -> 
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_is_not_cancellable(make: Make, running: Submission, end: Callable[[Submission], bool]) -> None:
+def test_what_ended_is_not_cancellable(make: Make, running: Submission, end: End) -> None:
     end(running)
     with pytest.raises(Refused) as caught:
         lifecycle.cancel(submission=running, by=make.user())
