@@ -186,9 +186,7 @@ def test_rejected_file_shows_its_problems_and_costs_nothing(running: Submission)
 
 
 @pytest.mark.parametrize(("losses", "charged"), [(1, 0), (2, 1)])
-def test_a_file_charged_for_lost_workers_stays_charged_when_it_is_rejected(
-    running: Submission, losses: int, charged
-) -> None:
+def test_a_rejected_file_that_ended_workers_stays_charged(running: Submission, losses: int, charged: int) -> None:
     Submission.objects.update(losses=losses, lease_token=None, lease_until=None, status=Status.QUEUED)
     claimed = leases.claim(Submission, running.pk)
     assert reject(claimed)
@@ -259,7 +257,7 @@ def test_cancelled_while_running_stays_charged(make: Make, running: Submission) 
 
 @pytest.mark.parametrize("put_back", [leases.release_as_large, leases.release, partial(fail, final=False)])
 def test_cancelled_in_the_queue_after_scoring_has_begun_stays_charged(
-    make: Make, running: Submission, put_back
+    make: Make, running: Submission, put_back: End
 ) -> None:
     assert put_back(running)
     assert now_of(running).status == Status.QUEUED
