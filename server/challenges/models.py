@@ -245,11 +245,22 @@ class Team(models.Model):
     name = models.CharField(max_length=80)
     is_baseline = models.BooleanField(default=False)
     served_at = models.DateTimeField(null=True, blank=True, help_text="when scoring of a file of theirs last began")
+    disqualified_at = models.DateTimeField(
+        null=True, blank=True, help_text="since when it is on no leaderboard; empty: it is not disqualified"
+    )
+    disqualification_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ("name",)
-        constraints = (models.UniqueConstraint("challenge", Lower("name"), name="team_name_unique_in_challenge"),)
+        constraints = (
+            models.UniqueConstraint("challenge", Lower("name"), name="team_name_unique_in_challenge"),
+            models.CheckConstraint(
+                name="team_disqualified_with_a_reason",
+                condition=Q(disqualified_at=None, disqualification_reason="")
+                | (Q(disqualified_at__isnull=False) & ~Q(disqualification_reason="")),
+            ),
+        )
 
     def __str__(self) -> str:
         return self.name

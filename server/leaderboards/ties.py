@@ -6,7 +6,7 @@ from math import floor, isnan
 from operator import sub
 
 from evaluator.digits import Interval
-from server.leaderboards.queries import Board, BoardRow
+from server.leaderboards.queries import BoardRow, ShownBoard
 from server.submissions.feedback import ScoreAccess
 from server.submissions.models import Replicates
 
@@ -15,30 +15,28 @@ TAIL = 0.025  # outside each end of a 95% interval
 Vector = tuple[int, Sequence[float]]  # the seed of the draws, and the headline on each draw
 
 
-def with_ties(board: Board, start: int, stop: int) -> list[BoardRow]:
+def with_ties(board: ShownBoard, start: int, stop: int) -> list[BoardRow]:
     """Return the rows from `start` to before `stop`, each with whether its team is tied with the next team above.
 
-    This takes one query for any number of rows. Baselines are skipped, because they have no rank. Under ladder
+    Replicates take one query for any number of rows. Baselines are skipped, because they have no rank. Under ladder
     feedback no teams are compared. `tied` is None where replicates of equal draws are missing.
     """
-    if board.access.ladder:
-        return board.rows[start:stop]
     start = max(start, 0)
-    teams = [index for index, row in enumerate(board.rows) if not row.baseline]
-    first = max((index for index in teams if index < start), default=start)
-    last = min((index for index in teams if index >= stop - 1), default=stop)
-    compared = tied_teams(board, board.rows[first : last + 1])
-    return through_baselines(compared)[start - first : stop - first]
+    if board.access.ladder:
+        return board.page(start, stop)
+    rows, above = board.page_with_neighbours(start, stop)
+    return through_baselines(tied_teams(board, rows))[above : above + stop - start]
 
 
-def tied_teams(board: Board, rows: Sequence[BoardRow]) -> list[BoardRow]:
+def tied_teams(board: ShownBoard, rows: Sequence[BoardRow]) -> list[BoardRow]:
     """Return consecutive rows with `tied` set: whether a team is tied with the team before it. The first one is not."""
-    vectors = vectors_of((row.evaluation_id for row in rows if not row.baseline), split=board.split)
+    compared_rows = (row.evaluation_id for row in rows if row.evaluation_id and not row.baseline)
+    vectors = vectors_of(compared_rows, split=board.split)
     compared: list[BoardRow] = []
     above: BoardRow | None = None
     for row in rows:
         if not row.baseline:
-            pair = (vectors.get(one.evaluation_id) for one in (above, row) if one)
+            pair = (vectors.get(one.evaluation_id or 0) for one in (above, row) if one)
             row, above = replace(row, tied=are_tied(*pair, access=board.access) if above else False), row
         compared.append(row)
     return compared

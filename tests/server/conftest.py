@@ -14,8 +14,10 @@ from django.test import Client
 
 from server.accounts.models import User
 from server.challenges.models import Phase, Team, Truth
+from server.leaderboards.models import BoardTerms, Entry
 from server.organize.services import truths
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Status, Submission
+from server.submissions.signals import announce
 from tests.conftest import Make
 from tests.server.documented import Api
 
@@ -43,6 +45,7 @@ def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fie
         for split, metrics in splits.items()
         for name, value in metrics.items()
     )
+    announce(submission.phase, [submission.team_id], evaluation.signature)
     return evaluation
 
 
@@ -74,6 +77,16 @@ def team(make: Make, phase: Phase, member: User, request: pytest.FixtureRequest)
     return make.team(phase.challenge, member, **marked(request, "team"))
 
 
+def backdate(evaluation: Evaluation, at: datetime) -> None:
+    """Change the times of an evaluation, and of what leaderboards show since, as if it had been recorded earlier."""
+    Evaluation.objects.filter(pk=evaluation.pk).update(created_at=at)
+    BoardTerms.objects.filter(phase=evaluation.submission.phase, since__gt=at).update(since=at)
+    for entry in evaluation.entries.all():
+        previous = Entry.objects.filter(board=entry.board, team=entry.team, valid_until=entry.valid_from)
+        previous.update(valid_until=at)
+        Entry.objects.filter(pk=entry.pk).update(valid_from=at)
+
+
 @pytest.fixture
 def scored(make: Any) -> Scored:
     """`scored(phase, 0.5)`, `scored(phase, 0.5, team=team, private=0.4, at=…)`: create a scored submission."""
@@ -81,7 +94,8 @@ def scored(make: Any) -> Scored:
     def score(
         phase: Phase, public: Number, *, team: Team | None = None, private: Number = None, **fields: Any
     ) -> Submission:
-        now = fields.pop("at", datetime.now(UTC))
+        at = fields.pop("at", None)
+        now = at or datetime.now(UTC)
         extra = {name: fields.pop(name) for name in ("interval", "report", "signature", "truth") if name in fields}
         headline = phase.declared_track.headline
         splits = {"public": {headline: public}, "all": {headline: public}}
@@ -93,7 +107,9 @@ def scored(make: Any) -> Scored:
             team,
             **{"status": Status.SCORED, "received_at": now, "enqueued_at": now, "finished_at": now, **fields},
         )
-        evaluate(submission, splits, **extra)
+        evaluation = evaluate(submission, splits, **extra)
+        if at:
+            backdate(evaluation, at)
         return submission
 
     return score

@@ -15,14 +15,16 @@ from django.db.models import Exists, OuterRef, QuerySet
 from evaluator.signature import compose
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Truth
 from server.clock import database_now
 from server.errors import Refused
-from server.leaderboards.scored_entries import read_entries
+from server.leaderboards.queries import all_ranks
 from server.organize.models import Rescoring
 from server.organize.services.truths import activate, refuse_newly_public
 from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, Status, Submission
 from server.submissions.services import reruns
+from server.submissions.signals import announce
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +121,13 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
     that waits for its intervals, or for its first score against the active truth, keeps its rerun.
     """
     if begun.signature != begun.phase.signature:
+        teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
+        lock_teams(teams)  # before their submissions and reruns, as workers do
         queued = Rerun.objects.filter(submission__phase=begun.phase_id, truth=begun.truth_id)
         requested = without_score(begun).exclude(stage=BOOTSTRAPPING)
         (queued.scoring().filter(submission__in=requested) if begun.truth.active else queued).delete()
         added_evaluations(begun).delete()
+        announce(begun.phase, teams, begun.signature)
     detail = {"truth": begun.truth.version, "signature": begun.signature}
     audit.record(actor=by, action="rescoring.discarded", subject=f"phase {begun.phase}", detail=detail)
     begun.delete()
@@ -207,8 +212,7 @@ def count_left(rescoring: Rescoring) -> int:
 def changes(rescoring: Rescoring, *, split: str) -> list[Change]:
     """Return the entries of a leaderboard that change, in the new order, then those that disappear."""
     phase = rescoring.phase
-    boards = [read_entries(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature)]
-    before, after = ({entry.team: (rank, entry.score) for rank, entry in board.standings} for board in boards)
+    before, after = (all_ranks(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature))
     missing = (None, None)
     pairs = {team: (before.get(team, missing), after.get(team, missing)) for team in [*after, *before]}
     return [Change(team, old[0], new[0], old[1], new[1]) for team, (old, new) in pairs.items() if old != new]

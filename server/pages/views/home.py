@@ -53,7 +53,7 @@ def listed_challenges(user: Any, now: datetime) -> list[ListedChallenge]:
     phases = {
         one.pk: default_phase(list(one.phases.all()), now) for one in challenges if one.pk in own and is_open(one, now)
     }
-    ranks = queries.public_ranks(filter(None, phases.values()), now=now) if own else {}
+    ranks = queries.own_ranks(((phase, own[key].pk) for key, phase in phases.items() if phase), now=now)
 
     def rank_in(challenge: Challenge) -> int | None:
         phase = phases.get(challenge.pk)

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from server.leaderboards import queries
 from server.leaderboards.export import as_csv, csv_name
-from server.leaderboards.queries import Board
+from server.leaderboards.queries import ShownBoard
 from server.leaderboards.ties import with_ties
 from server.pages.challenge.leaderboard_entries import ShownEntry, shown_entry
 from server.pages.challenge.splits import SPLIT_TITLES, SplitLink, split_links
@@ -59,7 +60,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     query = parse_query(request, current)
     sight = feedback.score_access(phase, viewer=request.user, now=current.now)
     board = queries.board(phase, split=query.split, at=query.at, viewer=request.user)
-    pages: Page[Any] = Paginator(board.rows, PER_PAGE).get_page(query.page)
+    pages: Page[Any] = Paginator(range(board.count), PER_PAGE).get_page(query.page)
     rows = with_ties(board, pages.start_index() - 1, pages.end_index())
     intervals = common_range(row.interval for row in rows if not row.baseline)
     compared = intervals is not None and not sight.ladder
@@ -78,7 +79,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "has_untested": compared and any(row.tied is None for row in rows if not row.baseline),
         "range": intervals,
         "decimals": sight.decimals,
-        "teams": sum(not row.baseline for row in board.rows),
+        "teams": board.teams,
         "pinned": pinned_entry(current, query, board, pages),
         "csv_url": f"{reverse('leaderboard_csv', args=[slug])}{query.query_string()}",
         "page_query": f"{query.query_string()}&",
@@ -94,27 +95,27 @@ def visible_splits(query: LeaderboardQuery, sight: feedback.ScoreAccess) -> list
 
 
 def pinned_entry(
-    current: ChallengeContext, query: LeaderboardQuery, board: Board, pages: "Page[Any]"
+    current: ChallengeContext, query: LeaderboardQuery, board: ShownBoard, pages: "Page[Any]"
 ) -> ShownEntry | None:
     """Return the entry of the viewer's team with a link to its page, if it is not on this page."""
     team_id = current.team.pk if current.team else None
     index = board.index_of(team_id)
     page = None if index is None else index // PER_PAGE + 1
-    if index is None or page == pages.number:
+    row = None if page in (None, pages.number) else board.row_of(team_id)
+    if row is None:
         return None
     track, link = current.required_phase().declared_track, f"{query.query_string()}&page={page}"
-    return shown_entry(board.rows[index], track, team_id=team_id, compared=False, link=link)
+    return shown_entry(row, track, team_id=team_id, compared=False, link=link)
 
 
 @require_safe
-def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
+def board_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Download the whole leaderboard with all digits."""
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = queries.board(phase, split=query.split, at=query.at, viewer=request.user)
-    content = as_csv(board, metrics=[metric.name for metric in phase.declared_track.metrics])
-    return HttpResponse(
-        content,
+    return StreamingHttpResponse(
+        as_csv(board.chunks(), metrics=[metric.name for metric in phase.declared_track.metrics]),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{csv_name(board, phase)}"'},
     )

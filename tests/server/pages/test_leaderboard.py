@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests.server.documented import content_of
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
@@ -170,7 +171,7 @@ def test_the_csv_has_every_entry_with_all_digits(phase: Any, make: Any, scored: 
     scored(phase, 0.8618052665698489, team=make.team(phase.challenge, name="=1+1"))
     response = client.get(f"{ADDRESS}.csv")
     assert response["Content-Disposition"] == f'attachment; filename="c-{phase.slug}-public.csv"'
-    assert "1,'=1+1,0.8618052665698489," in response.content.decode()
+    assert "1,'=1+1,0.8618052665698489," in content_of(response).decode()
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00%2B14:00"])

@@ -11,12 +11,14 @@ from django.test import Client
 
 from server.challenges import feedback_leakage
 from server.challenges.models import Phase
-from server.leaderboards.queries import board, standing
+from server.leaderboards.queries import board
+from server.leaderboards.standings import standing
 from server.submissions.feedback import intervals_in, score_access, scores_in
 from server.submissions.models import Submission
 from server.submissions.reports import visible_report
 from server.submissions.services import ladder
-from tests.server.documented import Api
+from server.submissions.signals import announce
+from tests.server.documented import Api, content_of
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
@@ -28,13 +30,18 @@ Send = Callable[..., Submission]
 pytestmark = pytest.mark.phase(feedback="ladder", closes_at=NOW + timedelta(days=1))
 
 
+def decide(submission: Submission) -> None:
+    ladder.publish(submission.evaluations.get())
+    announce(submission.phase, [submission.team_id])
+
+
 @pytest.fixture
 def send(phase: Any, team: Any, replicated: Any) -> Send:
     """`send(values)`: create a submission with these replicates, and let the ladder decide."""
 
     def send(values: list[float], **fields: Any) -> Submission:
         submission: Submission = replicated(phase, values, **{"team": team, **fields})
-        ladder.publish(submission.evaluations.get())
+        decide(submission)
         return submission
 
     return send
@@ -88,7 +95,7 @@ def test_what_was_decided_stays(send: Send, viewer: Any) -> None:
     send(FIRST)
     unclear = send([0.3, 0.51, 0.72])
     send(HIGHER)
-    ladder.publish(unclear.evaluations.get())
+    decide(unclear)
     assert shown(unclear, viewer) == 0.5
 
 
@@ -129,10 +136,10 @@ def test_what_is_not_shown_is_on_no_page_no_board_and_in_no_file(
     client.force_login(viewer)
     slug, of_phase = phase.challenge.slug, f"challenges/{phase.challenge.slug}/phases/{phase.slug}"
     pages = ("", "submissions", "leaderboard", "leaderboard.csv")
-    told = [client.get(f"/challenges/{slug}/{name}").content for name in pages]
+    told = [content_of(client.get(f"/challenges/{slug}/{name}")) for name in pages]
     told += [client.get(f"/submissions/{unclear.pk}/{part}").content for part in ("", "panel")]
     asked = ("leaderboard", "leaderboard?format=csv", "submissions")
-    told += [api.get(f"{of_phase}/{name}", user=viewer).content for name in asked]
+    told += [content_of(api.get(f"{of_phase}/{name}", user=viewer)) for name in asked]
     told += [api.get(f"submissions/{unclear.pk}{part}", user=viewer).content for part in ("", "/report")]
     assert not [text for text in told if b"0.62" in text or b"0.621" in text]
     assert len([text for text in told if b"0.6" in text]) == len(told)

@@ -10,7 +10,8 @@ from django.test import Client
 
 from server.submissions.models import Replicates, Score, Submission
 from server.submissions.services import ladder
-from tests.server.documented import Api
+from server.submissions.signals import announce
+from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
 # Tokens, request ids, element ids and times
@@ -35,6 +36,7 @@ def entries(phase: Any, make: Any, replicated: Any) -> list[Submission]:
     ]
     for one in found:
         ladder.publish(one.evaluations.get())
+        announce(phase, [one.team_id])
     return found
 
 
@@ -43,6 +45,7 @@ def rescored(hidden: Submission, values: list[float]) -> None:
     evaluation = hidden.evaluations.get()
     Score.objects.filter(evaluation=evaluation).update(value=sum(values) / 3, low=min(values), high=max(values))
     Replicates.objects.filter(evaluation=evaluation).update(values=struct.pack("<3d", *values))
+    announce(hidden.phase, [hidden.team_id])
 
 
 def served(client: Client, api: Api, user: Any, entries: list[Submission]) -> dict[str, tuple[bytes, dict[str, str]]]:
@@ -64,7 +67,7 @@ def served(client: Client, api: Api, user: Any, entries: list[Submission]) -> di
     answers |= {address: api.get(address, user=user) for address in asked}
     return {
         address: (
-            VARYING.sub(b"", answer.content),
+            VARYING.sub(b"", content_of(answer)),
             {name: answer.headers[name] for name in set(answer.headers) & VALIDATORS},
         )
         for address, answer in answers.items()
