@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "server.middleware.RequestIdMiddleware",
+    "server.middleware.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "server.middleware.BodySizeMiddleware",  # before whatever reads a body
@@ -238,6 +239,12 @@ CACHES: dict[str, dict[str, object]] = {
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
     "requests": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # Parts of leaderboards, by their version: each web process keeps a few, of about 100 kB.
+    "boards": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "boards",
+        "OPTIONS": {"MAX_ENTRIES": 64},
+    },
 }
 if REDIS_URL:
     CACHES["requests"] = {

@@ -4,7 +4,6 @@ import csv
 from collections.abc import Iterable, Iterator
 from io import StringIO
 
-from server.challenges.models import Phase
 from server.leaderboards.queries import BoardRow, ShownBoard
 
 # A spreadsheet takes a cell that starts with one of these for a formula. Full-width forms count too.
@@ -20,9 +19,9 @@ def harmless(text: str) -> str:
     return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text
 
 
-def csv_name(board: ShownBoard, phase: Phase) -> str:
+def csv_name(board: ShownBoard) -> str:
     """Return the name of the file."""
-    return f"{phase.challenge.slug}-{phase.slug}-{board.split}.csv"
+    return f"{board.phase.challenge.slug}-{board.phase.slug}-{board.split}.csv"
 
 
 def as_csv(chunks: Iterable[Iterable[BoardRow]], *, metrics: list[str]) -> Iterator[str]:

@@ -215,19 +215,30 @@ def kept_board(phase: Phase, *, split: str, ladder: bool, signature: str) -> Boa
     return Board.objects.filter(phase=phase, kind=kind_of(split, ladder=ladder), signature=signature).first()
 
 
+def has_private(phase: Phase) -> bool:
+    """Tell whether the phase has or had entries on private images."""
+    return Board.objects.filter(phase=phase, kind=Board.Kind.PRIVATE, version__gt=0).exists()
+
+
 def kind_of(split: str, *, ladder: bool) -> str:
     return Board.Kind.PUBLISHED if ladder and split == "public" else Board.Kind(split)
 
 
 def own_ranks(teams: Iterable[tuple[Phase, int]], *, now: datetime) -> dict[tuple[int, int], int]:
-    """Return the ranks of some teams on the public leaderboards, by phase and team. Each is counted by index."""
-    found: dict[tuple[int, int], int] = {}
+    """Return the ranks of some teams on the public leaderboards, by phase and team, with one query."""
+    asked = Q(pk__in=[])
     for phase, team in teams:
-        kept = kept_board(phase, split="public", ladder=phase.has_ladder(now), signature=phase.signature)
-        rank = rank_of(kept, team) if kept else None
-        if rank is not None:
-            found[phase.pk, team] = rank
-    return found
+        kind = kind_of("public", ladder=phase.has_ladder(now))
+        asked |= Q(board__phase=phase, board__kind=kind, board__signature=phase.signature, team=team)
+    found = with_better(Entry.objects.present().filter(asked, is_baseline=False))
+    return {(phase, team): better + 1 for phase, team, better in found.values_list("board__phase", "team", "better")}
+
+
+def with_better(entries: EntryQuerySet) -> Any:
+    """Annotate present entries with `better`, the number of teams with a higher score. They are counted by index."""
+    above = Entry.objects.present().filter(board=OuterRef("board"), is_baseline=False, score__gt=OuterRef("score"))
+    counts = above.order_by().values("board").annotate(count=Count("pk")).values("count")
+    return entries.annotate(better=Coalesce(Subquery(counts), 0))
 
 
 def all_ranks(phase: Phase, *, split: str, signature: str) -> dict[str, tuple[int | None, float]]:
@@ -236,15 +247,6 @@ def all_ranks(phase: Phase, *, split: str, signature: str) -> dict[str, tuple[in
     lines = list(entries.in_order().values_list("team__name", "score", "is_baseline"))
     ranks = ranking.ranks([(score, baseline) for _, score, baseline in lines])
     return {team: (rank, score) for (team, score, _), rank in zip(lines, ranks, strict=True)}
-
-
-def rank_of(kept: Board, team: int) -> int | None:
-    """Return a team's present rank; None without an entry, and for a baseline."""
-    teams = Entry.objects.present().filter(board=kept, is_baseline=False)
-    better = teams.filter(score__gt=OuterRef("score")).order_by().values("board").annotate(count=Count("pk"))
-    found = teams.filter(team=team).annotate(better=Coalesce(Subquery(better.values("count")), 0))
-    counted = found.values_list("better", flat=True).first()
-    return None if counted is None else counted + 1
 
 
 def _closed_until(phase: Phase, split: str) -> str:

@@ -8,7 +8,7 @@ from uuid import UUID
 from server.challenges.feedback_leakage import ladder_margin
 from server.challenges.models import Phase, Team
 from server.leaderboards.models import Board, Entry
-from server.leaderboards.queries import kind_of, rank_of
+from server.leaderboards.queries import kind_of, with_better
 from server.leaderboards.scored_entries import SPLITS, TeamScores, read_scores
 from server.submissions.feedback import current_evaluation
 from server.submissions.models import Status, Submission
@@ -53,23 +53,24 @@ def standing(submission: Submission, *, now: datetime) -> Standing:
 def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime) -> dict[UUID, Standing]:
     """Return the ranks of several submissions of one phase, on the leaderboard that its teams see.
 
-    This reads the submissions of their teams only, and counts one rank for each team.
+    This reads the scores of their teams only, and counts one rank for each team.
     """
     asked = list(submissions)
     teams = {one.team_id for one in asked if one.status == Status.SCORED}
     kind, kept = deciding_board(phase, now=now)
     split = SPLITS[Board.Kind(kind)]
-    listed: dict[UUID, int] = {}
-    if kept is not None:
-        entries = Entry.objects.present().filter(board=kept, team__in=teams)
-        listed = {one: team for one, team in entries.values_list("evaluation__submission", "team") if one}
+    listed: dict[UUID, int | None] = {}  # the rank of each submission that is an entry
+    if kept is not None and teams:
+        entries = with_better(Entry.objects.present().filter(board=kept, team__in=teams))
+        for one, baseline, better in entries.values_list("evaluation__submission", "is_baseline", "better"):
+            listed[one] = None if baseline else better + 1
     beaten = {one.team_id for one in asked if one.pk not in listed} & teams
     scores = read_scores(phase, signature=phase.signature, teams=beaten) if beaten else {}
     reasons = disqualified(beaten)
 
     def standing_of(submission: Submission) -> Standing:
-        if kept is not None and submission.pk in listed:
-            return Standing(split, True, "", rank_of(kept, submission.team_id))
+        if submission.pk in listed:
+            return Standing(split, True, "", listed[submission.pk])
         reason = reasons.get(submission.team_id) or why_not(submission, scores.get((kind, submission.team_id)))
         return Standing(split, False, reason, None)
 

@@ -19,10 +19,11 @@ from server.api.pagination import BoardPages
 from server.api.renderers import Csv
 from server.api.schema import COUNTED, PAGE, refusals
 from server.api.serializers.leaderboard import BoardQuery, BoardSerializer, time_text
-from server.challenges.models import Phase
+from server.challenges.models import Team
 from server.leaderboards.export import as_csv, csv_name
 from server.leaderboards.queries import BoardRow, ShownBoard, board
 from server.leaderboards.ties import with_ties
+from server.leaderboards.validators import entity_tag, not_modified, tagged
 
 FORMAT = OpenApiParameter(
     "format", enum=["json", "csv"], default="json", description="`csv` returns the whole leaderboard"
@@ -49,15 +50,20 @@ class Leaderboard(APIView):
         query.is_valid(raise_exception=True)
         asked = query.validated_data
         shown = board(found, split=asked["split"], at=asked["at"], viewer=request.user)
+        team = team_of(request, found)
+        wanted = (request.accepted_renderer.format, request.build_absolute_uri(), team and team.pk)
+        tag = entity_tag(shown, *wanted)
+        return not_modified(request, tag) or tagged(self.answer(request, shown, team, whole=asked["all"]), tag)
+
+    def answer(self, request: Request, shown: ShownBoard, team: Team | None, *, whole: bool) -> HttpResponseBase:
         page = BoardPages()
         places = page.paginate_queryset(range(shown.count), request) or []  # a page that does not exist is always 404
         if request.accepted_renderer.format == Csv.format:
-            return csv_response(shown, found)
-        team = team_of(request, found)
+            return csv_response(shown)
         own = shown.index_of(team.pk) if team else None
         head = {**described(shown), "me": None if own is None else row_json(with_ties(shown, own, own + 1)[0])}
-        if asked["all"]:
-            return StreamingHttpResponse(whole(shown, head), content_type="application/json")
+        if whole:
+            return StreamingHttpResponse(json_stream(shown, head), content_type="application/json")
         rows = with_ties(shown, places[0], places[-1] + 1) if places else []
         return page.board_response(head, [row_json(row) for row in rows])
 
@@ -87,7 +93,7 @@ def row_json(row: BoardRow) -> dict[str, Any]:
     }
 
 
-def whole(shown: ShownBoard, head: dict[str, Any]) -> Iterator[str]:
+def json_stream(shown: ShownBoard, head: dict[str, Any]) -> Iterator[str]:
     """Yield the whole leaderboard as one JSON object, some rows at a time. Ties are not computed."""
     fields = {**head, "count": shown.count, "next": None, "previous": None, "results": []}
     yield json.dumps(fields, cls=DjangoJSONEncoder).removesuffix("]}")
@@ -98,9 +104,9 @@ def whole(shown: ShownBoard, head: dict[str, Any]) -> Iterator[str]:
     yield "]}"
 
 
-def csv_response(shown: ShownBoard, phase: Phase) -> StreamingHttpResponse:
+def csv_response(shown: ShownBoard) -> StreamingHttpResponse:
     return StreamingHttpResponse(
-        as_csv(shown.chunks(), metrics=[metric.name for metric in phase.declared_track.metrics]),
+        as_csv(shown.chunks(), metrics=[metric.name for metric in shown.phase.declared_track.metrics]),
         content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{csv_name(shown, phase)}"'},
+        headers={"Content-Disposition": f'attachment; filename="{csv_name(shown)}"'},
     )

@@ -102,14 +102,20 @@ def interval(value: float, ends: Interval | None, within: Interval | None) -> Sa
 
 @register.simple_tag(takes_context=True)
 def when(context: Context, moment: datetime | None, style: str = "relative") -> SafeString:
-    """Render a time, relative to now or in UTC; its exact value is on hover."""
+    """Render a time; its exact value is on hover. The style is `relative` to now, `absolute` in UTC, or `since`.
+
+    `since` renders the date, so that the text does not change with time; a script replaces it by a relative text.
+    """
     if moment is None:
         return SafeString()
     moment = moment.replace(microsecond=0)
-    now = context.get("now") or timezone.now()
-    text = units.relative_time(moment, now) if style == "relative" else units.utc_minute(moment)
-    shown = {"moment": moment, "is_absolute": style == "absolute", "text": text, "exact": units.utc_second(moment)}
-    return inline("components/time.html", shown)
+    if style == "relative":
+        text = units.relative_time(moment, context.get("now") or timezone.now())
+    else:
+        text = units.utc_minute(moment) if style == "absolute" else units.date(moment)
+    return inline(
+        "components/time.html", {"moment": moment, "style": style, "text": text, "exact": units.utc_second(moment)}
+    )
 
 
 @register.simple_tag(takes_context=True)

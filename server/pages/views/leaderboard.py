@@ -4,25 +4,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from server.challenges.models import Phase
 from server.leaderboards import queries
 from server.leaderboards.export import as_csv, csv_name
 from server.leaderboards.queries import ShownBoard
-from server.leaderboards.ties import with_ties
-from server.pages.challenge.leaderboard_entries import ShownEntry, shown_entry
+from server.leaderboards.validators import entity_tag, not_modified, tagged
+from server.pages.challenge.leaderboard_entries import ShownEntry, listed_rows, rendered_by, shown_entry
 from server.pages.challenge.splits import SPLIT_TITLES, SplitLink, split_links
 from server.pages.challenge_context import ChallengeContext, find_context
-from server.pages.formatting.svg import common_range
 from server.pages.forms import LeaderboardForm
-from server.submissions import feedback
-from server.submissions.models import Score
+from server.submissions.feedback import ScoreAccess
 
 PER_PAGE = 100
 
@@ -53,41 +53,54 @@ def parse_query(request: HttpRequest, current: ChallengeContext) -> LeaderboardQ
 
 
 @require_safe
-def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
+def leaderboard(request: HttpRequest, slug: str) -> HttpResponseBase:
     current = find_context(request, slug)
+    query = parse_query(request, current)
+    board = queries.board(current.required_phase(), split=query.split, at=query.at, viewer=request.user)
+    if len(messages.get_messages(request)):  # shown once, so this page must not be kept
+        return render(request, "leaderboard/leaderboard.html", page_context(current, query, board))
+    tag = entity_tag(board, query, *page_parts(request, current))
+    if unchanged := not_modified(request, tag):
+        return unchanged
+    return tagged(render(request, "leaderboard/leaderboard.html", page_context(current, query, board)), tag)
+
+
+def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object, ...]:
+    """Return what the page around the entries depends on: the viewer, the challenge, and the templates."""
+    rows = [current.challenge, *current.phases]
+    names = [[getattr(row, field.attname) for field in row._meta.concrete_fields] for row in rows]
+    viewer = (request.user.pk, current.user.is_staff, request.META.get("CSRF_COOKIE", ""), current.join_state)
+    is_over = current.required_phase().has_closed(current.now)
+    return (viewer, current.team and current.team.pk, names, is_over, rendered_by())
+
+
+def page_context(current: ChallengeContext, query: LeaderboardQuery, board: ShownBoard) -> dict[str, Any]:
     phase = current.required_phase()
     track, team_id = phase.declared_track, current.team.pk if current.team else None
-    query = parse_query(request, current)
-    sight = feedback.score_access(phase, viewer=request.user, now=current.now)
-    board = queries.board(phase, split=query.split, at=query.at, viewer=request.user)
     pages: Page[Any] = Paginator(range(board.count), PER_PAGE).get_page(query.page)
-    rows = with_ties(board, pages.start_index() - 1, pages.end_index())
-    intervals = common_range(row.interval for row in rows if not row.baseline)
-    compared = intervals is not None and not sight.ladder
-    has_private = Score.objects.filter(evaluation__submission__phase=phase, split="private").exists()
-    context = {
+    listed = listed_rows(board, pages, track)
+    has_private = queries.has_private(phase)
+    return {
         "current": current,
         "now": current.now,
         "board": board,
         "query": query,
         "track": track,
-        "splits": visible_splits(query, sight) if has_private else [],
-        "opens_later": has_private and "private" not in sight.splits,
+        "splits": visible_splits(query, board.access) if has_private else [],
+        "opens_later": has_private and "private" not in board.access.splits,
         "pages": pages,
-        "entries": [shown_entry(row, track, team_id=team_id, compared=compared) for row in rows],
-        "has_ties": any(row.tied for row in rows),
-        "has_untested": compared and any(row.tied is None for row in rows if not row.baseline),
-        "range": intervals,
-        "decimals": sight.decimals,
+        "listed": listed,
+        "entries": listed.html_for(team_id, track),
+        "range": listed.terms.range,
+        "decimals": listed.terms.decimals,
         "teams": board.teams,
         "pinned": pinned_entry(current, query, board, pages),
-        "csv_url": f"{reverse('leaderboard_csv', args=[slug])}{query.query_string()}",
+        "csv_url": f"{reverse('leaderboard_csv', args=[current.challenge.slug])}{query.query_string()}",
         "page_query": f"{query.query_string()}&",
     }
-    return render(request, "leaderboard/leaderboard.html", context)
 
 
-def visible_splits(query: LeaderboardQuery, sight: feedback.ScoreAccess) -> list[SplitLink]:
+def visible_splits(query: LeaderboardQuery, sight: ScoreAccess) -> list[SplitLink]:
     """Return the links to the splits that the viewer may see; none if there is only one."""
     splits = [split for split in SPLIT_TITLES if split in sight.splits]
     links = split_links(splits, current=query.split, query=lambda split: query.query_string(split=split))
@@ -114,8 +127,13 @@ def board_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = queries.board(phase, split=query.split, at=query.at, viewer=request.user)
+    tag = entity_tag(board, "csv", query, phase.challenge.slug, phase.slug)
+    return not_modified(request, tag) or tagged(csv_response(board, phase), tag)
+
+
+def csv_response(board: ShownBoard, phase: Phase) -> StreamingHttpResponse:
     return StreamingHttpResponse(
         as_csv(board.chunks(), metrics=[metric.name for metric in phase.declared_track.metrics]),
         content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{csv_name(board, phase)}"'},
+        headers={"Content-Disposition": f'attachment; filename="{csv_name(board)}"'},
     )

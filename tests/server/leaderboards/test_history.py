@@ -1,17 +1,15 @@
 """Whatever happens: entries are what the submissions say, and `at` is what was shown at that time."""
 
-from datetime import UTC, datetime, timedelta
-from typing import Any
-
 import pytest
 
-from server.challenges.models import Challenge, Phase
+from server.challenges.models import Challenge
+from server.clock import database_now
 from server.leaderboards.queries import board
 from server.leaderboards.services.verification import verify
 from tests.server.leaderboards.entries_by_hand import by_hand
 from tests.server.leaderboards.random_history import ANYBODY, History
 
-EVENTS = 200
+EVENTS = 80
 
 pytestmark = pytest.mark.usefixtures("inline_queue", "db")
 
@@ -26,7 +24,7 @@ def assert_as_by_hand(history: History) -> None:
     assert [(row.team_id, row.rank, row.score) for row in rows] == by_hand(phase, kind=kind)
 
 
-@pytest.mark.parametrize(("seed", "feedback"), [(1, "exact"), (2, "ladder"), (3, "exact")])
+@pytest.mark.parametrize(("seed", "feedback"), [(1, "exact"), (2, "ladder")])
 def test_after_every_event_entries_are_what_submissions_say_and_at_shows_what_was_shown(
     seed: int, feedback: str
 ) -> None:
@@ -39,11 +37,9 @@ def test_after_every_event_entries_are_what_submissions_say_and_at_shows_what_wa
         event = history.happen()
         assert list(verify(history.current())) == [], event
         assert_as_by_hand(history)
+    Challenge.objects.update(closes_at=database_now())
+    history.wait()
+    history.wait()
     for moment, shown in snapshots:
         assert history.shown(at=moment) == shown, moment
-    applied = history.done["apply_rescoring"] and history.current().truth != history.truths[0]
-    assert applied or seed != 1
-    Challenge.objects.update(closes_at=datetime.now(UTC) - timedelta(seconds=1))
-    for moment, shown in snapshots:
-        assert history.shown(at=moment) == shown, moment
-    assert {"record", "reject", "rerun", "choose", "disqualify", "reinstate"} <= set(history.done)
+    assert {"record", "reject", "rerun", "choose", "disqualify", "reinstate", "apply_rescoring"} <= set(history.done)

@@ -77,6 +77,6 @@ def test_many_places_cost_one_reading_of_their_team(
     own = [scored(phase, 0.1 * number, team=team).pk for number in range(1, 6)]
     submissions = list(Submission.objects.filter(pk__in=own).select_related("phase__challenge"))
     scored(phase, 0.7)
-    with django_assert_max_num_queries(5):  # the board's row, entries, the team's scores, disqualified teams, the rank
+    with django_assert_max_num_queries(4):  # the board's row, the team's entry and rank, its scores, disqualified teams
         places = standings(phase, submissions, now=NOW)
     assert sum(place.on_board for place in places.values()) == 1
