@@ -31,17 +31,21 @@ def truth_key(truth: "Truth", name: str) -> str:
 class ChallengeQuerySet(models.QuerySet["Challenge"]):
     def listed_for(self, user: Any) -> "ChallengeQuerySet":
         """Return what a person sees in lists: public challenges, their own, and those they organize. Staff see all."""
-        if not user.is_authenticated:
-            return self.filter(visibility=Challenge.Visibility.PUBLIC)
-        if user.is_staff:
-            return self
-        own = Q(teams__memberships__user=user) | Q(organizers=user)
-        return self.filter(Q(visibility=Challenge.Visibility.PUBLIC) | own).distinct()
+        return self.shown_to(user, [Challenge.Visibility.PUBLIC])
 
     def readable_by(self, user: Any) -> "ChallengeQuerySet":
         """Return what a person may open by its URL: listed and unlisted challenges."""
-        unlisted = self.filter(visibility=Challenge.Visibility.UNLISTED)
-        return self.filter(Q(pk__in=self.listed_for(user).values("pk")) | Q(pk__in=unlisted.values("pk")))
+        return self.shown_to(user, [Challenge.Visibility.PUBLIC, Challenge.Visibility.UNLISTED])
+
+    def shown_to(self, user: Any, to_anybody: list[str]) -> "ChallengeQuerySet":
+        """Return challenges of these visibilities, and those that a person is in or organizes."""
+        if user.is_staff:
+            return self
+        shown = Q(visibility__in=to_anybody)
+        if user.is_authenticated:
+            shown |= Q(pk__in=Membership.objects.filter(user=user).order_by().values("challenge"))
+            shown |= Q(pk__in=Challenge.organizers.through.objects.filter(user=user).values("challenge"))
+        return self.filter(shown)
 
 
 class Challenge(models.Model):

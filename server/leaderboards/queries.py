@@ -188,7 +188,13 @@ def board(phase: Phase, *, split: str, at: datetime | None = None, viewer: Any) 
     Raises Refused if the viewer may not see this split yet.
     """
     now = database_now()
-    access = score_access(phase, viewer=viewer, now=now)
+    return board_seen(phase, split=split, at=at, access=score_access(phase, viewer=viewer, now=now), now=now)
+
+
+def board_seen(
+    phase: Phase, *, split: str, at: datetime | None = None, access: ScoreAccess, now: datetime
+) -> ShownBoard:
+    """Return the same as `board`, where it is known what the viewer may see."""
     if split not in access.splits:
         raise Refused("forbidden", _closed_until(phase, split))
     if at is None or at >= now:

@@ -1,17 +1,17 @@
 """The rank of a submission, and why it is not on the leaderboard."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from server.challenges.feedback_leakage import ladder_margin
-from server.challenges.models import Phase, Team
+from server.challenges.models import Phase
 from server.leaderboards.models import Board, Entry
 from server.leaderboards.queries import kind_of, with_better
 from server.leaderboards.scored_entries import SPLITS, TeamScores, read_scores
 from server.submissions.feedback import current_evaluation
-from server.submissions.models import Status, Submission
+from server.submissions.models import Evaluation, Status, Submission
 
 NOT_SCORED = {
     Status.QUEUED: "It is waiting to be scored.",
@@ -53,7 +53,7 @@ def standing(submission: Submission, *, now: datetime) -> Standing:
 def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime) -> dict[UUID, Standing]:
     """Return the ranks of several submissions of one phase, on the leaderboard that its teams see.
 
-    This reads the scores of their teams only, and counts one rank for each team.
+    `feedback.with_scores` loads what this reads of them. One rank is counted for each team.
     """
     asked = list(submissions)
     teams = {one.team_id for one in asked if one.status == Status.SCORED}
@@ -65,22 +65,16 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
         for one, baseline, better in entries.values_list("evaluation__submission", "is_baseline", "better"):
             listed[one] = None if baseline else better + 1
     beaten = {one.team_id for one in asked if one.pk not in listed} & teams
-    scores = read_scores(phase, signature=phase.signature, teams=beaten) if beaten else {}
-    reasons = disqualified(beaten)
+    finals = beaten if kind == Board.Kind.PRIVATE else set()  # only there, other submissions decide what counts
+    scores = read_scores(phase, signature=phase.signature, teams=finals) if finals else {}
 
     def standing_of(submission: Submission) -> Standing:
         if submission.pk in listed:
             return Standing(split, True, "", listed[submission.pk])
-        reason = reasons.get(submission.team_id) or why_not(submission, scores.get((kind, submission.team_id)))
+        reason = why_not(submission, kind=kind, scores=scores.get((kind, submission.team_id)))
         return Standing(split, False, reason, None)
 
     return {one.pk: standing_of(one) for one in asked}
-
-
-def disqualified(teams: Collection[int]) -> dict[int, str]:
-    """Return what members of disqualified teams are told, by team."""
-    found = Team.objects.filter(pk__in=teams).exclude(disqualified_at=None) if teams else Team.objects.none()
-    return {team.pk: DISQUALIFIED.format(reason=team.disqualification_reason) for team in found}
 
 
 def deciding_board(phase: Phase, *, now: datetime) -> tuple[str, Board | None]:
@@ -97,18 +91,27 @@ def deciding_board(phase: Phase, *, now: datetime) -> tuple[str, Board | None]:
     return kind, boards.get(kind)
 
 
-def why_not(submission: Submission, scores: TeamScores | None) -> str:
-    """Return why a submission is not on the leaderboard, given its team's scores on it."""
+def why_not(submission: Submission, *, kind: str, scores: TeamScores | None) -> str:
+    """Return why a submission is not on the leaderboard of a kind; `scores` are its team's on the private one."""
     if submission.status != Status.SCORED:
         return NOT_SCORED[Status(submission.status)]
-    own = next((one for one in scores.scored if one.submission_id == submission.pk), None) if scores else None
-    if scores is None or own is None:
-        evaluation = current_evaluation(submission)
-        is_current = evaluation is not None and evaluation.signature == submission.phase.signature
-        return UNDEFINED if is_current else OF_ANOTHER_KIND
-    if own in scores.counting:
-        return BEATEN
-    return why_hidden(submission) if scores.kind == Board.Kind.PUBLISHED else NOT_FINAL
+    if submission.team.disqualified_at is not None:
+        return DISQUALIFIED.format(reason=submission.team.disqualification_reason)
+    evaluation = current_evaluation(submission)
+    if evaluation is None or evaluation.signature != submission.phase.signature:
+        return OF_ANOTHER_KIND
+    if not is_defined(evaluation, submission.phase, split=SPLITS[Board.Kind(kind)]):
+        return UNDEFINED
+    if kind == Board.Kind.PUBLISHED and evaluation.published_id != evaluation.pk:
+        return why_hidden(submission)
+    counting = {one.evaluation_id for one in scores.counting} if scores else {evaluation.pk}
+    return BEATEN if evaluation.pk in counting else NOT_FINAL
+
+
+def is_defined(evaluation: Evaluation, phase: Phase, *, split: str) -> bool:
+    """Tell whether an evaluation has a headline score on a split."""
+    headline = (phase.declared_track.headline, split)
+    return any(one.value is not None for one in evaluation.scores.all() if (one.metric, one.split) == headline)
 
 
 def why_hidden(submission: Submission) -> str:

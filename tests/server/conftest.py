@@ -15,6 +15,7 @@ from django.test import Client
 from server.accounts.models import User
 from server.challenges.models import Phase, Team, Truth
 from server.leaderboards.models import BoardTerms, Entry
+from server.leaderboards.services.entries import rebuild
 from server.organize.services import truths
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Status, Submission
 from server.submissions.signals import announce
@@ -77,6 +78,12 @@ def team(make: Make, phase: Phase, member: User, request: pytest.FixtureRequest)
     return make.team(phase.challenge, member, **marked(request, "team"))
 
 
+def refresh_boards() -> None:
+    """Rebuild all leaderboards, after rows were written without the services."""
+    for phase in Phase.objects.all():
+        rebuild(phase)
+
+
 def backdate(evaluation: Evaluation, at: datetime) -> None:
     """Change the times of an evaluation, and of what leaderboards show since, as if it had been recorded earlier."""
     Evaluation.objects.filter(pk=evaluation.pk).update(created_at=at)
@@ -124,8 +131,9 @@ def explain(submission: Submission, content: dict[str, Any]) -> None:
 
 @pytest.fixture(autouse=True)
 def fresh_counts() -> None:
-    """Reset the request limits before each test."""
+    """Reset the request limits, and what is kept of leaderboards, before each test."""
     caches["requests"].clear()
+    caches["boards"].clear()
 
 
 @pytest.fixture(autouse=True)

@@ -7,15 +7,18 @@ from typing import Any
 from django.conf import settings
 from django.core.cache import caches
 from django.core.paginator import Page
-from django.template.loader import render_to_string
-from django.utils.safestring import SafeString
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 
 from evaluator.catalog import Metric, Track
 from evaluator.digits import Interval
 from server.leaderboards.queries import BoardRow, ShownBoard
 from server.leaderboards.ties import with_ties
 from server.leaderboards.validators import content_key, fingerprint
+from server.pages.formatting.inline import digits_html, interval_html, medal_html, share_html, time_html
+from server.pages.formatting.score_digits import score_digits
 from server.pages.formatting.svg import common_range
+from server.pages.formatting.units import date
 
 KEPT_SECONDS = 24 * 3600
 
@@ -47,7 +50,8 @@ class ListedRows:
         own = next((index for index, row in enumerate(self.rows) if row.team_id == team_id), None)
         if own is None:
             return self.html
-        return [*self.html[:own], entry_html(self.rows[own], track, self.terms, team_id), *self.html[own + 1 :]]
+        entry = shown_entry(self.rows[own], track, team_id=team_id, compared=self.terms.compared)
+        return [*self.html[:own], entry_html(entry, self.terms), *self.html[own + 1 :]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,9 @@ class RowTerms:
     compared: bool
 
 
-def shown_entry(row: BoardRow, track: Track, *, team_id: int | None, compared: bool, link: str = "") -> ShownEntry:
+def shown_entry(
+    row: BoardRow, track: Track, *, compared: bool, team_id: int | None = None, link: str = ""
+) -> ShownEntry:
     """Return an entry to show. `compared`: whether neighbouring entries of this leaderboard are tested for ties."""
     untested = compared and row.tied is None and not row.baseline
     mine = row.team_id == team_id and not row.baseline
@@ -90,22 +96,39 @@ def rendered_rows(rows: list[BoardRow], board: ShownBoard, track: Track) -> List
     terms = RowTerms(within, board.access.decimals, compared=within is not None and not board.access.ladder)
     return ListedRows(
         rows=rows,
-        html=[entry_html(row, track, terms) for row in rows],
+        html=[entry_html(shown_entry(row, track, compared=terms.compared), terms) for row in rows],
         terms=terms,
         has_ties=any(row.tied for row in rows),
         has_untested=terms.compared and any(row.tied is None for row in rows if not row.baseline),
     )
 
 
-def entry_html(row: BoardRow, track: Track, terms: RowTerms, team_id: int | None = None) -> SafeString:
-    """Return the row of a table."""
-    entry = shown_entry(row, track, team_id=team_id, compared=terms.compared)
-    context = {"entry": entry, "row": row, "range": terms.range, "decimals": terms.decimals}
-    return render_to_string("leaderboard/entry.html", context)
+def entry_html(entry: ShownEntry, terms: RowTerms) -> SafeString:
+    """Return an entry as the row of a table. It is written here for the reason given in `formatting.inline`."""
+    row = entry.row
+    note = f'<span class="reader-only">({entry.note})</span>' if entry.note else ""
+    tag = f'<span class="tag">{entry.tag}</span>' if entry.tag else ""
+    link = f'<a class="small" href="{escape(entry.link)}">Go to entry</a>' if entry.link else ""
+    score = digits_html(score_digits(row.score, row.interval, decimals=terms.decimals), row.interval)
+    bar = f'<td class="interval-cell">{interval_html(row.score, row.interval, terms.range)}</td>' if terms.range else ""
+    others = "".join(
+        f'<td class="number other" data-label="{escape(metric.brief)}">'
+        f"{'' if value is None else share_html(value, terms.decimals)}</td>"
+        for metric, value in entry.metrics
+    )
+    submitted = row.submitted_at.replace(microsecond=0)
+    return mark_safe(
+        f'<tr class="{entry.classes}"><td class="rank">{medal_html(row.rank)}{note}</td>'
+        f'<th scope="row" class="team"><bdi>{escape(row.team)}</bdi>{tag} {link}</th>'
+        f'<td class="number score">{score}</td>{bar}{others}'
+        f'<td class="number" data-label="Submissions:">{row.entries:,}</td>'
+        f'<td class="number" data-label="Submitted">{time_html(submitted, date(submitted), "since")}</td></tr>\n'
+    )
 
 
 @cache
 def rendered_by() -> str:
-    """Return a fingerprint of the templates. Another version of the service may render the same rows differently."""
-    templates = sorted((settings.BASE_DIR / "server" / "templates").rglob("*.html"))
-    return fingerprint(*(template.read_bytes() for template in templates))
+    """Return a fingerprint of the code of pages, because another version may render the same rows differently."""
+    folders = (settings.BASE_DIR / "server" / name for name in ("templates", "pages", "static"))
+    files = sorted(file for folder in folders for file in folder.rglob("*.*") if file.suffix != ".pyc")
+    return fingerprint(*(file.read_bytes() for file in files if file.is_file()))

@@ -15,7 +15,8 @@ TOP = 5
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     current = find_context(request, slug)
     phase = current.phase
-    board = queries.board(phase, split="public", viewer=request.user) if phase else None
+    access, now = (current.score_access, current.now) if phase else (None, current.now)
+    board = queries.board_seen(phase, split="public", access=access, now=now) if phase and access else None
     context = {
         "current": current,
         "now": current.now,

@@ -5,10 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.core.cache import caches
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
@@ -18,7 +20,14 @@ from server.leaderboards import queries
 from server.leaderboards.export import as_csv, csv_name
 from server.leaderboards.queries import ShownBoard
 from server.leaderboards.validators import entity_tag, not_modified, tagged
-from server.pages.challenge.leaderboard_entries import ShownEntry, listed_rows, rendered_by, shown_entry
+from server.pages.challenge.leaderboard_entries import (
+    KEPT_SECONDS,
+    ShownEntry,
+    entry_html,
+    listed_rows,
+    rendered_by,
+    shown_entry,
+)
 from server.pages.challenge.splits import SPLIT_TITLES, SplitLink, split_links
 from server.pages.challenge_context import ChallengeContext, find_context
 from server.pages.forms import LeaderboardForm
@@ -56,13 +65,29 @@ def parse_query(request: HttpRequest, current: ChallengeContext) -> LeaderboardQ
 def leaderboard(request: HttpRequest, slug: str) -> HttpResponseBase:
     current = find_context(request, slug)
     query = parse_query(request, current)
-    board = queries.board(current.required_phase(), split=query.split, at=query.at, viewer=request.user)
+    board = board_of(current, query)
     if len(messages.get_messages(request)):  # shown once, so this page must not be kept
         return render(request, "leaderboard/leaderboard.html", page_context(current, query, board))
     tag = entity_tag(board, query, *page_parts(request, current))
-    if unchanged := not_modified(request, tag):
-        return unchanged
-    return tagged(render(request, "leaderboard/leaderboard.html", page_context(current, query, board)), tag)
+    return not_modified(request, tag) or tagged(HttpResponse(page_html(request, current, query, board, tag)), tag)
+
+
+def page_html(
+    request: HttpRequest, current: ChallengeContext, query: LeaderboardQuery, board: ShownBoard, tag: str
+) -> str:
+    """Return the page. The one for viewers who are not logged in is kept until something on it changes."""
+    kept: str | None = None if request.user.is_authenticated else caches["boards"].get(tag)
+    if kept is not None:
+        return kept
+    html = render_to_string("leaderboard/leaderboard.html", page_context(current, query, board), request)
+    if not request.user.is_authenticated:
+        caches["boards"].set(tag, html, KEPT_SECONDS)
+    return html
+
+
+def board_of(current: ChallengeContext, query: LeaderboardQuery) -> ShownBoard:
+    access = current.score_access
+    return queries.board_seen(current.required_phase(), split=query.split, at=query.at, access=access, now=current.now)
 
 
 def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object, ...]:
@@ -79,6 +104,7 @@ def page_context(current: ChallengeContext, query: LeaderboardQuery, board: Show
     track, team_id = phase.declared_track, current.team.pk if current.team else None
     pages: Page[Any] = Paginator(range(board.count), PER_PAGE).get_page(query.page)
     listed = listed_rows(board, pages, track)
+    pinned = pinned_entry(current, query, board, pages)
     has_private = queries.has_private(phase)
     return {
         "current": current,
@@ -94,7 +120,8 @@ def page_context(current: ChallengeContext, query: LeaderboardQuery, board: Show
         "range": listed.terms.range,
         "decimals": listed.terms.decimals,
         "teams": board.teams,
-        "pinned": pinned_entry(current, query, board, pages),
+        "pinned": pinned,
+        "pinned_row": pinned and entry_html(pinned, listed.terms),
         "csv_url": f"{reverse('leaderboard_csv', args=[current.challenge.slug])}{query.query_string()}",
         "page_query": f"{query.query_string()}&",
     }
@@ -126,7 +153,7 @@ def board_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Download the whole leaderboard with all digits."""
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
-    board = queries.board(phase, split=query.split, at=query.at, viewer=request.user)
+    board = board_of(current, query)
     tag = entity_tag(board, "csv", query, phase.challenge.slug, phase.slug)
     return not_modified(request, tag) or tagged(csv_response(board, phase), tag)
 

@@ -45,7 +45,7 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
 
 def show(request: PersonRequest, one: Submission, refusal: Refused | None = None) -> HttpResponse:
     current = context_of_phase(request, one.phase)
-    sight = feedback.score_access(one.phase, viewer=request.user, now=current.now)
+    sight = current.score_access
     context = panel_context(request, one, current.now, sight, explanation_state(sight, one))
     return render_page(request, "submission/page.html", context | {"current": current, "refusal": refusal})
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from server.challenges.models import Phase, Team
+from server.challenges.models import Challenge, Membership, Phase, Team
 from server.submissions.models.states import FINISHED, Failure, Fault, Status
 
 
@@ -24,8 +24,9 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             return self.none()
         if user.is_staff:
             return self
-        mine = Q(team__memberships__user=user) | Q(phase__challenge__organizers=user)
-        return self.filter(mine).distinct()
+        own = Membership.objects.filter(user=user).order_by().values("team")
+        organized = Challenge.organizers.through.objects.filter(user=user).values("challenge")
+        return self.filter(Q(team__in=own) | Q(phase__challenge__in=organized))
 
     def finished(self) -> "SubmissionQuerySet":
         return self.filter(status__in=FINISHED)

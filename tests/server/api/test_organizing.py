@@ -14,7 +14,7 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, reruns
-from tests.server.conftest import evaluate
+from tests.server.conftest import evaluate, refresh_boards
 
 PATH = "challenges/detection/phases/main"
 TRUTH = {
@@ -136,6 +136,7 @@ def test_an_earlier_version_can_be_applied_again(api: Any, phase: Any, boss: Any
     phase.signature = signature
     phase.save()
     Evaluation.objects.update(signature=signature)
+    refresh_boards()
     at_first = api.get(f"{PATH}/leaderboard").json()["results"]
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     begun = api.post(f"{PATH}/rescore", {"truth": 2}, **boss).json()

@@ -17,7 +17,7 @@ from server.organize.services import rescoring
 from server.organize.services.rescoring import Change
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
-from tests.server.conftest import evaluate
+from tests.server.conftest import evaluate, refresh_boards
 
 ANONYMOUS = AnonymousUser()
 
@@ -176,6 +176,7 @@ def test_a_still_newer_truth_replaces_it(phase: Any, newer: Any, two: Any) -> No
 def test_another_version_of_the_evaluator_is_a_rescoring_against_the_same_truth(phase: Any, two: Any) -> None:
     Phase.objects.filter(pk=phase.pk).update(signature="of an earlier version")
     Evaluation.objects.update(signature="of an earlier version", evaluator_version="0.9.0")
+    refresh_boards()
     begun = rescoring.start(phase=phase, by=None)
     assert (begun.truth, begun.signature, rescoring.count_left(begun)) == (phase.truth, kind(phase, phase.truth), 2)
     for submission, value in zip(two, (0.5, 0.7), strict=True):

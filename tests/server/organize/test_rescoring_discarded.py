@@ -8,6 +8,7 @@ from server.challenges.models import Phase
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
+from tests.server.conftest import refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
 __all__ = ["newer", "two"]  # fixtures
@@ -21,6 +22,7 @@ def upgraded(phase: Phase, two: Any) -> Phase:
     """The phase after an upgrade of the evaluator: its boards show scores of the version before."""
     Phase.objects.update(signature=OLD)
     Evaluation.objects.update(signature=OLD, evaluator_version="0.9.0")
+    refresh_boards()
     return Phase.objects.get()
 
 

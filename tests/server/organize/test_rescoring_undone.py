@@ -11,6 +11,7 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, reruns
+from tests.server.conftest import refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
 __all__ = ["newer", "two"]  # fixtures
@@ -33,6 +34,7 @@ def switched(phase: Any, truth: Truth, **scores: float) -> Rescoring:
 def real(phase: Any, make: Any, two: Any) -> Truth:
     """Return the first version, with the real signature on its scores."""
     Evaluation.objects.update(signature=kind(phase, phase.truth))
+    refresh_boards()
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
     return Truth.objects.get(phase=phase, active=True)
 
