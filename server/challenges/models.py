@@ -257,6 +257,7 @@ class Team(models.Model):
 
     class Meta:
         ordering = ("name",)
+        indexes = (models.Index(fields=("challenge", "is_baseline"), name="team_of_challenge"),)  # lists count teams
         constraints = (
             models.UniqueConstraint("challenge", Lower("name"), name="team_name_unique_in_challenge"),
             models.CheckConstraint(

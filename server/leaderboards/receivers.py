@@ -13,7 +13,7 @@ from server.submissions.signals import scores_changed
 
 @receiver(scores_changed)
 def follow_scores(phase: Phase, teams: Iterable[int], signature: str | None, **signal: Any) -> None:
-    entries.refresh(phase, teams, signature)
+    entries.refresh_locked(phase, [*teams], signature)
 
 
 @receiver(post_save, sender=Phase)

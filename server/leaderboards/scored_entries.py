@@ -29,6 +29,7 @@ COLUMNS = (
     "evaluation__published_id",
     "low",
     "high",
+    "evaluation__submission__phase__finals",
 )
 
 
@@ -49,27 +50,30 @@ class TeamScores:
         return ranking.entry_of(self.scored, kind=self.kind, finals=self.finals)
 
 
-def read_scores(
-    phase: Phase, *, signature: str, teams: Collection[int], finals: int | None = None
-) -> dict[tuple[str, int], TeamScores]:
-    """Return the scores of teams by kind of leaderboard and team. Teams without scores on a split are left out."""
+def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict[tuple[str, int], TeamScores]:
+    """Return the scores of teams by kind of leaderboard and team.
+
+    Teams without scores on a split are left out, and disqualified ones. What can change is read with the scores,
+    because `phase` may have been read before.
+    """
     scores = Score.objects.filter(
         metric=phase.declared_track.headline,
         value__isnull=False,
         evaluation__signature=signature,
         evaluation__submission__phase=phase,
         evaluation__submission__team__in=[*teams],
+        evaluation__submission__team__disqualified_at=None,
         evaluation__submission__status=Status.SCORED,
     )
     rows = list(scores.values_list(*COLUMNS))
     public = {row[COLUMNS.index("evaluation_id")]: row[COLUMNS.index("value")] for row in rows if row[0] == "public"}
     found: dict[tuple[str, int], list[Candidate]] = {}
-    for split, *columns in rows:
+    for split, *columns, _ in rows:
         candidate = _candidate(*columns, public=public)
         found.setdefault((split, candidate.team_id), []).append(candidate)
-    counted = phase.finals if finals is None else finals
+    finals = rows[0][-1] if rows else 0
     return {
-        (kind.value, team): TeamScores(kind, counted, candidates)
+        (kind.value, team): TeamScores(kind, finals, candidates)
         for kind, of_kind in SPLITS.items()
         for (split, team), candidates in found.items()
         if split == of_kind

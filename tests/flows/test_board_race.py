@@ -29,3 +29,10 @@ def test_writers_at_once_lose_no_change_of_a_board_on_postgresql(tmp_path: Path,
     seen = race("race_entries.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
     assert seen["vendor"] == "postgresql"
     assert_nothing_is_lost(seen)
+
+
+@pytest.mark.services
+def test_the_history_of_a_board_is_kept_on_postgresql(tmp_path: Path, postgres: str) -> None:
+    seen = race("play_history.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
+    assert (seen["vendor"], seen["wrong"]) == ("postgresql", [])
+    assert min(seen["done"][deed] for deed in ("record", "rerun", "choose", "disqualify", "apply_rescoring")) > 0

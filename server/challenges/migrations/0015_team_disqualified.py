@@ -10,6 +10,10 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AddIndex(
+            model_name='team',
+            index=models.Index(fields=['challenge', 'is_baseline'], name='team_of_challenge'),
+        ),
         migrations.AddField(
             model_name='team',
             name='disqualification_reason',

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
 from server.challenges.locks import lock_teams
@@ -59,9 +59,13 @@ def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) ->
 
     The teams are locked, so that two workers who record scores of one team follow each other.
     """
-    locked = lock_teams(teams)
-    for one in [signature] if signature is not None else signatures_of(phase, locked):
-        if found := list(differences(phase, locked, signature=one)):
+    refresh_locked(phase, [team.pk for team in lock_teams(teams)], signature)
+
+
+def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None = None) -> None:
+    """Do the same in the transaction of a caller who has locked the teams."""
+    for one in [signature] if signature is not None else signatures_of(phase, teams):
+        if found := list(differences(phase, teams, signature=one)):
             write(phase, found, signature=one)
 
 
@@ -86,7 +90,7 @@ def batches_of_teams(phase: Phase) -> Iterator[list[int]]:
     return (teams[start : start + TEAMS_AT_ONCE] for start in range(0, len(teams), TEAMS_AT_ONCE))
 
 
-def signatures_of(phase: Phase, teams: Collection[Team]) -> list[str]:
+def signatures_of(phase: Phase, teams: Collection[int]) -> list[str]:
     """Return every signature with a score or an entry of these teams."""
     scored = Evaluation.objects.filter(submission__phase=phase, submission__team__in=teams)
     listed = Entry.objects.present().filter(board__phase=phase, team__in=teams)
@@ -94,14 +98,9 @@ def signatures_of(phase: Phase, teams: Collection[Team]) -> list[str]:
     return sorted(found)
 
 
-def differences(phase: Phase, teams: Collection[Team], *, signature: str) -> Iterator[Difference]:
+def differences(phase: Phase, teams: Collection[int], *, signature: str) -> Iterator[Difference]:
     """Compare the present entries of locked teams with what their submissions say, and yield what differs."""
-    expected = read_scores(
-        phase,
-        signature=signature,
-        teams=[team.pk for team in teams if team.disqualified_at is None],
-        finals=Phase.objects.values_list("finals", flat=True).get(pk=phase.pk),  # `phase` may be from before a change
-    )
+    expected = read_scores(phase, signature=signature, teams=teams)
     present = Entry.objects.present().filter(board__phase=phase, board__signature=signature, team__in=teams)
     kept = {(entry.board.kind, entry.team_id): entry for entry in present.select_related("board")}
     for key in sorted(expected.keys() | kept.keys()):
@@ -129,27 +128,29 @@ def line_of(scores: TeamScores) -> Line | None:
 
 def write(phase: Phase, found: Collection[Difference], *, signature: str) -> None:
     """Write what differs, and raise the versions of the leaderboards that show it."""
-    boards = lock_boards(phase, signature)
-    changed = [one for one in found if one.is_new_version]
-    closed = [one.kept for one in changed if one.kept]
-    now = max([database_now(), *(entry.valid_from for entry in closed)])  # a clock may have been set back
-    Entry.objects.filter(pk__in=[entry.pk for entry in closed]).update(valid_until=now)
-    Entry.objects.bulk_create(opened(one, boards[one.key[0]], now) for one in changed if one.expected)
+    boards = lock_boards(phase, signature, found)
+    if changed := [one for one in found if one.is_new_version]:
+        closed = [one.kept for one in changed if one.kept]
+        now = max([database_now(), *(entry.valid_from for entry in closed)])  # a clock may have been set back
+        Entry.objects.filter(pk__in=[entry.pk for entry in closed]).update(valid_until=now)
+        Entry.objects.bulk_create(opened(one, boards[one.key[0]], now) for one in changed if one.expected)
     recounted = sorted((one.submissions, one.kept.pk) for one in found if one.kept and not one.is_new_version)
     for count, group in groupby(recounted, key=lambda pair: pair[0]):
         Entry.objects.filter(pk__in=[pk for _, pk in group]).update(submissions=count)
     raise_versions(boards, found)
 
 
-def lock_boards(phase: Phase, signature: str) -> dict[str, Board]:
+def lock_boards(phase: Phase, signature: str, found: Collection[Difference]) -> dict[str, Board]:
     """Lock the leaderboards of a signature, by kind. They are created with the first entry."""
+    if not connection.features.has_select_for_update and all(one.kept for one in found):
+        return {one.kept.board.kind: one.kept.board for one in found if one.kept}  # a writer locks the whole database
     boards = Board.objects.filter(phase=phase, signature=signature).select_for_update(no_key=True).order_by("pk")
-    found = {board.kind: board for board in boards}
-    if len(found) < len(Board.Kind):
+    locked = {board.kind: board for board in boards}
+    if len(locked) < len(Board.Kind):
         new = [Board(phase=phase, kind=kind, signature=signature) for kind in Board.Kind]
         Board.objects.bulk_create(new, ignore_conflicts=True)
-        found = {board.kind: board for board in boards.all()}
-    return found
+        locked = {board.kind: board for board in boards.all()}
+    return locked
 
 
 def opened(one: Difference, board: Board, now: datetime) -> Entry:

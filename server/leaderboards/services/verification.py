@@ -20,8 +20,8 @@ def verify(phase: Phase) -> Iterator[str]:
         with transaction.atomic():
             teams = lock_teams(batch)
             names = {team.pk: team.name for team in teams}
-            for signature in signatures_of(phase, teams):
-                for one in differences(phase, teams, signature=signature):
+            for signature in signatures_of(phase, batch):
+                for one in differences(phase, batch, signature=signature):
                     yield f"{phase} {one.key[0]} {names[one.key[1]]} ({signature}): {sentence(one)}"
     yield from miscounted(phase)
 
