@@ -12,6 +12,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 
 from evaluator.catalog import TRACKS, Track
+from server.challenges.visibility import ChallengeQuerySet
 from server.clock import is_over
 
 LADDER_STANDARD_ERRORS = 2.0
@@ -26,26 +27,6 @@ def truth_storage() -> FileSystemStorage:
 def truth_key(truth: "Truth", name: str) -> str:
     """Return a file name that nobody can guess."""
     return f"{secrets.token_hex(16)}{''.join(Path(name).suffixes)}"
-
-
-class ChallengeQuerySet(models.QuerySet["Challenge"]):
-    def listed_for(self, user: Any) -> "ChallengeQuerySet":
-        """Return what a person sees in lists: public challenges, their own, and those they organize. Staff see all."""
-        return self.shown_to(user, [Challenge.Visibility.PUBLIC])
-
-    def readable_by(self, user: Any) -> "ChallengeQuerySet":
-        """Return what a person may open by its URL: listed and unlisted challenges."""
-        return self.shown_to(user, [Challenge.Visibility.PUBLIC, Challenge.Visibility.UNLISTED])
-
-    def shown_to(self, user: Any, to_anybody: list[str]) -> "ChallengeQuerySet":
-        """Return challenges of these visibilities, and those that a person is in or organizes."""
-        if user.is_staff:
-            return self
-        shown = Q(visibility__in=to_anybody)
-        if user.is_authenticated:
-            shown |= Q(pk__in=Membership.objects.filter(user=user).order_by().values("challenge"))
-            shown |= Q(pk__in=Challenge.organizers.through.objects.filter(user=user).values("challenge"))
-        return self.filter(shown)
 
 
 class Challenge(models.Model):

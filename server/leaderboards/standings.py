@@ -57,11 +57,12 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     """
     asked = list(submissions)
     teams = {one.team_id for one in asked if one.status == Status.SCORED}
-    kind, kept = deciding_board(phase, now=now)
+    kind = deciding_kind(phase, now=now)
     split = SPLITS[Board.Kind(kind)]
     listed: dict[UUID, int | None] = {}  # the rank of each submission that is an entry
-    if kept is not None and teams:
-        entries = with_better(Entry.objects.present().filter(board=kept, team__in=teams))
+    if teams:
+        entries = Entry.objects.present().filter(board__phase=phase, board__signature=phase.signature)
+        entries = with_better(entries.filter(board__kind=kind, team__in=teams))
         for one, baseline, better in entries.values_list("evaluation__submission", "is_baseline", "better"):
             listed[one] = None if baseline else better + 1
     beaten = {one.team_id for one in asked if one.pk not in listed} & teams
@@ -77,18 +78,16 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     return {one.pk: standing_of(one) for one in asked}
 
 
-def deciding_board(phase: Phase, *, now: datetime) -> tuple[str, Board | None]:
-    """Return the kind and row of the leaderboard that decides: the private one when the phase is over.
+def deciding_kind(phase: Phase, *, now: datetime) -> str:
+    """Return the kind of the leaderboard that decides: the private one when the phase is over.
 
     Without private images it is always the public one.
     """
-    kinds = {kind_of("public", ladder=phase.has_ladder(now))} | ({"private"} if phase.has_closed(now) else set())
-    boards = {one.kind: one for one in Board.objects.filter(phase=phase, signature=phase.signature, kind__in=kinds)}
-    private = boards.get(Board.Kind.PRIVATE)
-    if private is not None and private.listed:
-        return Board.Kind.PRIVATE, private
-    kind = kind_of("public", ladder=phase.has_ladder(now))
-    return kind, boards.get(kind)
+    if phase.has_closed(now):
+        private = Board.objects.filter(phase=phase, signature=phase.signature, kind=Board.Kind.PRIVATE, listed__gt=0)
+        if private.exists():
+            return Board.Kind.PRIVATE
+    return kind_of("public", ladder=phase.has_ladder(now))
 
 
 def why_not(submission: Submission, *, kind: str, scores: TeamScores | None) -> str:

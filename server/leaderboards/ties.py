@@ -77,7 +77,10 @@ def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | 
     >>> paired_interval([0.5, 0.75, 1.0], [0.25, 0.5, 0.5])
     (0.25, 0.4875)
     """
-    differences = sorted(difference for difference in map(sub, one, other) if not isnan(difference))
+    differences = list(map(sub, one, other))
+    if isnan(sum(differences)):  # rarely: some replicate is undefined
+        differences = [difference for difference in differences if not isnan(difference)]
+    differences.sort()
     return (quantile(differences, TAIL), quantile(differences, 1 - TAIL)) if differences else None
 
 

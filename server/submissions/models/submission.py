@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from server.challenges.models import Challenge, Membership, Phase, Team
+from server.challenges.models import Phase, Team
 from server.submissions.models.states import FINISHED, Failure, Fault, Status
 
 
@@ -24,8 +24,8 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             return self.none()
         if user.is_staff:
             return self
-        own = Membership.objects.filter(user=user).order_by().values("team")
-        organized = Challenge.organizers.through.objects.filter(user=user).values("challenge")
+        own = user.memberships.order_by().values("team")
+        organized = user.organized_challenges.order_by().values("pk")
         return self.filter(Q(team__in=own) | Q(phase__challenge__in=organized))
 
     def finished(self) -> "SubmissionQuerySet":
