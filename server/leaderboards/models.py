@@ -96,14 +96,15 @@ class Entry(models.Model):
                 condition=Q(valid_until=None),
                 name="entry_in_order",
             ),
+            # The times come first, so that SQLite does not prefer this index for present entries.
             models.Index(
                 F("board"),
+                F("valid_from"),
+                F("valid_until"),
                 F("score").desc(),
                 F("submitted_at"),
                 F("team"),
                 F("is_baseline"),
-                F("valid_from"),
-                F("valid_until"),
                 name="entry_in_history",
             ),
         )

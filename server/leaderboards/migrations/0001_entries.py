@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='entry',
-            index=models.Index(models.F('board'), models.OrderBy(models.F('score'), descending=True), models.F('submitted_at'), models.F('team'), models.F('is_baseline'), models.F('valid_from'), models.F('valid_until'), name='entry_in_history'),
+            index=models.Index(models.F('board'), models.F('valid_from'), models.F('valid_until'), models.OrderBy(models.F('score'), descending=True), models.F('submitted_at'), models.F('team'), models.F('is_baseline'), name='entry_in_history'),
         ),
         migrations.AddConstraint(
             model_name='entry',
