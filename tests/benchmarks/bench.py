@@ -33,6 +33,10 @@ FAST_PATH, REFERENCE = "fast path", "reference implementation"  # how `Report.wa
 Row = tuple[
     str, str, str, str, str
 ]  # name, required value, target, measured value, the seconds that it was computed from
+BOARD_REACH = {
+    **{"page, uncached": 20, "page, cached": 4, "page, 304": 2, "page at a time": 30},
+    **{"overview": 10, "home": 10, "submission": 10, "panel": 10, "submission in the API": 10, "own submissions": 30},
+}
 
 
 def cpu_of(*command: str, times: int) -> float:
@@ -223,6 +227,18 @@ def rank_intervals() -> Iterator[Row]:
     yield row(f"rank intervals of the top 100 of {LARGE:,}, 1,000 replicates: CPU s", 5, 3, cpu, "without reading them")
 
 
+def leaderboards() -> Iterator[Row]:
+    """Read a leaderboard of 2,000 teams with 50 submissions each; BENCH_TEAMS=20000 gives another number of teams."""
+    teams = os.environ.get("BENCH_TEAMS", "2000")
+    command = [sys.executable, "-m", "tests.benchmarks.boards", teams, "50"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    for name, found in json.loads(done.stdout).items():
+        if name in BOARD_REACH:
+            title = f"leaderboard of {int(teams):,} teams, {name}: CPU / CPU of a bare JSON view"
+            reach = BOARD_REACH[name]
+            yield row(title, reach, reach, found["ratio"], f"{found['milliseconds']:.1f} ms")
+
+
 def rows() -> Iterator[Row]:
     FOLDER.mkdir(parents=True, exist_ok=True)
     small, large, truth = made()
@@ -236,6 +252,7 @@ def rows() -> Iterator[Row]:
     yield row("a new `podium score`, empty file, 100k-image truth: CPU s", 1.0, 0.5, start, "")
     yield warm_worker(small.parent)
     yield from rank_intervals()
+    yield from leaderboards()
 
 
 def processor() -> str:

@@ -146,7 +146,7 @@ class TestList:
         for number in range(12):
             scored(phase, number / 100, team=team)
         api.get(PATH, user=member)  # saves the time of the token's last use
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(13):
             assert len(api.get(PATH, user=member).json()["results"]) == 12
 
 

@@ -18,7 +18,7 @@ from server.organize.services.rescoring import Change
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
 from tests.conftest import Make
-from tests.server.conftest import Scored, evaluate
+from tests.server.conftest import Scored, evaluate, refresh_boards
 
 ANONYMOUS = AnonymousUser()
 
@@ -217,6 +217,7 @@ def test_another_version_of_the_evaluator_is_a_rescoring_against_the_same_truth(
 ) -> None:
     Phase.objects.filter(pk=phase.pk).update(signature="of an earlier version")
     Evaluation.objects.update(signature="of an earlier version", evaluator_version="0.9.0")
+    refresh_boards()
     begun = rescoring.start(phase=phase, by=None)
     assert (begun.truth, begun.signature, rescoring.count_left(begun)) == (phase.truth, kind(phase, phase.truth), 2)
     for submission, value in zip(two, (0.5, 0.7), strict=True):
