@@ -2,19 +2,20 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError, connection, transaction
-from django.db.migrations.executor import MigrationExecutor
 
 from server.challenges.models import Phase, Truth
 from server.leaderboards.queries import board
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Explanation, Replicates, Rerun
-from tests.server.conftest import evaluate
+from tests.server.conftest import evaluate, refresh_boards
 
 Import = Callable[..., list[str]]
 IMAGES = "phases/main/truth/images.csv"
@@ -64,20 +65,31 @@ def add(phase: Phase, *, version: int, sha256: str) -> Truth:
     return Truth.objects.create(phase=phase, version=version, sha256=sha256, prepared="a.podium", source="a.zip")
 
 
-BEFORE = [("challenges", "0013_truth_used"), ("submissions", "0009_rerun_leased"), ("organize", "0001_rescoring")]
+CONSTRAINTS = ((Truth, "truth_sha256_unique_in_phase"), (Evaluation, "one_evaluation_per_signature"))
 
 
 @pytest.fixture
 def before(make: Any) -> Any:
-    """Migrate back to when a truth could be two versions. Return a function that migrates forward."""
-    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    MigrationExecutor(connection).migrate(BEFORE)
+    """Remove the constraints, as when a truth could be two versions. Return a function that migrates forward."""
+    kept = {model: list(model._meta.constraints) for model, _ in CONSTRAINTS}
+    for model, name in CONSTRAINTS:
+        (removed,) = [one for one in kept[model] if one.name == name]
+        model._meta.constraints = [one for one in kept[model] if one.name != name]
+        with connection.schema_editor() as editor:
+            editor.remove_constraint(model, removed)
 
     def migrate() -> None:
-        MigrationExecutor(connection).migrate(newest)
+        migration = import_module("server.organize.migrations.0002_truths_of_one_sha256_are_one_version")
+        with transaction.atomic():
+            migration.merge(apps, None)
+        refresh_boards()
 
     yield migrate
     migrate()
+    for model, name in CONSTRAINTS:
+        model._meta.constraints = kept[model]
+        with connection.schema_editor() as editor:
+            editor.add_constraint(model, next(one for one in kept[model] if one.name == name))
 
 
 @pytest.mark.django_db(transaction=True)
