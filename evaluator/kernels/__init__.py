@@ -1,8 +1,8 @@
 """Functions that numba compiles to machine code, for the parts of scoring that take most of the time.
 
 Every kernel gives the same result, to the last bit, as a reference implementation in numpy. Kernels do not check array
-bounds: callers must keep to the documented shapes. ``python -m evaluator.kernels`` compiles all of them at set-up;
-without that, the first process that needs them compiles them.
+bounds, so callers must pass arrays of the documented shapes. ``python -m evaluator.kernels`` compiles all kernels at
+set-up; otherwise the first process that needs them compiles them.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Precision/recall curves with fewer points."""
+"""Reduces precision/recall curves to fewer points."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ def simplified(curve: Curve, max_points: int = MAX_POINTS) -> Curve:
     curve : Curve
         One point for each threshold, at least one.
     max_points : int
-        About how many points can remain, from 2.
+        Approximate maximum number of points, at least 2.
 
     Returns
     -------

@@ -23,7 +23,7 @@ from evaluator.kernels.reading import (
 from evaluator.kernels.relationships.state import STATE, UNKNOWN_RELATIONS
 
 UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # What annotators verified about a label in an image.
-NO_KEY = np.int64(-1)  # no triplet has this key
+NO_KEY = np.int64(-1)  # No triplet has this key.
 
 
 @inlined
@@ -145,7 +145,7 @@ def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
 def _count_unusual(counts, confidence, coordinates):
     """Count pairs with an inverted box, with coordinates outside the image, and with a confidence above 1.
 
-    Such pairs follow the rules but are probably not intended; the participant gets a notice with their number.
+    Such pairs are valid but probably not intended; the participant gets a notice with their number.
     """
     low, high = coordinates[0], coordinates[0]
     for coordinate in coordinates:
@@ -198,15 +198,15 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     if at < len(truth.triplets) and truth.triplets[at] == key:
         _match(truth, state, threshold, entry, at, key, confidence, coordinates)
     elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
-        # The pair is compared with another triplet and claims nothing. Otherwise time would reveal which triplets
-        # exist.
+        # The pair is compared with another triplet and claims nothing. Otherwise the time taken would reveal which
+        # triplets exist.
         _match(truth, state, np.inf, entry, 0, NO_KEY, confidence, coordinates)
     return DONE
 
 
 @kernel(STATE, STATE, types.int64)
 def merge(state, other, offset):
-    """Let the best candidates of another thread's state claim their triplets and phrases in this one.
+    """Let the best candidates in another thread's state claim their triplets and phrases in ``state``.
 
     ``offset``, the number of entries of the earlier threads, is added to the indices of their entries.
     """

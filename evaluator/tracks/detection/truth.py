@@ -25,7 +25,7 @@ class DetectionParameters(TrackParameters):
     iou_threshold : float
         Smallest overlap of a match.
     group_of_weight : float
-        Weight of a group-of box among the positives, and among the true positives if it is found.
+        Weight of a group-of box among the positives, and among the true positives if it is matched.
     expand_hierarchy : bool
         Whether each box and each verified label of the truth has copies for the relatives of its label.
     expand_predictions : bool
@@ -112,7 +112,7 @@ class DetectionTruth(ObjectTruth):
         return self._part(objects, groups, verified=np.unique(np.concatenate(keys)))
 
     def without_copied_boxes(self) -> Self:
-        """Return the truth without the copies of boxes that the hierarchy has added; verified labels stay."""
+        """Return the truth without the copies of boxes that the hierarchy has added; verified labels remain."""
         return self._part(self.object_is_annotated, self.group_is_annotated, verified=self.verified)
 
     def _part(self, objects: Mask, groups: Mask, *, verified: Keys) -> Self:

@@ -26,7 +26,7 @@ class GroundingTruth(Truth):
     sentences = StoredTexts()
     """Image id and number of each sentence that has a phrase, as ``image#number``."""
     types = StoredTexts()
-    """Name of each type of phrases, sorted."""
+    """Names of all types of phrases, sorted."""
     phrase_images = StoredArray[np.int64]("images")
     """Code of the image of each phrase; shape (P,)."""
     phrase_starts = StoredArray[np.int64]("phrases_from")
@@ -39,7 +39,7 @@ class GroundingTruth(Truth):
     """Whether each phrase has each type; shape (P, types)."""
 
     def targets(self, rule: Literal["merged", "any"]) -> Targets:
-        """Return the boxes that find a phrase, shape (M, 4), and the phrase of each, ascending, shape (M,).
+        """Return the boxes to match, shape (M, 4), and the phrase of each box, ascending, shape (M,).
 
         Parameters
         ----------

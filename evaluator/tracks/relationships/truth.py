@@ -30,7 +30,7 @@ class RelationshipsParameters(TrackParameters):
 
 
 class RelationshipsTruth(LabelTruth):
-    """The ground truth: triplets of two labelled boxes and a relation, and which labels each image has.
+    """The ground truth: triplets of two labelled boxes and a relation, and which labels are verified in each image.
 
     The M triplets are sorted by key (:class:`TripletKeys`) and then by row of relationships.csv. A label is *verified*
     in an image if image_labels.csv has a row for it or if a triplet of the image has it. The key of an image and a
@@ -73,7 +73,7 @@ class RelationshipsTruth(LabelTruth):
 
     @property
     def relations_listed(self) -> bool:
-        """Whether ``relations.csv`` lists the relations, so that a submission with any other relation has a defect."""
+        """Whether ``relations.csv`` lists the relations, so that a relation that it does not list is a defect."""
         return self.flags["relations_listed"]
 
     @property
