@@ -108,7 +108,7 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Score by the fast path if possible, else by the reference implementation; return the outcome and the reason.
+    """Score by the fast path or else by the reference implementation; return the outcome, and the reason or None.
 
     Raises
     ------

@@ -12,8 +12,8 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 COMPILING = "compiling"
-# An image with more predictions than this is crowded. Kernels drop its unscored predictions up to this number, and
-# store all later ones.
+# An image with more predictions than this is crowded. Kernels drop an unscored prediction that is among the first
+# CROWD of its image, and store a later one.
 CROWD = 256
 FOLDER = Path(__file__).parent
 

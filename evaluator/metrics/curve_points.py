@@ -23,8 +23,8 @@ def simplified(curve: Curve, max_points: int = MAX_POINTS) -> Curve:
     Curve
         The first and the last point, and between them the corners of the interpolated curve: points whose precision no
         point of lower confidence exceeds. The points left out do not change the area. If there are more than
-        ``max_points`` corners, those next above ``max_points`` evenly spaced recalls remain. The area under them is
-        smaller than the average precision by less than 1 / (``max_points`` − 1).
+        ``max_points`` corners, only the corner next above each of ``max_points`` evenly spaced recalls remains. The
+        area under them is smaller than the average precision by less than 1 / (``max_points`` − 1).
 
     Examples
     --------

@@ -37,12 +37,12 @@ def detection_kinds(own: Numbers, other: Numbers, group_share: Numbers, threshol
     int64 array of shape (N,)
         The first that applies: ``LOCALIZATION`` (overlaps an object of its own class by :data:`BACKGROUND_OVERLAP` or
         more, but not enough for a hit), ``CLASS`` (overlaps an object of another class enough for a hit), ``DUPLICATE``
-        (overlaps enough an object that a more confident detection hits), ``GROUP_OF`` (partly in a group-of box),
+        (would be a hit, but a more confident detection hits the object), ``GROUP_OF`` (partly in a group-of box),
         ``BACKGROUND`` (overlaps no object), ``BOTH`` (overlaps an object of another class, but not enough).
 
     Notes
     -----
-    The kinds, their order and the two thresholds are those of TIDE (Bolya et al., ECCV 2020) as its code has them.
+    The kinds, their order and the two thresholds are those of TIDE (Bolya et al., ECCV 2020), as in its code.
     ``GROUP_OF`` is not in TIDE, which has only ignore regions.
 
     Examples

@@ -17,8 +17,8 @@ from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENC
 def unscored_class(truth, label):
     """Return the class code for entries that are not scored: one for each label, and one for all unknown labels.
 
-    As in :class:`evaluator.tracks.detection.entries.Entries`. The curves of these codes are not reported. Such entries
-    are stored because time and memory would otherwise reveal which predictions are scored.
+    The codes are those of :class:`evaluator.tracks.detection.entries.Entries`; their curves are not reported. Entries
+    that are not scored are stored because time and memory would otherwise reveal which predictions are scored.
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
@@ -41,7 +41,7 @@ def add_entry(truth, state, confidence, label, image, miss):
 
 @inlined
 def add_unscored(truth, state, confidence, label, image):
-    """Append an entry that is not scored, unless it is among the first predictions of its image."""
+    """Append an entry that is not scored, unless it is among the first ``CROWD`` predictions of its image."""
     if state.image_predictions[image] > CROWD:
         add_entry(truth, state, confidence, unscored_class(truth, label), image, 1)
 

@@ -89,7 +89,7 @@ def _is_scored(truth, image, one, two):
 
 @inlined
 def _first_triplet(truth, image, key):
-    """Return the index of the image's first triplet with this key or a larger one."""
+    """Return the index of the image's first triplet whose key is not smaller than ``key``."""
     low, high = np.int64(truth.triplets_from[image]), np.int64(truth.triplets_from[image + 1])
     while low < high:
         middle = (low + high) >> 1
@@ -121,7 +121,7 @@ def claim(state, target, entry, confidence, overlap, coordinates):
 
 @subroutine
 def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
-    """Claim the triplet and the phrase that a pair overlaps most, among triplets with this key from ``begin`` on."""
+    """Claim the triplet and the phrase that a pair overlaps most, among triplets with ``key`` from ``begin`` on."""
     first, second = _as_float32(coordinates, 0), _as_float32(coordinates, 4)
     around = _enclosing(first, second)
     best, highest, best_phrase, highest_phrase, stop = begin, 0.0, begin, 0.0, begin + 1

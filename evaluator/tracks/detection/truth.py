@@ -79,13 +79,13 @@ class DetectionTruth(ObjectTruth):
     label_index = StoredIndex("labels")
     """Hash table from a label to its code."""
     verified_from = StoredArray[np.int32]()
-    """Index into ``verified`` of the first key of each image, and the number of keys; shape (images + 1,)."""
+    """Index into ``verified`` of the first key of each image, followed by the number of keys; shape (images + 1,)."""
     verified_labels = StoredArray[np.int32]()
     """Code of the label of each key in ``verified``; shape (V,)."""
     boxes_from = StoredArray[np.int32]()
-    """Index into ``boxes`` of the first box of each key in ``verified``, and their number; shape (V + 1,)."""
+    """Index into ``boxes`` of the first box of each key in ``verified``, then the number of boxes; shape (V + 1,)."""
     groups_from = StoredArray[np.int32]()
-    """Index into ``group_boxes`` of the first box of each key in ``verified``, and their number; shape (V + 1,)."""
+    """Index into ``group_boxes`` of the first box of each key in ``verified``, then their number; shape (V + 1,)."""
 
     @property
     def object_is_annotated(self) -> Mask:

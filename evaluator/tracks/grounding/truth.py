@@ -30,11 +30,11 @@ class GroundingTruth(Truth):
     phrase_images = StoredArray[np.int64]("images")
     """Code of the image of each phrase; shape (P,)."""
     phrase_starts = StoredArray[np.int64]("phrases_from")
-    """Index of the first phrase of each sentence, and P; shape (sentences + 1,)."""
+    """Index of the first phrase of each sentence, followed by P; shape (sentences + 1,)."""
     boxes = StoredArray[np.float64]()
     """x1, x2, y1 and y2 of each box in pixels; shape (B, 4)."""
     box_starts = StoredArray[np.int64]("boxes_from")
-    """Index of the first box of each phrase, and B; shape (P + 1,)."""
+    """Index of the first box of each phrase, followed by B; shape (P + 1,)."""
     has_type = StoredArray[np.bool_]("types")
     """Whether each phrase has each type; shape (P, types)."""
 

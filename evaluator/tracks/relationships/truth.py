@@ -60,9 +60,9 @@ class RelationshipsTruth(LabelTruth):
     image_labels = StoredArray[np.int32]("told")
     """2 × label + (1 if it is negative) for each of ``verified``; shape (V,)."""
     image_labels_from = StoredArray[np.int32]("told_from")
-    """Index into ``image_labels`` of the first label of each image, and V; shape (images + 1,)."""
+    """Index into ``image_labels`` of the first label of each image, followed by V; shape (images + 1,)."""
     triplets_from = StoredArray[np.int32]()
-    """Index of the first triplet of each image, and M; shape (images + 1,)."""
+    """Index of the first triplet of each image, followed by M; shape (images + 1,)."""
 
     image_index = StoredIndex("images")
     """Hash table from the id of an image to its code."""
