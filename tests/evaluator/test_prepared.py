@@ -87,7 +87,7 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(made: tuple[str, Path, Path
 def test_another_truth_than_expected_is_refused_even_if_it_is_undamaged(detection: Path) -> None:
     sha256 = Truth.load(detection).sha256
     assert Truth.load(detection, expected=sha256).sha256 == sha256
-    with pytest.raises(DamagedTruth, match="another truth than expected"):
+    with pytest.raises(DamagedTruth, match="is not the expected truth"):
         Truth.load(detection, expected="0" * 64)
 
 

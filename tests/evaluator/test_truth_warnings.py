@@ -204,7 +204,7 @@ def test_the_ceiling_counts_objects_that_cannot_be_found(tmp_path: Path, capsys:
     assert main(words) == 0
     said = capsys.readouterr()
     assert "warning: boxes.csv:3: truth_duplicate" in said.err
-    assert "1 objects cannot be found" in said.err
+    assert "1 objects cannot be matched" in said.err
     assert "ceiling public:" in said.out
 
 
