@@ -163,7 +163,7 @@ def test_an_image_that_is_not_listed_is_a_defect(tmp_path: Path) -> None:
     assert [(p.code, p.column, p.image) for p in findings.errors] == [("unknown_image", "$[3]", "z")]
 
 
-def test_without_a_truth_only_the_form_is_checked(tmp_path: Path) -> None:
+def test_without_a_truth_only_the_file_format_is_checked(tmp_path: Path) -> None:
     assert check(TRACK, submission(tmp_path, [entry("anything", 7, [])])).errors == []
 
 

@@ -122,7 +122,7 @@ def test_every_query_must_be_there(tmp_path: Path) -> None:
     assert [(p.code, p.image) for p in found.errors] == [("missing_image", "b"), ("missing_image", "c#1")]
 
 
-def test_without_a_truth_only_the_form_is_checked(tmp_path: Path) -> None:
+def test_without_a_truth_only_the_file_format_is_checked(tmp_path: Path) -> None:
     path = submission(tmp_path, {"image_to_sentence": {"x": ["y"]}, "sentence_to_image": {}})
     assert check(TRACK, path).errors == []
     assert [p.code for p in check(TRACK, path, resources=Resources(limits=Limits(boxes=0))).errors] == ["too_many_rows"]
