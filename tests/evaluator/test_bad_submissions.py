@@ -123,9 +123,7 @@ VALUES = [
 
 @pytest.mark.parametrize(("text", "code"), VALUES)
 @pytest.mark.parametrize("column", ["Score", "XMin", "YMax"])
-def test_a_bad_number_in_a_cell_is_reported_with_line_and_column(
-    tmp_path: Path, text: str, code: str, column: str
-) -> None:
+def test_a_bad_number_in_a_cell_has_line_and_column(tmp_path: Path, text: str, code: str, column: str) -> None:
     (problem,) = checked(tmp_path, long(**{column: text})).errors
     assert (problem.code, problem.line, problem.column, problem.image) == (code, 3, column, "i1")
 
