@@ -1,4 +1,4 @@
-"""No scoring waits for the compiler, because set-up has compiled all kernels."""
+"""No scoring waits for the compiler, because the setup has compiled all kernels."""
 
 import subprocess
 import sys
