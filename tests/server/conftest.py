@@ -1,4 +1,4 @@
-"""Fixtures for scored submissions: the rows that a worker would have written."""
+"""Fixtures for scored submissions: they write the rows that a worker would have written."""
 
 import json
 import struct
@@ -22,7 +22,7 @@ Scored = Callable[..., Submission]
 
 
 def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fields: Any) -> Evaluation:
-    """Write an evaluation with the phase's signature; `fields` override its values."""
+    """Create an evaluation with these scores by split and metric. `fields` override the default values."""
     interval = fields.pop("interval", (None, None))
     evaluation = Evaluation.objects.create(
         **{
@@ -46,7 +46,7 @@ def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fie
 
 @pytest.fixture
 def scored(make: Make) -> Scored:
-    """`scored(phase, 0.5)`, `scored(phase, 0.5, team=team, private=0.4, at=…)`: create a scored submission."""
+    """Return a function that creates a scored submission: `scored(phase, 0.5, team=team, private=0.4, at=…)`."""
 
     def score(
         phase: Phase, public: Number, *, team: Team | None = None, private: Number = None, **fields: Any
@@ -70,7 +70,7 @@ def scored(make: Make) -> Scored:
 
 
 def explain(submission: Submission, content: dict[str, Any]) -> None:
-    """Write the same explanation for every split, as a worker would."""
+    """Store this explanation for every split of the submission."""
     packed = zlib.compress(json.dumps(content).encode())
     for split in ("public", "private", "all"):
         Explanation.objects.create(evaluation=submission.evaluations.get(), split=split, content=packed)
@@ -78,13 +78,13 @@ def explain(submission: Submission, content: dict[str, Any]) -> None:
 
 @pytest.fixture(autouse=True)
 def fresh_counts() -> None:
-    """Reset the request limits before each test."""
+    """Reset the counters of the request limits before each test."""
     caches["requests"].clear()
 
 
 @pytest.fixture(autouse=True)
 def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip the comparison of truths that are empty files, such as those of `make.phase`."""
+    """Do not read truths whose file is empty, such as those of `make.phase`, when two truths are compared."""
     compare = truths.newly_public
 
     def newly_public(active: Truth, later: Truth | Path) -> int:
@@ -96,13 +96,16 @@ def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def api(db: None) -> Api:
-    """`api.get(path, user=…)`: send a request and check the response against the published schema; see `Api`."""
+    """Return a client for the API that checks each response against the published schema: `api.get(path, user=…)`."""
     return Api()
 
 
 @pytest.fixture
 def replicated(scored: Scored) -> Callable[..., Submission]:
-    """`replicated(phase, [0.4, 0.6])`: create a submission with these public replicates, scored with their mean."""
+    """Return a function that creates a scored submission with public replicates: `replicated(phase, [0.4, 0.6])`.
+
+    The public score is the mean of the replicates.
+    """
 
     def score(phase: Phase, values: list[float], *, seed: int = 0, **fields: Any) -> Submission:
         submission = scored(phase, sum(values) / len(values), interval=(min(values), max(values)), **fields)

@@ -1,4 +1,4 @@
-"""Every deadline includes its own millisecond."""
+"""A deadline is over when its millisecond has passed: 12:00:00.250 is still in time until 12:00:00.251."""
 
 from datetime import UTC, datetime, timedelta
 

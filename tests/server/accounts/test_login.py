@@ -1,4 +1,4 @@
-"""Wrong passwords are limited, by name and address and by address alone, on every login page and without Redis."""
+"""Failed logins are limited per account and IP address, and per IP address, on every login page, even without Redis."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def log_in(client: Client, name: str, password: str = "wrong", **request: Any) -
 
 @pytest.fixture
 def few(settings: Settings) -> None:
-    """Allow one wrong password for a name and three for an address."""
+    """Allow one wrong password per account and three per IP address."""
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login_failed": "1/m/key,3/m/ip"}
 
 
@@ -143,7 +143,7 @@ def test_a_deactivated_account_is_reported_only_with_its_password(make: Make, cl
     assert log_in(client, user.username, make.password).status_code == 403
 
 
-# The admin redirects to the same login page
+# The admin has no login of its own: it redirects to the login page of the service
 
 
 def test_the_admin_s_login_leads_to_the_one_that_counts(make: Make, client: Client) -> None:

@@ -1,4 +1,4 @@
-"""Confirming an address and setting a new password by mail. Links lead to this service and to no other host."""
+"""Mail addresses are confirmed and passwords reset by links in mails, which lead only to this service."""
 
 import re
 from importlib import import_module
@@ -32,7 +32,7 @@ def public(settings: Settings) -> None:
 
 
 def link() -> str:
-    """Return the path of the last link that was mailed. It must lead to this service."""
+    """Return the path of the link in the last mail. The link must lead to this service."""
     paths: list[str] = re.findall(rf"^{URL}(/\S+)$", str(mail.outbox[-1].body), re.MULTILINE)
     return paths[-1]
 
@@ -41,14 +41,14 @@ def forgotten(email: str, **request: Any) -> Any:
     return Client().post("/accounts/password/forgotten", {"email": email}, **request)
 
 
-# Confirming
+# Confirming an address
 
 
 def test_an_account_can_be_used_when_its_address_is_confirmed(client: Client, db: None) -> None:
     assert client.post("/accounts/signup", SIGN_UP).url == "/accounts/confirm"
     assert client.get("/accounts/").status_code == 302
     assert client.get(link()).status_code == 200
-    assert not EmailAddress.objects.get().verified  # a program that only follows links does not confirm an address
+    assert not EmailAddress.objects.get().verified  # following the link (GET) is not enough, because mail scanners follow links
     assert client.post(link()).url == "/"
     assert client.get("/accounts/").status_code == 200
     assert Entry.objects.get(action="user.email_confirmed").actor_name == "ada"
@@ -103,7 +103,7 @@ def test_two_accounts_that_confirm_one_address_at_once_are_no_crash(
     path = link()
     Client().post("/accounts/signup", {**SIGN_UP, "username": "other"})
     EmailAddress.objects.filter(user__username="other").update(verified=True)
-    # Both accounts pass the check before either is confirmed.
+    # Both accounts pass the check for duplicates before either is confirmed.
     monkeypatch.setattr(EmailAddress, "can_set_verified", lambda self: True)
     assert client.post(path).status_code == 302
     assert EmailAddress.objects.get(verified=True).user.username == "other"
@@ -129,7 +129,7 @@ def test_accounts_from_before_keep_their_address_as_confirmed(make: Make, client
         assert answer.url == "/"
 
 
-# New passwords
+# Resetting a password
 
 
 def test_a_forgotten_password_is_set_again_by_mail(make: Make, client: Client) -> None:

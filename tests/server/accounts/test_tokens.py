@@ -1,4 +1,4 @@
-"""API tokens are shown once, stored as a hash, have a scope, expire and can be revoked."""
+"""API tokens are shown once, are stored as a hash, have a scope, expire, and can be revoked."""
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256

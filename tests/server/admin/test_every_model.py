@@ -1,4 +1,4 @@
-"""The admin: every list opens, ledgers and logs are read-only, truths stay hidden, changes are logged."""
+"""The admin: every list opens, ledgers and logs are read-only, truths remain hidden, changes are logged."""
 
 from io import StringIO
 from typing import Any
@@ -44,7 +44,7 @@ def staff(make: Make) -> Client:
 
 @pytest.fixture
 def rows(make: Make, scored: Scored) -> Phase:
-    """Create at least one row of every table."""
+    """Create at least one row in every table that the admin shows."""
     phase = make.phase()
     submission = scored(phase, 0.5)
     quota.charge(submission, now=submission.received_at)
@@ -55,7 +55,7 @@ def rows(make: Make, scored: Scored) -> Phase:
 
 
 def row_of(model: Any) -> Any:
-    """Return the first row. A table without rows would pass every test of its rows."""
+    """Return the first row of the model's table. The table must not be empty, or a test would check nothing."""
     row = model._default_manager.first()
     assert row is not None
     return row
@@ -85,7 +85,7 @@ def test_nothing_is_deleted_here(staff: Client, rows: Phase, model: Any) -> None
 
 
 def test_every_table_to_be_read_only_is_there() -> None:
-    assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}  # scores are shown with their evaluation
+    assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}  # scores have no admin page of their own; they are shown on that of their evaluation
 
 
 @pytest.mark.parametrize("model", [model for model in OURS if model._meta.model_name in READ_ONLY])

@@ -1,4 +1,4 @@
-"""Every action that matters later leaves an entry, and the README lists all kinds of entries."""
+"""Every important action is recorded in the audit log, and the README lists all kinds of log entries."""
 
 import re
 from collections.abc import Callable
@@ -70,4 +70,4 @@ def test_the_readme_names_every_kind_of_line() -> None:
     table = (ROOT / "audit" / "README.md").read_text().partition("## Decisions")[0]
     named = set(re.findall(r"`(\w+\.\w+)`", table))
     assert written <= named
-    assert {"user.changed", "phase.changed", "challenge.changed"} <= named  # the admin composes this action's name
+    assert {"user.changed", "phase.changed", "challenge.changed"} <= named  # the name of this action is composed at run time by the admin

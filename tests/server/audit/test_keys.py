@@ -1,4 +1,7 @@
-"""The audit log detects attackers who can only write to the database, detects restored backups, and names actors."""
+"""The audit log detects changes by an attacker with access to the database only, and restored backups.
+
+It also names the actor of each entry.
+"""
 
 import getpass
 import os
@@ -26,7 +29,7 @@ def own_home(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture
 def write(db: None, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Callable[[int], None]:
-    """`write(3)`: write and commit three entries."""
+    """Return a function that writes and commits entries: `write(3)`."""
 
     def write(count: int) -> None:
         with django_capture_on_commit_callbacks(execute=True):
@@ -38,7 +41,7 @@ def write(db: None, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCal
 
 @pytest.fixture
 def write_unkeyed(write: Callable[[int], None], settings: Settings) -> Callable[[int], None]:
-    """`write_unkeyed(3)`: write three entries as before the key existed."""
+    """Return a function that writes entries without the audit key, like earlier versions: `write_unkeyed(3)`."""
 
     def write_unkeyed(count: int) -> None:
         key, settings.AUDIT_KEY = settings.AUDIT_KEY, ""
@@ -50,7 +53,7 @@ def write_unkeyed(write: Callable[[int], None], settings: Settings) -> Callable[
 
 
 def forge(first: int, **changes: Any) -> None:
-    """Rewrite the table from this entry on, as somebody can who has access only to the database."""
+    """Change all entries from this number on and hash them without the key, like an attacker without file access."""
     previous = Entry.objects.filter(number=first - 1).values_list("hash", flat=True).first() or ""
     for entry in Entry.objects.filter(number__gte=first).order_by("number"):
         fields = {name: getattr(entry, name) for name in ("number", "at", "action", "subject", "detail")} | changes
@@ -61,7 +64,7 @@ def forge(first: int, **changes: Any) -> None:
 
 
 def cut_after(number: int) -> None:
-    """Delete the end of the log and correct the head, as an attacker can and as an old backup does."""
+    """Delete all later entries and adjust the head, as an attacker would; restoring a backup has the same effect."""
     Entry.objects.filter(number__gt=number).delete()
     Head.objects.update(number=number, hash=Entry.objects.get(number=number).hash)
 
@@ -84,7 +87,7 @@ class TestKey:
 
     def test_an_end_written_again_without_it_is_found(self, write: Callable[[int], None]) -> None:
         write(4)
-        external_records.path_of_end().unlink()  # as on a machine that never wrote an entry
+        external_records.path_of_end().unlink()  # as on a machine that has never written an entry
         forge(3, subject="forged")
         assert list(faults()) == [
             f"entry {number} was written without the audit key, used since entry 1" for number in (3, 4)
@@ -150,7 +153,7 @@ class TestEnd:
         assert verified()[0] == 0
 
     def test_an_end_that_is_cut_off_after_a_recorded_restore_is_found(self, write: Any) -> None:
-        """The later entries have the same numbers as those that were missing in the backup."""
+        """Entries written after the restore have the same numbers as entries that were missing in the backup."""
         write(9)
         cut_after(3)
         assert verified("--restored")[0] == 0  # recorded as entry 4
@@ -166,7 +169,7 @@ class TestEnd:
         assert verified()[0] == 0
 
     def test_a_record_of_a_restore_without_hashes_excuses_nothing(self, write: Any) -> None:
-        """Such records were written by an earlier version. Recording the restore again adds the hashes."""
+        """An earlier version recorded a restore without hashes. Recording the restore again adds them."""
         write(5)
         cut_after(3)
         record(actor=None, action="audit.restored", subject="audit", detail={"first": 4, "last": 5})
@@ -231,7 +234,7 @@ class TestEnd:
     def test_intact_lines_count_next_to_a_damaged_one(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
-        write(3)  # the lost end is kept, and the log has become longer since
+        write(3)  # the note of the lost end is kept although the log is longer again
         with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")
         notes = external_records.notes()
@@ -239,7 +242,7 @@ class TestEnd:
         assert notes.faults == [f"{external_records.path_of_lost_ends()} is damaged in line 2"]
 
     def test_a_restored_backup_that_is_not_in_effect_is_noticed(self, write: Callable[[int], None]) -> None:
-        """SQLite ignores the file of a backup if the `-wal` file of the replaced database is still there."""
+        """SQLite ignores a restored database file if the `-wal` file of the replaced database still exists."""
         write(5)
         code, said = verified("--restored")
         assert code == 3

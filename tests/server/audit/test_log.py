@@ -25,7 +25,7 @@ from tests.conftest import Make
 
 @pytest.fixture(autouse=True)
 def own_home(settings: Settings, tmp_path: Path) -> None:
-    """Return the folder where the end of the log is noted. Other tests log elsewhere."""
+    """Return a temporary folder in which this test notes the end of the log."""
     settings.PODIUM_HOME = tmp_path
 
 
@@ -85,7 +85,7 @@ def test_an_entry_that_was_slipped_in_is_found(log: list[Entry]) -> None:
 
 
 class TestWitness:
-    """Log files reveal that somebody with access to the database has shortened the log."""
+    """Compared with log files, the audit log shows whether somebody with access to the database has shortened it."""
 
     @pytest.fixture
     def log_before(
@@ -95,7 +95,7 @@ class TestWitness:
         caplog: pytest.LogCaptureFixture,
         django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
     ) -> Path:
-        """Return the log file of a web process that has logged four further entries."""
+        """Return the log file of a web process that has logged four more audit entries."""
         with caplog.at_level(logging.INFO, "server.audit"), django_capture_on_commit_callbacks(execute=True):
             for number in range(5, 9):
                 record(actor=None, action="test.done", subject=f"thing {number}")
@@ -130,7 +130,7 @@ class TestWitness:
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:-9]),
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:15] + b"\xff" * 20),
         ],
-        # Explicit ids, because the bytes contain the time and differ between processes.
+        # Explicit ids, because the ids that pytest makes from the bytes would differ between processes.
         ids=["not gzip", "cut off", "damaged"],
     )
     def test_that_cannot_be_read_is_named_and_is_no_forgery(
@@ -212,7 +212,7 @@ def test_what_is_rolled_back_was_never_logged(db: None) -> None:
 
 
 class TestLogFile:
-    """The log file that contains every entry."""
+    """The file `audit.log`, which contains every entry of the audit log."""
 
     @pytest.fixture
     def log_file(self, tmp_path: Path) -> Iterator[Path]:
@@ -224,7 +224,7 @@ class TestLogFile:
         handler.close()
 
     def write(self, commit: Any) -> list[Any]:
-        """Write an entry, and return whether a later hook of the same transaction ran."""
+        """Write an entry. Return ["done"] if the transaction's next `on_commit` callback was run as well."""
         later: list[str] = []
         with commit(execute=True):
             record(actor=None, action="test.done", subject="thing")
@@ -258,7 +258,7 @@ def test_a_damaged_database_file_is_no_forgery(log: list[Entry], monkeypatch: py
 
 
 class Malformed:
-    """An SQLite database with pages of another one."""
+    """A connection to a damaged SQLite database: an index lacks a row."""
 
     vendor = "sqlite"
 

@@ -65,7 +65,7 @@ def as_(user: Any) -> Client:
     return client
 
 
-# Waiting
+# Waiting for approval
 
 
 def test_a_request_makes_nobody_a_member(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
@@ -133,7 +133,7 @@ def test_waiting_opens_no_private_challenge(waiting: JoinRequest, ada: User, cha
     assert as_(ada).get("/challenges/c/").status_code == 404
 
 
-# Deciding
+# Approving and declining
 
 
 def test_approval_makes_a_member_with_the_requested_team(waiting: JoinRequest, organizer: User) -> None:
@@ -232,7 +232,7 @@ def test_a_command_lists_and_decides(waiting: JoinRequest, organizer: User) -> N
 
 @pytest.fixture
 def several(challenge: Challenge, make: Any, organizer: Any) -> list[JoinRequest]:
-    """Create requests of three people, the second of whom has become an organizer since."""
+    """Create requests of three people to join, the second of whom has since become an organizer."""
     people = [make.user(username=name) for name in ("first", "second", "third")]
     requests = [approval.enter(user=one, challenge=challenge, accept_rules=True) for one in people]
     challenge.organizers.add(people[1])

@@ -65,7 +65,7 @@ def test_one_person_may_join_two_challenges_under_one_name(make: Make) -> None:
         ({"join_until": FUTURE, "closes_at": PAST}, "registration_closed"),
         ({"join_until": PAST, "closes_at": FUTURE}, "registration_closed"),
         ({"join_until": FUTURE, "closes_at": FUTURE}, None),
-        ({"opens_at": FUTURE}, None),  # joining is allowed before the challenge opens
+        ({"opens_at": FUTURE}, None),  # the challenge has not opened yet, but people may already join
         ({}, None),
     ],
 )
@@ -151,7 +151,7 @@ def test_a_private_challenge_is_known_to_its_organizers_and_staff_who_cannot_joi
     user, challenge = make.user(is_staff=staff), make.challenge(visibility="private")
     if not staff:
         challenge.organizers.add(user)
-    assert refusal(user=user, challenge=challenge) == "forbidden"  # for all others it is not_found
+    assert refusal(user=user, challenge=challenge) == "forbidden"  # everybody else gets `not_found`
 
 
 def test_an_unlisted_challenge_is_open_to_everybody_with_its_address(make: Make) -> None:
@@ -200,13 +200,13 @@ def test_a_team_cannot_be_joined_when(make: Make, challenge: dict[str, Any], acc
 
 LOOK_ALIKES = [
     ("Owls", "\u041ewls"),  # Cyrillic O
-    ("Owls", "0WLS"),  # a digit, in another letter case
-    ("Alice", "AIice"),  # an upper i
+    ("Owls", "0WLS"),  # a digit, and capital letters
+    ("Alice", "AIice"),  # a capital I instead of an l
     ("Modern", "Modem"),  # two letters that look like one
     ("Team 1", "Team l"),
-    ("Owls", "Ovvls"),  # two letters that look like one, which the list does not have
-    ("att", "att\ufe0f"),  # a variation selector
-    ("scope", "\u0455\u0441\u043e\u0440\u0435"),  # every letter Cyrillic
+    ("Owls", "Ovvls"),  # two letters that look like one, missing in Unicode's list
+    ("att", "att\ufe0f"),  # an invisible variation selector
+    ("scope", "\u0455\u0441\u043e\u0440\u0435"),  # all letters are Cyrillic
 ]
 
 

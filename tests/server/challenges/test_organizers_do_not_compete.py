@@ -1,4 +1,4 @@
-"""Nobody who can read the private leaderboard of a challenge takes part in it, and no participant can read it."""
+"""People who can read the private leaderboard of a challenge cannot take part in it, and vice versa."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.phase(challenge={"slug": "detection"}, slug="main"), p
 
 
 def given(role: str, user: Any, challenge: Challenge) -> Any:
-    """Give a person a role directly in the database, which no page allows."""
+    """Give a person a role directly in the database, because pages refuse to do so."""
     if role == "staff":
         type(user).objects.filter(pk=user.pk).update(is_staff=True)
     else:
