@@ -8,7 +8,11 @@ GROUPS = {
     **{role: (role,) for role in ROLES},
     "team": ("member", "mate"),  # the team of the submission
     "teams": ("member", "mate", "rival"),  # all participants
-    "organizers": ("organizer", "staff", "superuser"),  # "foreign", who organizes a different challenge, has no rights in this one
+    "organizers": (
+        "organizer",
+        "staff",
+        "superuser",
+    ),  # "foreign", who organizes a different challenge, has no rights in this one
     "employees": ("staff", "superuser"),  # "staff" has no permissions in the admin
 }
 Answers = dict[str, int]

@@ -19,7 +19,7 @@ from worker.storage_check import STOPPED
 
 @pytest.fixture(autouse=True)
 def worker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> Iterator[InlineQueue]:
-    """A working worker that never pauses."""
+    """Replace the scorer, and let the worker continue without a pause after a failed storage check."""
     monkeypatch.setattr(storage_check, "PAUSE_SECONDS", 0)
     monkeypatch.setattr(scoring, "score", report())
     STOPPED[0] = 0
@@ -179,14 +179,14 @@ def test_rerun_of_a_worker_without_the_files_waits_uncounted(waiting: Rerun, sub
 
 
 def rerun_often(times: int) -> None:
-    """Let the worker try the queued reruns again and again, as after each pause."""
+    """Let the worker try the first queued rerun this many times, without waiting for the pause in between."""
     for _ in range(times):
         Rerun.objects.update(not_before=None)
         tasks.rerun(Rerun.objects.first().pk)
 
 
 def outcomes_of_reruns() -> set[tuple[int, str, UUID | None, bool]]:
-    """Return attempts, failure, lease and whether it waits, of every rerun."""
+    """Return the distinct outcomes of all reruns: attempts, failure, lease, and whether the rerun pauses."""
     rows = Rerun.objects.values_list("attempts", "failure", "lease_token", "not_before")
     return {(attempts, failure, lease, pause is not None) for attempts, failure, lease, pause in rows}
 
@@ -209,7 +209,7 @@ def test_rerun_of_a_changed_file_records_nothing(waiting: Rerun, settings: Setti
 
 @pytest.fixture
 def other(make: Make, submissions: list[Submission]) -> list[Submission]:
-    """Create a second phase with submissions."""
+    """Create submissions in a second phase."""
     phase = make.phase()
     return [make.submission(phase) for _ in range(storage_check.SAMPLE)]
 

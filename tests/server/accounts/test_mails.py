@@ -48,7 +48,9 @@ def test_an_account_can_be_used_when_its_address_is_confirmed(client: Client, db
     assert client.post("/accounts/signup", SIGN_UP).url == "/accounts/confirm"
     assert client.get("/accounts/").status_code == 302
     assert client.get(link()).status_code == 200
-    assert not EmailAddress.objects.get().verified  # following the link (GET) is not enough, because mail scanners follow links
+    assert (
+        not EmailAddress.objects.get().verified
+    )  # following the link (GET) is not enough, because mail scanners follow links
     assert client.post(link()).url == "/"
     assert client.get("/accounts/").status_code == 200
     assert Entry.objects.get(action="user.email_confirmed").actor_name == "ada"

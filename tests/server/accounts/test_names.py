@@ -44,7 +44,7 @@ def test_marks_and_emoji_that_are_seen_are_taken(name: str) -> None:
         ("\u2764 Owls", "\u2764\ufe0f Owls"),
         ("ix", "i\u0307x"),  # a second dot on an i is invisible
         ("\u012fx", "\u012f\u0307x"),
-        ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # Cyrillic letters; the last one is a palochka, which looks like an l
+        ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # Cyrillic letters that look like these Latin ones
     ],
 )
 def test_names_look_alike(name: str, other: str) -> None:

@@ -85,7 +85,8 @@ def test_nothing_is_deleted_here(staff: Client, rows: Phase, model: Any) -> None
 
 
 def test_every_table_to_be_read_only_is_there() -> None:
-    assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}  # scores have no admin page of their own; they are shown on that of their evaluation
+    # Scores have no admin page of their own; they are shown on the page of their evaluation.
+    assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}
 
 
 @pytest.mark.parametrize("model", [model for model in OURS if model._meta.model_name in READ_ONLY])

@@ -70,4 +70,8 @@ def test_the_readme_names_every_kind_of_line() -> None:
     table = (ROOT / "audit" / "README.md").read_text().partition("## Decisions")[0]
     named = set(re.findall(r"`(\w+\.\w+)`", table))
     assert written <= named
-    assert {"user.changed", "phase.changed", "challenge.changed"} <= named  # the name of this action is composed at run time by the admin
+    assert {
+        "user.changed",
+        "phase.changed",
+        "challenge.changed",
+    } <= named  # the name of this action is composed at run time by the admin

@@ -1,4 +1,4 @@
-"""A folder has the limits of a zip, and unreadable files are mistakes."""
+"""A bundle in a folder has the same limits as a zip, and unreadable files in it are reported as mistakes."""
 
 import os
 from errno import EIO, ENOSPC
@@ -25,7 +25,7 @@ def mistakes(path: Path) -> list[tuple[str, str | None]]:
 
 @pytest.fixture
 def uncopied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail the test if anything is copied."""
+    """Fail the test if any file is copied."""
     monkeypatch.delattr(copying, "_copy_file")
 
 

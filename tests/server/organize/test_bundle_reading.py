@@ -105,8 +105,8 @@ def test_a_numeric_title_is_a_title(bundle: BundleFolder) -> None:
         ("opens_at: 2026-13-01", "bad_value", 3),
         ("opens_at: soon", "bad_value", 3),
         ("opens_at: 0001-01-01T00:00:00+14:00", "bad_value", 3),
-        ("opens_at: 1899-12-31T23:59:59Z", "bad_value", 3),  # the admin's form cannot parse the year 1 that it displays
-        ('summary: "\\u3164"', "bad_value", 3),  # an invisible letter
+        ("opens_at: 1899-12-31T23:59:59Z", "bad_value", 3),  # before 1900, the first year that is allowed
+        ('summary: "\\u3164"', "bad_value", 3),  # only an invisible letter
         ("opens_at: 2026-06-01\ncloses_at: 2026-06-01", "bad_dates", 4),
         ("join_until: [2026-06-01]", "bad_value", 3),
         ("registration: closed", "bad_value", 3),
@@ -192,9 +192,9 @@ def test_a_mistake_of_a_phase_is_reported_with_its_line(bundle: BundleFolder, li
 @pytest.mark.parametrize(
     ("lines", "line"),
     [
-        ("closes_at: 2026-01-31", 8),  # before the challenge opens, so its private scores would be shown at once
+        ("closes_at: 2026-01-31", 8),  # closes before the challenge opens, so private scores would be shown at once
         ("closes_at: 2026-02-01", 8),
-        ("opens_at: 2026-06-01", 8),  # when the challenge closes
+        ("opens_at: 2026-06-01", 8),  # opens when the challenge closes
         ("opens_at: 2026-01-31", 8),
         ("closes_at: 2026-06-02", 8),
         ("opens_at: 2026-01-01\n    closes_at: 2026-01-31", 9),

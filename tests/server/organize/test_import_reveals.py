@@ -18,7 +18,7 @@ USAGE = "ImageID,Usage\na,Public\nb,Private\n"
 
 @pytest.fixture
 def moved(bundle: BundleFolder, run: Callable[..., list[str]]) -> Phase:
-    """Create a phase, and change its bundle so that its private image is public."""
+    """Import a phase, and then make its private image public in the bundle."""
     bundle.write("phases/main/usage.csv", USAGE)
     run()
     bundle.write("phases/main/usage.csv", USAGE.replace("Private", "Public"))

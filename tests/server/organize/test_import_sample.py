@@ -1,4 +1,4 @@
-"""A sample submission is published, so only its form is checked, without the truth."""
+"""Only the format of a sample submission is checked. The truth is not used, because the sample is published."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A rescoring does not change leaderboards until it switches them all at once, and it loses nothing."""
+"""A rescoring loses no scores, and leaderboards do not change until it is applied to all of them at once."""
 
 from hashlib import sha256
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue")
 
 @pytest.fixture
 def newer(phase: Phase) -> Truth:
-    """Create a second version that is not active."""
+    """Create a second version of the truth, which is not active."""
     return add(phase, version=2)
 
 
@@ -44,7 +44,7 @@ def kind(phase: Phase, truth: Truth) -> str:
 
 
 def done(submission: Submission, value: float) -> None:
-    """Record a rerun as the worker does."""
+    """Claim the submission's rerun and record this score, as the worker does."""
     rerun = leases.claim(Rerun, submission.reruns.get().pk)
     assert rerun is not None
     split = {"headline": "mAP", "classes": [], "metrics": {"mAP": value}, "intervals": {"mAP": [value, value]}}
@@ -59,7 +59,7 @@ def lines(phase: Phase) -> list[tuple[str, float]]:
 
 @pytest.fixture
 def two(phase: Phase, make: Make, scored: Scored) -> tuple[Submission, Submission]:
-    """Create two submissions; team A leads team B."""
+    """Create a submission of team A and a lower-scoring one of team B."""
     return tuple(
         scored(phase, score, team=make.team(phase.challenge, name=name)) for name, score in (("A", 0.6), ("B", 0.5))
     )
@@ -189,7 +189,7 @@ def test_a_rescoring_started_again_retries_what_the_platform_failed_to_score(
 
 
 def fail(submission: Submission, *, sentence: str, final: bool) -> None:
-    """End an attempt of the submission's rerun."""
+    """Claim the submission's rerun and let this attempt fail."""
     claimed = leases.claim(Rerun, submission.reruns.get().pk)
     assert claimed is not None
     reruns.fail(claimed, sentence=sentence, final=final)

@@ -1,4 +1,4 @@
-"""A discarded rescoring removes what its reruns added, and nothing else."""
+"""Discarding a rescoring removes the scores that its reruns have added, and nothing else."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def upgraded(phase: Phase, two: tuple[Submission, Submission]) -> Phase:
 
 
 def scored_first(phase: Phase, make: Make, value: float, **fields: Any) -> Submission:
-    """Return a submission after its first scoring with the present evaluator."""
+    """Return a submission that was scored for the first time, by the current version of the evaluator."""
     submission = leases.claim(Submission, make.submission(phase, **fields).pk)
     assert submission is not None
     assert phase.truth is not None
@@ -45,7 +45,7 @@ def test_what_was_scored_for_the_first_time_meanwhile_keeps_its_scores(
 ) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
-    done(first, 0.3)  # record its intervals
+    done(first, 0.3)  # its intervals are recorded as well
     done(two[0], 0.9)
     rescoring.discard(phase=upgraded, by=None)
     assert [signatures(one) for one in (first, *two)] == [[kind(upgraded, upgraded.truth)], [OLD], [OLD]]
@@ -60,7 +60,11 @@ def test_another_rescoring_that_is_begun_takes_no_first_scores(upgraded: Phase, 
 
 
 def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, newer: Truth, make: Make) -> None:
-    """Its scoring began before the leaderboards were switched, and ends after a rescoring to its truth has begun."""
+    """A score may be recorded late: against the truth that was active when its scoring began.
+
+    In the meantime the leaderboards were switched to a newer truth, and a rescoring back to the earlier one was begun.
+    Discarding that rescoring does not remove the score, because no rerun added it.
+    """
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
     earlier = phase.truth
@@ -77,7 +81,7 @@ def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, 
 def test_intervals_that_a_submission_waits_for_are_still_requested(
     upgraded: Phase, two: tuple[Submission, Submission]
 ) -> None:
-    """The evaluator was upgraded after A was scored and before its intervals were computed."""
+    """Submission A still waited for its intervals when the evaluator was upgraded and a rescoring was begun."""
     reruns.request([two[0]], truth=upgraded.truth)
     Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
     rescoring.start(phase=upgraded, by=None)
@@ -90,7 +94,10 @@ def test_intervals_that_a_submission_waits_for_are_still_requested(
 def test_the_first_score_against_the_active_truth_stays(
     upgraded: Phase, newer: Truth, make: Make, two: tuple[Submission, Submission]
 ) -> None:
-    """A was scored against the previous truth, and waited for a score against the active one during the upgrade."""
+    """Submission A has a score against the previous truth only, and a rerun against the active one is queued.
+
+    The rescoring after an upgrade of the evaluator uses that rerun, but the score is needed without it as well.
+    """
     Evaluation.objects.filter(submission=two[0]).update(truth=newer)
     reruns.request([two[0]], truth=upgraded.truth)
     rescoring.start(phase=upgraded, by=None, truth=upgraded.truth)

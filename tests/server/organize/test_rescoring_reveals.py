@@ -1,4 +1,4 @@
-"""A rescoring does not make private images public without consent, whichever version is active."""
+"""A rescoring does not make private images public without consent, whichever truth version is active."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,10 +37,9 @@ def write(folder: Path, *, z: str = "") -> Path:
 
 @pytest.fixture
 def versions(phase: Phase, tmp_path: Path) -> dict[str, Truth]:
-    """Create three versions of the truth: without image z, with z private (the active one), and with z public.
+    """Create three versions of the truth: without image z, with z private (active in the end), and with z public.
 
-    The last two were added while the first was active. Compared with the first alone, neither makes a private image
-    public.
+    The last two were added while the first was active. Compared with the first, neither makes a private image public.
     """
     added = {}
     for name, z in (("without", ""), ("private", "z,Private\n"), ("public", "z,Public\n")):

@@ -1,4 +1,4 @@
-"""Any version of a truth can become active again, and an open rescoring can be discarded."""
+"""Any earlier version of a truth can become active again, and a rescoring that was not applied can be discarded."""
 
 import pytest
 
@@ -20,8 +20,11 @@ AT_FIRST = [("A", 0.6), ("B", 0.5)]
 
 
 def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
-    """Rescore to a truth and apply it; `scores` are the missing scores by team."""
-    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as if a worker had done them
+    """Rescore the phase against a truth and apply the rescoring.
+
+    `scores` has a value for each team whose submission has no score against this truth yet.
+    """
+    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as if a worker had computed them
     begun = rescoring.start(phase=phase, by=None, truth=truth)
     assert {rerun.submission.team.name for rerun in Rerun.objects.filter(truth=truth)} == set(scores)
     for rerun in list(Rerun.objects.filter(truth=truth)):
@@ -31,7 +34,7 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
 @pytest.fixture
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
-    """Return the first version, with the real signature on its scores."""
+    """Give the scores the signature of a real evaluation, and return the first version of the truth."""
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
     return Truth.objects.get(phase=phase, active=True)
@@ -68,7 +71,7 @@ def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Phase,
 def test_intervals_that_a_switch_cut_off_are_requested_when_their_version_returns(
     phase: Phase, real: Truth, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
-    """`scored` writes no intervals, as if the leaderboards had been switched before they were computed."""
+    """The fixture `scored` writes no intervals, as if the leaderboards had been switched before they were computed."""
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     assert set(Rerun.objects.scoring().values_list("submission", flat=True)) == {one.pk for one in two}
@@ -77,7 +80,7 @@ def test_intervals_that_a_switch_cut_off_are_requested_when_their_version_return
 def test_a_version_that_was_taken_back_does_not_return_unless_it_is_named(
     phase: Phase, real: Truth, newer: Truth
 ) -> None:
-    assert rescoring.start(phase=phase, by=None).truth == newer  # never active, so it is the default
+    assert rescoring.start(phase=phase, by=None).truth == newer  # a version that was never active is the default
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     begun = rescoring.start(phase=phase, by=None)
@@ -100,7 +103,7 @@ def test_a_discarded_rescoring_leaves_no_trace_but_in_the_audit_log(
 ) -> None:
     before = list(Evaluation.objects.order_by("pk").values_list("pk", "signature"))
     rescoring.start(phase=phase, by=None, truth=newer)
-    done(two[0], 0.1)  # the other rescoring is still open
+    done(two[0], 0.1)  # one of two reruns is done, so the rescoring cannot be applied yet
     rescoring.discard(phase=phase, by=make.user(username="boss"))
     assert not Rescoring.objects.exists()
     assert not Rerun.objects.exists()
@@ -138,7 +141,10 @@ def test_discarding_keeps_the_scores_from_when_that_version_was_in_use(
 def test_discarding_one_to_the_active_truth_keeps_what_the_boards_wait_for(
     phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
-    """A file that was scored against the other truth still has its rerun; the rescoring did not queue another one."""
+    """A submission without a score against the active truth had a rerun in the queue before the rescoring began.
+
+    The rescoring did not queue that rerun, so discarding it must not remove the rerun.
+    """
     submission = scored(phase, 0.3, team=make.team(phase.challenge, name="C"))
     submission.evaluations.update(truth=newer, signature=kind(phase, newer))
     reruns.request([submission], truth=real)

@@ -1,4 +1,4 @@
-"""A truth is one version however often it is imported, and a submission counts once on every leaderboard."""
+"""A truth that is imported again is the same version, and a submission counts only once on each leaderboard."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ IMAGES = "phases/main/truth/images.csv"
 def taken_back(
     bundle: BundleFolder, make: Make, quick_podium: list[tuple[str, ...]], inline_queue: InlineQueue, run: Import
 ) -> list[str]:
-    """Import a truth, another one, and the first again. Return the messages of the last import."""
+    """Import a truth, then a different one, then the first one again. Return the messages of the last import."""
     run()
     bundle.write(IMAGES, "ImageID\na\nb\n")
     run()
@@ -72,7 +72,10 @@ BEFORE = [("challenges", "0013_truth_used"), ("submissions", "0009_rerun_leased"
 
 @pytest.fixture
 def back(make: Make) -> Iterator[Callable[[], Callable[[], None]]]:
-    """Return a function that migrates to before a truth was unique, and returns one that migrates forward again."""
+    """Return a function that migrates to BEFORE, when versions could have equal content.
+
+    That function returns a function that migrates forward again.
+    """
 
     def forward() -> None:
         newest = MigrationExecutor(connection).loader.graph.leaf_nodes()

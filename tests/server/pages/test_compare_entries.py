@@ -21,7 +21,7 @@ def owls(make: Any) -> Any:
 
 @pytest.fixture
 def board(phase: Any, make: Any, replicated: Any, owls: Any) -> Any:
-    """Foxes lead clearly; Owls and the baseline are close to each other."""
+    """Create a leaderboard: the Foxes lead clearly; the Owls and the baseline have similar scores."""
     make_team = make.team
     replicated(
         phase, [0.8, 0.9, 1.0], team=make_team(phase.challenge, name="Foxes"), file_name="secret.csv", note="our"

@@ -1,4 +1,4 @@
-"""Rules for the HTML of every page: no inline code, no foreign sites, usable by screen reader and keyboard."""
+"""Rules for the HTML of every page: no inline code, nothing from other sites, usable by screen reader and keyboard."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ DEFECTS = {
 
 @pytest.fixture
 def addresses(make: Make, scored: Scored, client: Client) -> list[str]:
-    """Return every page that a member can see, with data for all of their parts."""
+    """Return the address of every page that a member can see, after creating data for all parts of the pages."""
     member = make.user()
     phase = make.phase(feedback_classes=True)
     challenge = phase.challenge

@@ -1,4 +1,4 @@
-"""The report on a submission's page, and its files."""
+"""The report on a submission's page, and the files with its data."""
 
 import csv
 import io
@@ -75,10 +75,10 @@ def test_the_mean_curve_has_a_drawing_a_description_and_a_table(
 def test_the_name_of_a_class_links_to_its_curve(explained: Submission, visit: Callable[..., Page]) -> None:
     page = visit(explained)
     link = next(link for link in page.links() if "chosen=%2Fm%2F1" in link)
-    assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]  # it has no objects
+    assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]  # this class has no objects, so no curve
     page = visit(explained, link.partition("/?")[2].join(("?", "")).partition("#")[0])
     assert page.context["report"].chart.chosen_class == "Cat"
-    assert len(page.all("path", class_="quiet")) == 2  # in the chart and in the legend
+    assert len(page.all("path", class_="quiet")) == 2  # one in the chart and one in the legend
     assert page.all("path", class_="own")[0]["d"] == "M34 58H184V58H334V208"
 
 

@@ -1,4 +1,4 @@
-"""Files of the service are readable by their owner only; built static files are readable by a web server."""
+"""Only their owner can read the files of the service; static files can also be read by a web server."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-OPEN = 0o022  # the usual umask of shells
+OPEN = 0o022  # the usual umask: everybody may read new files
 COLLECTED = """
 from server.settings import *
 STATIC_ROOT, STATICFILES_DIRS = PODIUM_HOME.parent / "collected" / "static", [PODIUM_HOME.parent / "given"]

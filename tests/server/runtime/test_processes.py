@@ -1,4 +1,4 @@
-"""A process of the service that dies is restarted, later each time. One that ignores SIGTERM is killed."""
+"""A process that dies is restarted, after a longer delay each time. One that ignores SIGTERM is killed."""
 
 import os
 import sys

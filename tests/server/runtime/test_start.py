@@ -1,4 +1,4 @@
-"""Mistakes of operators are reported in one sentence that names the setting, without traceback and password."""
+"""Mistakes in the configuration are reported in one line that names the setting, without traceback or password."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ def up(*words: str, **environment: str) -> str:
 
 
 def refused(*words: str, **environment: str) -> str:
-    """Return the one line that a command prints when it is refused."""
+    """Run a command that is refused, and return the only line that it prints."""
     told = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     command = [sys.executable, "manage.py", *words]
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""No client blocks a thread of the web process, however slowly it sends or receives."""
+"""No client can block a thread of the web process, however slowly the client sends or receives."""
 
 import socket
 import time

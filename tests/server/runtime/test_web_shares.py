@@ -1,4 +1,4 @@
-"""No address and no account can exclude others from the web process, whatever it sends."""
+"""No IP address and no account can lock others out of the web process, whatever it sends."""
 
 import socket
 import time
@@ -22,14 +22,14 @@ STEADY_PIECES = 80  # pieces of 1000 bytes, 20 per second
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch, own_folders: None) -> Iterator[int]:
-    """Start a worker with few connections and return its port."""
+    """Start a web worker that accepts few connections, and yield its port."""
     with serving(Application(), monkeypatch, worker_connections=CONNECTIONS) as port:
         yield port
 
 
 @pytest.fixture
 def open_many(port: int) -> Iterator[Callable[..., list[socket.socket]]]:
-    """`open_many(count, sent, address)`: open this many connections and send these bytes on each."""
+    """Return a function that opens connections and sends these bytes on each: `open_many(count, sent, address)`."""
     with ExitStack() as stack:
 
         def open_many(count: int, sent: bytes, address: str = "127.0.0.1") -> list[socket.socket]:
@@ -101,7 +101,7 @@ def test_stalled_requests_of_two_addresses_keep_nobody_out(
 def test_bodies_of_many_addresses_that_stall_keep_nobody_out(
     port: int, open_many: Callable[..., list[socket.socket]], of_each
 ) -> None:
-    """None of them has a large share, and all are in the middle of a request."""
+    """No address has many connections, and every connection is in the middle of a request."""
     for number in range(2 * CONNECTIONS // of_each):
         open_many(of_each, request(length=60_000), f"127.0.1.{number + 1}")
     assert [served(port, f"127.0.2.{number + 1}") for number in range(5)] == [200] * 5
@@ -113,7 +113,7 @@ def test_a_body_that_comes_steadily_is_not_closed_for_others(
     with connect(port, OTHER) as upload, ThreadPoolExecutor() as pool:
         upload.sendall(request(length=STEADY_PIECES * 1000))
         sent = pool.submit(send_steadily, upload)
-        time.sleep(2.5)  # until its speed has been measured
+        time.sleep(2.5)  # long enough for its speed to be measured
         for number in range(2 * CONNECTIONS):
             open_many(1, request(length=60_000), f"127.0.1.{number + 1}")
         sent.result()
@@ -124,7 +124,7 @@ def test_requests_under_way_are_not_closed_for_others_of_the_same_address(
     port: int, open_many: Callable[..., list[socket.socket]]
 ) -> None:
     clients = open_many(OF_ONE, request(length=5))
-    time.sleep(1)  # until every head has been read
+    time.sleep(1)  # long enough for the headers of all requests to be read
     assert is_closed(open_many(1, b"")[0], seconds=5)
     for client in clients:
         client.sendall(b"small")
@@ -142,7 +142,7 @@ class TestBehindAProxy:
     def test_the_share_is_the_senders_and_never_the_proxys(
         self, port: int, open_many: Callable[..., list[socket.socket]]
     ) -> None:
-        """Addresses that the client itself wrote into the header are ignored."""
+        """Addresses that the client itself wrote into `X-Forwarded-For` are ignored."""
         clients = open_many(OF_ONE, self.of("192.0.2.1", 5))
         with connect(port) as one_more, connect(port) as other:
             one_more.sendall(self.of("192.0.2.1", 5))
@@ -163,7 +163,10 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
-        """Create addresses named after their behaviour; `busy` and `steady` ones are in the middle of requests."""
+        """Open this many connections for each address, whose name describes the behaviour of its connections.
+
+        Connections of `busy` and `steady` addresses are in the middle of requests.
+        """
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():
             for number in range(count):
@@ -181,13 +184,13 @@ class TestShares:
     @pytest.mark.parametrize(
         ("held", "worst"),
         [
-            # The address with most connections, although it is in the middle of requests.
+            # The address with the most connections loses one, although all are in the middle of requests.
             ({"busy": 11, "early": 10}, "busy 0"),
-            ({"steady": 40, "busy": 9}, "busy 0"),  # connections with steady progress are not closed first
-            # But addresses with few connections are preferred to those with many.
+            ({"steady": 40, "busy": 9}, "busy 0"),  # steady connections are not closed first
+            # But an address with few connections takes precedence over steady ones of an address with many.
             ({"busy": 8, "steady": 9}, "steady 0"),
-            ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),  # new connections stay open if most are steady
-            ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),  # the oldest connection if all addresses have few
+            ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),  # if most are steady, a steady one is closed
+            ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),  # no address has many: the oldest one
             ({"busy": 1, "early": 1}, "busy 0"),
         ],
     )
@@ -280,7 +283,7 @@ class TestDiskSpace:
 
 
 def limited(take: Callable[..., None]) -> Callable[..., None]:
-    """Limit the disk space to 18 MiB."""
+    """Return a version of `DiskSpace.take` that limits the disk space to 18 MiB."""
 
     def take_of_less(space: spools.DiskSpace, count: int, owners: tuple[str, ...] = ()) -> None:
         if space.left > 2**30:

@@ -1,4 +1,4 @@
-"""Notes and final submissions: what a team can change, and until when."""
+"""Teams can change notes and choose final submissions, each until a deadline."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which splits, digits and classes of a scored submission a person may see."""
+"""A person sees only the permitted splits, digits and results per class of a scored submission."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -115,6 +115,6 @@ def test_many_submissions_cost_the_same_queries(
     for number in range(5):
         scored(phase, number / 10, team=team)
     viewer = make.user(is_staff=True)
-    with django_assert_num_queries(3):  # submissions, evaluations, scores
+    with django_assert_num_queries(3):  # one each for submissions, evaluations and scores
         for submission in with_scores(Submission.objects.filter(team=team)):
             scores_seen(submission, viewer=viewer, now=NOW)

@@ -1,4 +1,4 @@
-"""The Ladder: a new public score is shown only if it clearly beats the team's best, until the phase is over."""
+"""Ladder feedback: until the phase ends, a public score is shown only if it is clearly above the team's best."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,11 @@ from tests.server.page import Page
 
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=2)
-FIRST, HIGHER, NO_CLEARER = [0.4, 0.5, 0.6], [0.52, 0.6, 0.68], [0.4, 0.61, 0.85]  # means 0.5, 0.6, 0.62
+FIRST, HIGHER, NO_CLEARER = (
+    [0.4, 0.5, 0.6],
+    [0.52, 0.6, 0.68],
+    [0.4, 0.61, 0.85],
+)  # their means, which are the scores, are 0.5, 0.6 and 0.62
 Send = Callable[..., Submission]
 
 
@@ -32,7 +36,7 @@ pytestmark = pytest.mark.phase(feedback="ladder", closes_at=NOW + timedelta(days
 
 @pytest.fixture
 def send(phase: Phase, team: Team, replicated: Callable[..., Submission]) -> Send:
-    """`send(values)`: create a submission with these replicates, and let the ladder decide."""
+    """Return a function that creates a submission with these replicates and decides whether its score is shown."""
 
     def send(values: list[float], **fields: Any) -> Submission:
         submission: Submission = replicated(phase, values, **{"team": team, **fields})
@@ -158,7 +162,7 @@ def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(
 def test_the_margin_is_a_parameter_of_the_phase(
     margin: float, is_shown: bool, send: Send, phase: Phase, viewer: User
 ) -> None:
-    """The score is better by 0.025. That is between one and two standard errors of the difference, about 0.018."""
+    """The difference of 0.025 is between one and two standard errors; one standard error is about 0.018."""
     phase.ladder_standard_errors = margin
     send([0.5, 0.5, 0.5])
     assert (shown(send([0.505, 0.53, 0.54]), viewer) == pytest.approx(0.525)) == is_shown
@@ -193,11 +197,11 @@ def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase:
     assert "the quota is the real limit" in words
 
 
-IMAGES, PROBES = 400, 200  # public images, and as many private ones, each with a label 0 or 1
+IMAGES, PROBES = 400, 200  # there are 400 public and 400 private images, each with a label 0 or 1
 
 
 class ShownScores:
-    """The public scores that a team sees of its files, exact or through the ladder."""
+    """The public scores that a team sees: the score of each file, or with ladder feedback the best one published."""
 
     def __init__(self, rng: np.random.Generator, *, by_ladder: bool) -> None:
         self.truth, self.by_ladder = rng.integers(0, 2, 2 * IMAGES), by_ladder
@@ -212,13 +216,13 @@ class ShownScores:
         return self.best[0]
 
     def luck(self, answers: Any) -> float:
-        """Return how much higher the accuracy is on the probed images than on others."""
+        """Return how much higher the accuracy is on the public images, which are probed, than on the private ones."""
         right = answers == self.truth
         return float(right[:IMAGES].mean() - right[IMAGES:].mean())
 
 
 def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Change a few answers, and keep them if the score rises."""
+    """Attack by hill climbing: change a few answers at a time, and keep the changes if the shown score rises."""
     best = rng.integers(0, 2, 2 * IMAGES)
     score = shown.of(best)
     for _ in range(PROBES):
@@ -229,7 +233,7 @@ def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
 
 
 def boosting(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Let the guesses vote whose scores are better than chance."""
+    """Attack by boosting: return the majority vote of the random guesses whose shown score is above 0.5."""
     guesses = rng.integers(0, 2, (PROBES, 2 * IMAGES))
     return guesses[[shown.of(guess) > 0.5 for guess in guesses]].mean(axis=0).round()
 

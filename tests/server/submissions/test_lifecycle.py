@@ -31,7 +31,7 @@ REPORT = {
 
 @pytest.fixture
 def queued(make: Make) -> Submission:
-    """Create a queued submission whose quota is charged, as an upload leaves it."""
+    """Create a queued submission and charge the quota for it, as after an upload."""
     submission = make.submission(make.phase())
     quota.charge(submission, now=submission.received_at)
     return submission
@@ -46,7 +46,7 @@ def running(queued: Submission) -> Submission:
 
 @pytest.fixture
 def stale(running: Submission) -> Submission:
-    """Return the submission as a worker has it that lost its lease to another worker."""
+    """Return the submission as a worker sees it whose lease was lost to another worker."""
     Submission.objects.filter(pk=running.pk).update(lease_token=uuid4())
     return running
 

@@ -1,4 +1,4 @@
-"""Which reports a person may read, on which splits and with how many digits."""
+"""A person may read only permitted reports: each has only the permitted splits and number of digits."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1), feedback_class
 
 @pytest.fixture
 def explained(scored: Scored) -> Callable[..., Submission]:
-    """`explained(phase)`: create a submission that is scored and explained on every split."""
+    """Return a function that creates a scored submission with an explanation of every split: `explained(phase)`."""
 
     def score(phase: Phase) -> Submission:
         submission = scored(phase, 0.5, private=0.4, report=REPORT)

@@ -1,4 +1,4 @@
-"""Intervals follow a score reliably, never change it, and never delay it."""
+"""Intervals are computed after each score, even after crashes; they never change or delay a score."""
 
 from array import array
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""How long files are kept, how much storage a team may use, and what pages and API show of it."""
+"""How long files are stored, how much storage a team may use, and what pages and API show about both."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def ended(make: Make) -> Callable[..., Submission]:
-    """`ended(Status.FAILED, days=8)`: create a submission that ended eight days ago."""
+    """Return a function that creates a submission that ended some days ago: `ended(Status.FAILED, days=8)`."""
 
     def build(status: Status, *, days: float, **fields: Any) -> Submission:
         why = {"fault": "platform", "failure": "x"} if status == Status.FAILED else {}

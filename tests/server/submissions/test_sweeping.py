@@ -1,4 +1,4 @@
-"""The sweeper cleans up after crashes and leaves everything in use alone."""
+"""The sweeper cleans up after crashes and does not touch anything that is still in use."""
 
 import os
 import time
@@ -22,7 +22,7 @@ LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
 
 @pytest.fixture
 def leased(make: Make) -> Callable[..., Submission]:
-    """`leased(attempts=1, until=…)`: create a running submission whose quota is charged."""
+    """Return a function that creates a running submission with this lease: `leased(attempts=1, until=…)`."""
 
     def build(*, until: datetime, attempts: int = 1, losses: int = 0) -> Submission:
         leased = {"lease_token": uuid4(), "lease_until": until, "attempts": attempts, "losses": losses}
@@ -36,7 +36,7 @@ def leased(make: Make) -> Callable[..., Submission]:
 
 @pytest.fixture(autouse=True)
 def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> InlineQueue:
-    """Replace the broker by one that lost all messages; `.sent` collects new ones."""
+    """Replace the broker by one that has lost all messages; `.sent` collects new messages."""
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     return inline_queue
 
@@ -140,10 +140,10 @@ def test_queued_just_now_is_not_resent(make: Make) -> None:
     ("waiting", "resent"),
     [
         (0, 3),  # all messages were lost
-        (2, 1),  # one was lost: as many are sent as are missing, oldest first
-        (3, 0),  # a long queue, nothing lost
+        (2, 1),  # one message was lost: it is sent again for the oldest submission
+        (3, 0),  # no message was lost
         (9, 0),
-        (None, 0),  # the broker is down: send later
+        (None, 0),  # the broker cannot be reached; a later sweep sends the messages
     ],
 )
 def test_as_many_are_resent_as_messages_are_missing(

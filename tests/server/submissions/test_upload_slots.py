@@ -1,4 +1,4 @@
-"""Upload slots limit how many large bodies are uploaded at once."""
+"""Upload slots limit how many large request bodies of a team can arrive at the same time."""
 
 import os
 import signal
@@ -54,7 +54,7 @@ class TestUploadsAtOnce:
 
     @pytest.fixture
     def begin(self) -> Iterator[Callable[..., PendingUpload]]:
-        """`begin(user=…, team=…, phase=…)`: take the slots of an upload whose body has not arrived."""
+        """Return a function that takes the slots of an upload that has begun: `begin(user=…, team=…, phase=…)`."""
         uploads = []
 
         def begin(**who: Any) -> PendingUpload:
