@@ -95,7 +95,7 @@ class Planting:
                 self.planted.hidden.add(mask)
 
     def plant_texts(self) -> None:
-        """Add a random word to every phrase. Captions are public, because participants rank them; they do not change."""
+        """Add a random word to every phrase, but not to captions, which are public because participants rank them."""
 
         def added(found: re.Match[str]) -> str:
             self.planted.hidden.add(word := self.word())

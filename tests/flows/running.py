@@ -159,7 +159,7 @@ class Running:
         return self.ask("POST", path, body, **kind)
 
     def upload_anew(self, content: bytes) -> tuple[int, Any]:
-        """Upload the content gzipped. The current time in the gzip header makes each file different from earlier ones."""
+        """Upload the content gzipped, with the current time in the gzip header, so that no two files are equal."""
         return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
 
     def submit(self, content: bytes) -> str:

@@ -21,7 +21,7 @@ Demo = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def demo(tmp_path: Path, socket_enabled: None) -> Iterator[Demo]:
-    """Return a function that starts `manage.py demo` with a temporary state folder, and stop its processes at the end."""
+    """Return a function that starts `manage.py demo` with a temporary state folder. Stop the processes at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
