@@ -103,7 +103,7 @@ class Crowd:
 
 
 @pytest.mark.drill(20)
-def test_after_a_thousand_random_events_the_board_is_what_its_rows_say(
+def test_after_a_thousand_random_events_leaderboards_agree_with_the_rows(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:
     service = opened(bundle=with_baseline_and_split(small, tmp_path / "bundle"), WORKER_PROCESSES=1)

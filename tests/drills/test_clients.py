@@ -94,7 +94,7 @@ def test_an_upload_that_fills_the_disk_leaves_nothing(
 
 
 @pytest.mark.drill(16)
-def test_a_client_that_drops_at_half_leaves_nothing(opened: Open, figures: Figures) -> None:
+def test_an_interrupted_upload_leaves_no_files(opened: Open, figures: Figures) -> None:
     service = opened()
     kind, body = form(os.urandom(2 * MEGABYTE))
     request = upload_head(service.token, kind, len(body)) + body

@@ -73,7 +73,7 @@ def scored_within(service: Running, content: bytes) -> float:
 
 
 @pytest.mark.drill(22)
-def test_hostile_files_delay_nobody_elses_and_cost_quota(opened: Open, small: Path, figures: Figures) -> None:
+def test_hostile_files_cost_quota_and_do_not_delay_other_teams(opened: Open, small: Path, figures: Figures) -> None:
     people = ("victim", *(f"hostile{number}" for number in range(HOSTILE)))
     service = opened(people=people, EVALUATION_SECONDS=LIMIT_SECONDS, EVALUATION_WALL_SECONDS=600)
     content = (small / "predictions.csv").read_bytes()
@@ -109,9 +109,7 @@ def crowd(tmp_path: Path) -> Path:
 
 
 @pytest.mark.drill(22)
-def test_small_files_that_are_expensive_delay_nobody_elses_small_one(
-    opened: Open, crowd: Path, figures: Figures
-) -> None:
+def test_expensive_small_files_do_not_delay_other_teams(opened: Open, crowd: Path, figures: Figures) -> None:
     service = opened(people=("victim", "hostile"), bundle=crowd, SMALL_FILE_CPU_SECONDS=2)
     content, hostile = crowded.costly(SMALL_BYTES), service.asked_by(1)
     costly = [hostile.upload(content + b"\n" * number)[1]["id"] for number in range(COSTLY)]
@@ -156,7 +154,7 @@ class Hostile(threading.Thread):
 
 
 @pytest.mark.drill(22)
-def test_two_hostile_teams_at_once_delay_nobody_elses_small_file(opened: Open, crowd: Path, figures: Figures) -> None:
+def test_two_hostile_teams_do_not_delay_small_files_of_others(opened: Open, crowd: Path, figures: Figures) -> None:
     service = opened(people=("victim", "first", "second"), bundle=crowd, SMALL_FILE_CPU_SECONDS=2)
     quiet = scored_within(service, crowded.good())
     with Hostile(service.asked_by(1)) as first, Hostile(service.asked_by(2)) as second:

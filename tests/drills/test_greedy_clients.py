@@ -131,9 +131,7 @@ def many_files() -> None:
 
 @pytest.mark.drill(26)
 @pytest.mark.parametrize("kind", SENT)
-def test_one_address_that_takes_all_it_can_keeps_nobody_out(
-    opened: Open, figures: Figures, many_files: None, kind
-) -> None:
+def test_one_greedy_address_locks_nobody_out(opened: Open, figures: Figures, many_files: None, kind) -> None:
     service = opened(people=("ada", "bob"), WEB_PROCESSES=2, UPLOAD_MAX_BYTES=UPLOAD_MAX_BYTES)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     clients = [stalled(service.port, service.tokens[0], ATTACKER) for _ in range(STALLED)]
@@ -159,9 +157,7 @@ def test_one_address_that_takes_all_it_can_keeps_nobody_out(
 
 
 @pytest.mark.drill(26)
-def test_thirty_addresses_whose_bodies_trickle_keep_nobody_out(
-    opened: Open, figures: Figures, many_files: None
-) -> None:
+def test_slow_bodies_of_thirty_addresses_lock_nobody_out(opened: Open, figures: Figures, many_files: None) -> None:
     service = opened(people=("ada", "bob"), WEB_PROCESSES=2)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     slow = slow_request(service.tokens[0], SLOW_KILOBYTES)

@@ -136,7 +136,7 @@ ACTIVE = "SELECT version FROM challenges_truth WHERE active"
 
 
 @pytest.mark.drill(25)
-def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(
+def test_switching_truths_forth_and_back_while_teams_submit_loses_nothing(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:
     service, content = opened(people=PEOPLE, WEB_PROCESSES=2), (small / "predictions.csv").read_bytes()

@@ -71,7 +71,7 @@ def test_a_worker_without_the_files_of_the_others_fails_nothing(
 
 
 @pytest.mark.drill(27)
-def test_older_rows_next_to_newer_files_lose_no_file(opened: Open, small: Path, figures: Figures) -> None:
+def test_no_file_is_lost_if_the_database_is_older_than_the_files(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     content = (small / "predictions.csv").read_bytes()
     upload_all(service, content, count=5)

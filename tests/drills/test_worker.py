@@ -28,9 +28,7 @@ ALL = 200
 
 def kill_while_it_scores(service: Running) -> bool:
     """Kill all processes of the worker if it is scoring a submission. Return whether it was."""
-    service.signal_all(
-        "celery -A", signal.SIGSTOP
-    )  # freeze the worker, possibly during a write, so that nothing changes before it is killed
+    service.signal_all("celery -A", signal.SIGSTOP)  # possibly during a write; nothing changes until it is killed
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
     except sqlite3.OperationalError:  # a frozen process may hold a lock that readers need
@@ -59,7 +57,9 @@ def test_a_killed_worker_loses_nothing_and_scores_nothing_twice(opened: Open, sm
 
 
 @pytest.mark.drill(2)
-def test_without_claim_and_lease_the_same_is_seen_to_fail(opened: Open, small: Path, figures: Figures) -> None:
+def test_without_claims_and_leases_the_drill_detects_lost_or_repeated_scorings(
+    opened: Open, small: Path, figures: Figures
+) -> None:
     service = opened(up=("worker=tests.drills.bent.unguarded",), INTERVAL_REPLICATES=0)
     killed_three_times(service, (small / "predictions.csv").read_bytes())
     standstill(service, seconds=8, at_most=120)

@@ -181,7 +181,7 @@ def break_truths(run: Run, folder: Path) -> None:
     run.wait()
 
 
-def test_nobody_has_read_a_truth(run: Run) -> None:
+def test_no_output_contains_a_part_of_a_truth(run: Run) -> None:
     statuses = run.service.statuses()
     assert statuses["scored"] >= 2 * len(TRACKS)
     assert statuses["rejected"] > 5 * len(TRACKS)
@@ -229,14 +229,14 @@ SPELLINGS: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("told", [NUMBER, "38.27194615 %", "3.827194615e-01", "bcdfghkmpqrt", "eAEB+/z9Qkd==", FACT])
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_value_is_found_however_it_is_written(spelling: str, told: str) -> None:
+def test_a_value_is_located_in_every_spelling_and_encoding(spelling: str, told: str) -> None:
     values = {"3827194615", "bcdfghkmpqrt", "eAEB+/z9Qkd=="}
     planted = Planted(hidden=values, facts={"0e826654f2ebe2a6": {"Private"}})
     said = Said("a page", False, SPELLINGS[spelling](f"before {told} after, and more".encode()))
     assert Search(planted).leaks([said]) != {}
 
 
-def test_what_organizers_may_read_is_a_leak_to_others() -> None:
+def test_values_for_organizers_are_leaks_in_outputs_for_others() -> None:
     planted = Planted(named={"bcdfghkmpqrt"})
     said = [Said(name, name == "olga", b"/m/bcdfghkmpqrt") for name in ("olga", "ada")]
     assert set(Search(planted).leaks(said)) == {"ada"}

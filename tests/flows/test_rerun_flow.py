@@ -40,7 +40,7 @@ def taken(service: Any) -> list[str]:
     return re.findall(r"Task (worker\.\w+)\[\S+\] received", (service.home / "logs" / "worker.log").read_text())
 
 
-def test_of_a_backlog_of_both_kinds_scorings_are_taken_first(start: Start) -> None:
+def test_queued_scorings_are_taken_before_queued_reruns(start: Start) -> None:
     service = start(WORKER_PROCESSES=1, DJANGO_SETTINGS_MODULE="server.settings")
     service.worker()
     service.freeze()
@@ -95,9 +95,7 @@ def interrupted(service: Any, content: bytes) -> str:
     raise AssertionError(f"each of {TRIES} intervals was there before its worker could be killed")
 
 
-def test_worker_that_is_killed_over_an_interval_leaves_an_interval_and_one_evaluation(
-    service: Running, content: bytes
-) -> None:
+def test_interval_is_computed_although_its_worker_was_killed(service: Running, content: bytes) -> None:
     identifier = interrupted(service, content)
     assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
     assert (service.evaluations(identifier), service.column("attempts", identifier)) == (1, 1)

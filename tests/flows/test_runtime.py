@@ -55,7 +55,7 @@ def test_long_path_gets_a_short_socket_that_is_cleaned_up(start: Start, tmp_path
     assert (service.process.returncode, service.processes(), socket.parent.exists()) == (0, [], False)
 
 
-def test_killed_supervisor_takes_everything_with_it(start: Start) -> None:
+def test_all_processes_end_if_the_supervisor_is_killed(start: Start) -> None:
     service = start()
     assert len(service.processes()) > 5
     service.send(signal.SIGKILL)

@@ -69,7 +69,7 @@ def is_told_to_end(process: int) -> bool:
     return bool(int(pending.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def test_worker_that_is_killed_while_scoring_leaves_a_score_and_only_one(service: Running, content: bytes) -> None:
+def test_submission_is_scored_once_although_its_worker_was_killed(service: Running, content: bytes) -> None:
     submission = service.frozen_while_scoring(content)
     others = [service.submit(content) for _ in range(3)]
     service.signal_all("celery -A worker", signal.SIGKILL)

@@ -97,7 +97,7 @@ def test_rubbish_is_refused_without_a_traceback(
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_text_is_refused_where_it_is_not_utf_8(name: str, db: None) -> None:
+def test_text_that_is_not_utf_8_is_refused(name: str, db: None) -> None:
     for action in arguments(name):
         if action.nargs == 0 or action.type is not None or action.choices:
             continue

@@ -138,7 +138,7 @@ def test_a_file_of_another_track_is_replaced_and_no_organizer_blamed(
     assert path.read_bytes() == sound
 
 
-def test_intervals_and_explanations_repair_it_too(
+def test_reruns_also_restore_a_damaged_truth(
     phase: Phase, submit: Callable[[], Submission], inline_queue: InlineQueue
 ) -> None:
     submission, path = evaluated(submit()), prepared_file(phase)
@@ -165,7 +165,7 @@ def test_damage_that_cannot_be_repaired_is_the_platforms_fault(
     assert phase.salt.strip() not in caplog.text
 
 
-def test_another_truth_is_never_put_in_its_place(
+def test_a_damaged_truth_is_never_replaced_by_a_different_one(
     phase: Phase, submit: Callable[[], Submission], tmp_path: Path
 ) -> None:
     """If the stored source belongs to a different truth, the damaged file is not replaced."""
@@ -181,7 +181,7 @@ def test_another_truth_is_never_put_in_its_place(
     assert Path(truth.prepared.path).read_bytes() == damaged
 
 
-def test_the_time_that_a_repair_takes_is_not_the_files(
+def test_the_time_of_a_restoration_does_not_count_for_the_file(
     phase: Phase, submit: Callable[[], Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(truth: Truth) -> None:
@@ -205,7 +205,7 @@ def test_a_worker_that_waited_for_another_finds_the_truth_undamaged(
     restore(truth, DamagedTruth(path.name, "is damaged"))
 
 
-def test_a_repair_repeats_itself_without_harm(phase: Phase) -> None:
+def test_restoring_a_truth_twice_does_no_harm(phase: Phase) -> None:
     """Several workers may detect the same damage at the same time, and each may restore the truth."""
     truth, path = phase.truths.get(), prepared_file(phase)
     sound, before = path.read_bytes(), set(path.parent.iterdir())

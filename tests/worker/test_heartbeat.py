@@ -49,7 +49,7 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.005)
 
 
-def test_it_beats_without_progress(calls: Calls, beating: Heartbeat) -> None:
+def test_the_heartbeat_continues_without_progress(calls: Calls, beating: Heartbeat) -> None:
     with beating:
         wait_for(lambda: len(calls.beats) >= 3)
     assert set(calls.beats) == {("", 0.0)}

@@ -72,7 +72,9 @@ def outcome(rerun: Rerun) -> tuple[str, str]:
     return ("done" if left is None else left.failure or "waiting"), stage
 
 
-def test_first_scoring_draws_nothing(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]) -> None:
+def test_first_scoring_computes_no_intervals(
+    make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]
+) -> None:
     submission = make.submission(make.phase())
     asked: list[ScoringRequest] = []
     scorer(lambda request: asked.append(request) or report()(request))
@@ -194,7 +196,7 @@ def test_bug_is_tried_again_and_raised_for_the_log(waiting: Rerun, scorer: Calla
     assert outcome(waiting) == ("waiting", "bootstrapping")
 
 
-def test_lost_lease_ends_it(waiting: Rerun, scorer: Callable[[Any], None]) -> None:
+def test_lost_lease_ends_the_rerun(waiting: Rerun, scorer: Callable[[Any], None]) -> None:
     def taken_over(request: ScoringRequest) -> Any:
         Rerun.objects.update(lease_token=None, lease_until=None)
         request.resources.progress("bootstrapping", 0.5)

@@ -74,7 +74,7 @@ def test_worker_without_the_truth_does_not_blame_the_organizer(make: Make) -> No
     assert outcomes() == {("queued", 0, "")}
 
 
-def test_it_is_reported_and_no_more_work_is_claimed(
+def test_missing_files_are_reported_and_no_more_work_is_claimed(
     submissions: list[Submission], caplog: pytest.LogCaptureFixture
 ) -> None:
     hide(*map(upload, submissions))
@@ -84,7 +84,9 @@ def test_it_is_reported_and_no_more_work_is_claimed(
     assert sum("takes no work" in line.message for line in caplog.records) == 4
 
 
-def test_messages_that_it_gets_meanwhile_are_left_to_others(submissions: list[Submission], worker: InlineQueue) -> None:
+def test_messages_to_a_stopped_worker_are_left_to_other_workers(
+    submissions: list[Submission], worker: InlineQueue
+) -> None:
     hide(*map(upload, submissions))
     evaluate()
     worker.sent.clear()
@@ -93,7 +95,9 @@ def test_messages_that_it_gets_meanwhile_are_left_to_others(submissions: list[Su
     assert (worker.sent, worker.sent_later) == ([submissions[0].pk], [7])
 
 
-def test_it_takes_work_again_when_it_can_read(submissions: list[Submission], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_stopped_worker_continues_when_it_can_read_the_files(
+    submissions: list[Submission], caplog: pytest.LogCaptureFixture
+) -> None:
     hide(*map(upload, submissions))
     evaluate()
     show(*map(upload, submissions))
@@ -114,7 +118,7 @@ def test_single_lost_file_does_not_stop_the_worker(
     assert "alarm" in caplog.text
 
 
-def test_file_that_vanishes_while_it_is_read_is_no_accident(
+def test_file_that_disappears_while_it_is_read_counts_no_attempt(
     submissions: list[Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def vanished(request: ScoringRequest) -> None:
@@ -153,7 +157,7 @@ def test_a_changed_file_of_the_same_size_is_not_scored(make: Make) -> None:
     assert outcomes() == {("scored", 1, "")}
 
 
-def test_other_trouble_with_files_stays_an_accident(
+def test_a_full_disk_counts_as_an_accident_and_not_as_missing_files(
     submissions: list[Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(request: ScoringRequest) -> None:

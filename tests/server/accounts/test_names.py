@@ -22,7 +22,7 @@ from server.accounts.names import BadName, clean_name, looks, prototypes, unmark
         "Mu\u0308\u0308ller",  # two diaeresis marks on one letter
     ],
 )
-def test_a_name_that_shows_less_than_it_has_is_refused(name: str) -> None:
+def test_a_name_with_hidden_characters_is_refused(name: str) -> None:
     with pytest.raises(BadName, match="hidden characters or unclear marks"):
         clean_name(name, 80)
 
@@ -30,7 +30,7 @@ def test_a_name_that_shows_less_than_it_has_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["\u00d8wls", "M\u00fcller", "\u1ec7", "\u2764\ufe0f Owls", "\u0928\u093f\u0915\u0941"]
 )
-def test_marks_and_emoji_that_are_seen_are_taken(name: str) -> None:
+def test_visible_marks_and_emoji_are_accepted(name: str) -> None:
     assert clean_name(name, 80) == name
 
 
@@ -54,16 +54,16 @@ def test_names_look_alike(name: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("name", "other"), [("\u00d8wls", "Owls"), ("M\u00fcller", "Muller"), ("Alice", "Alicia"), ("Clara", "Dara")]
 )
-def test_names_that_differ_to_the_eye_do_not(name: str, other: str) -> None:
+def test_names_that_differ_visibly_do_not_look_alike(name: str, other: str) -> None:
     assert not looks(name) & looks(other)
 
 
-def test_a_prototype_is_its_own_prototype() -> None:
+def test_prototypes_have_no_prototypes_of_their_own() -> None:
     found = prototypes()
     assert all(unicodedata.normalize("NFD", first).translate(found) == first for first in found.values())
 
 
-def test_every_pair_of_the_list_looks_alike() -> None:
+def test_every_confusable_pair_of_unicode_looks_alike() -> None:
     """Check all pairs of Unicode's confusables that names may contain, except for two known pairs.
 
     Unicode lists letters without marks, and marks without letters.

@@ -60,7 +60,7 @@ def test_signing_up_refuses(field: str, value: str, make: Make, client: Client) 
     assert User.objects.count() == 1
 
 
-def test_what_was_typed_is_kept_but_not_the_password(client: Client, db: None) -> None:
+def test_a_refused_form_keeps_all_input_except_the_password(client: Client, db: None) -> None:
     page = Page(client.post(SIGNUP, {**NEW, "email": "wrong"}))
     assert page.all("input", name="username")[0]["value"] == "ada"
     assert "value" not in page.all("input", name="password1")[0]
@@ -72,7 +72,7 @@ def test_names_are_normalized(client: Client, db: None) -> None:
     assert User.objects.get().username == "Ada"
 
 
-def test_a_name_that_is_taken_meanwhile_is_no_crash(
+def test_a_name_that_is_taken_before_saving_is_an_error_of_the_form(
     make: Make, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("allauth.account.internal.userkit.filter_users_by_username", lambda *_: User.objects.none())

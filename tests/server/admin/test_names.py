@@ -70,7 +70,9 @@ def test_a_person_changes_the_letter_case_of_their_name(staff: Client, make: Mak
     assert not person_errors(staff, make.user(username="ada"), "Ada")
 
 
-def test_a_name_that_is_taken_meanwhile_is_no_crash(staff: Client, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_is_taken_before_saving_is_an_error_of_the_form(
+    staff: Client, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("server.accounts.adapter.refuse_look_alike", lambda *_: None)
     monkeypatch.setattr(User, "validate_constraints", lambda *_, **__: None)
     monkeypatch.setattr(User, "validate_unique", lambda *_, **__: None)

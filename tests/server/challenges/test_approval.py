@@ -79,7 +79,7 @@ def test_asking_again_changes_nothing(waiting: JoinRequest, ada: User, challenge
     assert JoinRequest.objects.get().team_name == "Aurora"
 
 
-def test_nobody_joins_past_the_organizers(ada: User, challenge: Challenge) -> None:
+def test_joining_without_approval_is_impossible(ada: User, challenge: Challenge) -> None:
     assert code(join, user=ada, challenge=challenge, accept_rules=True) == "awaiting_approval"
     assert not Membership.objects.exists()
 
@@ -183,7 +183,7 @@ def test_when_registration_opens_a_waiting_person_just_joins(
     assert not JoinRequest.objects.exists()
 
 
-def test_an_approved_team_takes_its_members_itself(waiting: JoinRequest, make: Make) -> None:
+def test_an_approved_team_accepts_further_members_itself(waiting: JoinRequest, make: Make) -> None:
     team = approval.approve(request=waiting, by=None).team
     assert join_team(user=make.user(), team=team, accept_rules=True).team == team
 

@@ -22,7 +22,7 @@ def refusal(**asked: Any) -> str:
     return caught.value.code
 
 
-def test_a_person_alone_is_a_team_of_one_and_its_captain(make: Make) -> None:
+def test_a_person_who_joins_alone_is_captain_of_a_new_team(make: Make) -> None:
     user, challenge = make.user(), make.challenge()
     member = join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
     assert (member.team.name, member.is_captain, member.team.memberships.count()) == ("Aurora", True, 1)
@@ -40,7 +40,7 @@ def test_joining_is_written_down(make: Make) -> None:
     assert (entry.subject, entry.actor_name) == ("challenge animals", user.username)
 
 
-def test_a_member_stays_where_they_are(make: Make) -> None:
+def test_joining_again_does_not_change_the_team(make: Make) -> None:
     user, challenge = make.user(), make.challenge()
     first = join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
     challenge.join_until = PAST
@@ -91,7 +91,7 @@ def test_joining_ends_with_its_deadline_or_the_challenge(make: Make, dates: dict
         ("<b>&amp;</b>", "<b>&amp;</b>"),
     ],
 )
-def test_a_name_is_kept_in_one_form(make: Make, given: str, kept: str) -> None:
+def test_names_are_stored_in_normalized_form(make: Make, given: str, kept: str) -> None:
     member = join(user=make.user(), challenge=make.challenge(), accept_rules=True, team_name=given)
     assert member.team.name == kept
 
@@ -159,7 +159,7 @@ def test_an_unlisted_challenge_is_open_to_everybody_with_its_address(make: Make)
     assert join(user=user, challenge=make.challenge(visibility="unlisted"), accept_rules=True).user == user
 
 
-def test_membership_of_nobody_is_none(make: Make) -> None:
+def test_anonymous_users_have_no_membership(make: Make) -> None:
     assert membership_of(AnonymousUser(), make.challenge()) is None
 
 

@@ -44,7 +44,7 @@ def test_people_who_read_the_private_board_cannot_join(make: Make, phase: Phase,
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_the_page_and_the_api_refuse_them(make: Make, phase: Phase, api: Api, role: str) -> None:
+def test_page_and_api_refuse_organizers_who_join(make: Make, phase: Phase, api: Api, role: str) -> None:
     user = given(role, make.user(), phase.challenge)
     answer = api.post("challenges/detection/join", {"accept_rules": True}, user=user, scope="submit")
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")

@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_listed_is_a_mistake(bundle: BundleFolder, monke
     assert mistakes(bundle.path) == [("unreadable", "bundle")]
 
 
-def test_the_whole_disk_is_no_truth(make: Make) -> None:
+def test_the_root_folder_is_refused_as_a_truth(make: Make) -> None:
     make.phase(make.challenge(slug="animals"), slug="main")
     with pytest.raises(CommandError, match=r"too_large|unreadable"):
         call_command("rescore", "animals", "main", truth="/")

@@ -69,7 +69,7 @@ def test_every_key_of_the_contract_is_read(bundle: BundleFolder) -> None:
     assert phase.sample is not None
 
 
-def test_attempts_follow_a_larger_quota(bundle: BundleFolder) -> None:
+def test_the_default_of_attempts_is_not_below_the_daily_quota(bundle: BundleFolder) -> None:
     bundle.sheet(phase="    quota: {per_day: 50}\n")
     assert bundles.read(bundle.path).phases[0].attempts_per_day == 50
 

@@ -185,7 +185,7 @@ def explained(made: Case, send: Send, inline_queue: InlineQueue) -> Submission:
     return sent
 
 
-def test_a_score_is_explained_as_far_as_its_track_is(made: Case, explained: Submission, api: Api) -> None:
+def test_a_report_has_the_explanation_of_its_track(made: Case, explained: Submission, api: Api) -> None:
     report = api.get(f"/api/v1/submissions/{explained.pk}/report", user=explained.user).json()
     public = report["splits"]["public"]
     tables, curves = EXPLAINED[made[0].name]
@@ -196,7 +196,7 @@ def test_a_score_is_explained_as_far_as_its_track_is(made: Case, explained: Subm
         assert curve["area"] == pytest.approx(metrics[headline[curve["curve"]]])
 
 
-def test_the_page_shows_what_explains_it(made: Case, explained: Submission, visit: Visit) -> None:
+def test_the_page_shows_the_explanation(made: Case, explained: Submission, visit: Visit) -> None:
     track, page = made[0], visit(f"/submissions/{explained.pk}/")
     tables, curves = EXPLAINED[track.name]
     for table in (*track.explained_tables, *track.tables):
@@ -221,7 +221,7 @@ def test_boards_have_the_columns_of_the_track_and_the_largest_score_first(
     assert board[0]["score"] > board[1]["score"]
 
 
-def test_two_entries_are_compared_as_podium_compares_them(
+def test_the_page_compares_two_submissions_like_podium_compare(
     made: Case, explained: Submission, send: Send, visit: Visit, inline_queue: InlineQueue, settings: Settings
 ) -> None:
     track, truth = made[0], made[1] / "phases/main/truth"
@@ -247,7 +247,7 @@ def test_two_entries_are_compared_as_podium_compares_them(
     assert f"worse on {expected.lost}" in page.words
 
 
-def test_every_page_shows_it(made: Case, visit: Visit, send: Send) -> None:
+def test_every_page_shows_the_track(made: Case, visit: Visit, send: Send) -> None:
     sent, track = send(good(made)), made[0]
     for place in ("", "data", "rules", "submit", "submissions", "leaderboard"):
         assert visit(f"/challenges/{track.name}/{place}").status == 200, place

@@ -76,7 +76,7 @@ def test_results_per_class_are_counted_with_their_charts() -> None:
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_the_admin_shows_it(shown: bool, make: Make, client: Client) -> None:
+def test_the_admin_shows_how_much_feedback_reveals(shown: bool, make: Make, client: Client) -> None:
     row = make.phase(feedback_classes=shown)
     client.force_login(make.user(is_staff=True, is_superuser=True))
     html = client.get(reverse("admin:challenges_phase_change", args=[row.pk])).content.decode()
@@ -88,7 +88,7 @@ def test_the_admin_shows_it(shown: bool, make: Make, client: Client) -> None:
 
 
 @pytest.mark.parametrize("shown", ["true", "false"])
-def test_an_import_says_what_results_per_class_reveal(
+def test_an_import_reports_how_much_results_per_class_reveal(
     shown: str, bundle: BundleFolder, run: Callable[..., list[str]], quick_podium: list[tuple[str, ...]], db: None
 ) -> None:
     bundle.sheet(phase=f"    feedback: {{classes: {shown}}}\n")

@@ -115,7 +115,7 @@ def test_a_truth_for_a_rescoring_leaves_nothing(
     assert Truth.objects.count() == 1
 
 
-def test_a_truth_that_cannot_be_prepared_again_on_a_full_disk_is_not_called_damaged(
+def test_a_full_disk_is_not_reported_as_a_damaged_truth(
     bundle: Any, run: Any, quick_podium: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message for a damaged truth would ask the organizer to add the truth again, which does not help."""

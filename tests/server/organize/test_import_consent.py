@@ -60,7 +60,7 @@ def test_a_closing_time_in_the_past_of_a_running_phase_is_refused_with_the_diffe
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_with_reveal_it_closes_at_once(bundle: BundleFolder, running: Challenge, run: Import, place: Any) -> None:
+def test_with_reveal_a_phase_closes_at_once(bundle: BundleFolder, running: Challenge, run: Import, place: Any) -> None:
     bundle.sheet(**place(YESTERDAY))
     run(consent=Consent(reveal=True))
     assert Phase.objects.get().has_closed(datetime.now(UTC))

@@ -68,7 +68,7 @@ def test_files_stay_where_the_answer_to_the_commit_is_lost(
     assert Path(Truth.objects.get().source.path).is_file()
 
 
-def test_it_opens_with_its_import_and_stays_so(run: Import) -> None:
+def test_a_challenge_opens_at_its_first_import_by_default(run: Import) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     run()
     opened = Challenge.objects.get().opens_at

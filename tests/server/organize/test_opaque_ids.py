@@ -105,7 +105,7 @@ def test_participants_get_the_candidates_and_nothing_of_the_mapping(captions: Bu
     assert response["Content-Disposition"] == 'attachment; filename="captions-main-candidates.json"'
 
 
-def test_a_phase_of_the_version_before_keeps_its_ids(captions: BundleFolder) -> None:
+def test_an_existing_phase_keeps_its_caption_ids(captions: BundleFolder) -> None:
     """A phase that already exists, with ids that reveal images, can still be imported unchanged."""
     write_opaque_ids(captions.path)
     import_bundle(path=captions.path, by=None)

@@ -53,7 +53,7 @@ def test_a_preview_says_which_ranks_change_and_changes_nothing(
     assert Phase.objects.get().truth != ready
 
 
-def test_without_preview_it_is_applied(phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_preview_a_rescoring_is_applied(phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("rescore", "animals", "main")
     assert capsys.readouterr().out.endswith("applied\n")
     assert Phase.objects.get().truth == ready
@@ -121,7 +121,7 @@ def test_a_preview_says_what_boards_show_and_that_a_rescoring_waits(
 
 
 @pytest.mark.parametrize("more", [["--truth", "1"], ["--reveal"], ["--without-unscorable"]], ids=lambda words: words[0])
-def test_discarding_takes_no_option_that_it_would_ignore(phase: Phase, ready: Truth, more: list[str]) -> None:
+def test_discarding_refuses_options_that_have_no_effect(phase: Phase, ready: Truth, more: list[str]) -> None:
     call_command("rescore", "animals", "main", "--preview")
     with pytest.raises(CommandError, match="--discard cannot be combined with other options"):
         call_command("rescore", "animals", "main", "--discard", *more)

@@ -88,7 +88,7 @@ def test_a_preview_lists_the_ranks_that_change(
     assert rescoring.changes(begun, split="private") == []
 
 
-def test_applied_the_board_is_the_new_one_with_everybody_on_it(
+def test_after_applying_the_leaderboard_has_all_entries_with_new_scores(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission], make: Make
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -123,7 +123,7 @@ def test_it_is_not_applied_while_a_score_is_missing(
     assert lines(phase) == [("A", 0.6), ("B", 0.5)]
 
 
-def test_a_submission_scored_meanwhile_does_not_delay_it_and_gets_a_rerun(
+def test_a_submission_scored_during_a_rescoring_gets_a_rerun_without_delaying_it(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission], scored: Scored
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -139,9 +139,7 @@ def test_a_submission_scored_meanwhile_does_not_delay_it_and_gets_a_rerun(
     assert sorted(score for _, score in lines(phase)) == [0.7, 0.8, 0.9, 0.9]
 
 
-def test_what_is_recorded_after_it_against_the_old_truth_is_scored_again(
-    phase: Phase, newer: Truth, make: Make
-) -> None:
+def test_a_late_score_against_the_old_truth_is_scored_again(phase: Phase, newer: Truth, make: Make) -> None:
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
     old = phase.truth
@@ -195,14 +193,18 @@ def fail(submission: Submission, *, sentence: str, final: bool) -> None:
     reruns.fail(claimed, sentence=sentence, final=final)
 
 
-def test_a_repeated_start_continues_it(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
+def test_starting_a_rescoring_again_continues_it(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
     assert rescoring.start(phase=phase, by=None) == begun
     assert (rescoring.count_left(begun), Entry.objects.filter(action="rescoring.started").count()) == (1, 1)
 
 
-def test_a_still_newer_truth_replaces_it(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
+def test_a_rescoring_to_a_newer_truth_replaces_an_open_one(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     replaced = rescoring.start(phase=phase, by=None)
     newest = add(phase, version=3)
     begun = rescoring.start(phase=phase, by=None)
@@ -237,7 +239,7 @@ def test_intervals_of_the_old_truth_are_not_waited_for(
     assert (Rerun.objects.scoring().count(), Submission.objects.get(pk=two[0].pk).is_settled) == (0, True)
 
 
-def test_what_boards_show_from_now_on_is_explained_again(
+def test_applying_a_rescoring_requests_explanations_of_the_new_scores(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -257,7 +259,9 @@ def test_an_explanation_that_was_given_up_keeps_nobody_off_the_boards(
     assert not rescoring.unscorable(begun).exists()
 
 
-def test_applied_twice_it_is_applied_once(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
+def test_applying_a_rescoring_twice_has_no_further_effect(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         evaluate(submission, {"public": {"mAP": 0.9}}, truth=newer, signature=begun.signature)

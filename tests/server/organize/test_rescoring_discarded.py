@@ -40,7 +40,7 @@ def signatures(submission: Submission) -> list[str]:
     return list(submission.evaluations.order_by("pk").values_list("signature", flat=True))
 
 
-def test_what_was_scored_for_the_first_time_meanwhile_keeps_its_scores(
+def test_first_scores_during_a_discarded_rescoring_remain(
     upgraded: Phase, make: Make, two: tuple[Submission, Submission]
 ) -> None:
     rescoring.start(phase=upgraded, by=None)
@@ -52,14 +52,14 @@ def test_what_was_scored_for_the_first_time_meanwhile_keeps_its_scores(
     assert lines(upgraded) == [("A", 0.6), ("B", 0.5)]
 
 
-def test_another_rescoring_that_is_begun_takes_no_first_scores(upgraded: Phase, make: Make) -> None:
+def test_beginning_another_rescoring_removes_no_first_scores(upgraded: Phase, make: Make) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
     rescoring.start(phase=upgraded, by=None, truth=add(upgraded, version=2))
     assert len(signatures(first)) == 1
 
 
-def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, newer: Truth, make: Make) -> None:
+def test_a_late_first_score_against_an_earlier_truth_remains(phase: Phase, newer: Truth, make: Make) -> None:
     """A score may be recorded late: against the truth that was active when its scoring began.
 
     In the meantime the leaderboards were switched to a newer truth, and a rescoring back to the earlier one was begun.
@@ -78,7 +78,7 @@ def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, 
     assert signatures(running) == [kind(phase, earlier)]
 
 
-def test_intervals_that_a_submission_waits_for_are_still_requested(
+def test_pending_intervals_are_requested_again_after_discarding(
     upgraded: Phase, two: tuple[Submission, Submission]
 ) -> None:
     """Submission A still waited for its intervals when the evaluator was upgraded and a rescoring was begun."""
@@ -91,7 +91,7 @@ def test_intervals_that_a_submission_waits_for_are_still_requested(
     assert Submission.objects.get(pk=two[0].pk).is_settled
 
 
-def test_the_first_score_against_the_active_truth_stays(
+def test_the_first_score_against_the_active_truth_remains(
     upgraded: Phase, newer: Truth, make: Make, two: tuple[Submission, Submission]
 ) -> None:
     """Submission A has a score against the previous truth only, and a rerun against the active one is queued.
@@ -107,7 +107,7 @@ def test_the_first_score_against_the_active_truth_stays(
 
 
 @pytest.mark.phase(feedback="ladder")
-def test_what_a_ladder_shows_for_a_first_score_stays(
+def test_what_ladder_feedback_shows_for_a_first_score_remains(
     upgraded: Phase, make: Make, two: tuple[Submission, Submission]
 ) -> None:
     rescoring.start(phase=upgraded, by=None)

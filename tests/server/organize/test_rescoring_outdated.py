@@ -84,7 +84,7 @@ def migrated(make: Any) -> Any:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_existing_truths_only_the_active_ones_are_known_to_fit_their_phase(make: Any, migrated: Any) -> None:
+def test_after_the_migration_only_active_truths_are_up_to_date(make: Any, migrated: Any) -> None:
     given: tuple[dict[str, Any], ...] = ({}, {"expand_hierarchy": False}, {"expand_hierarchy": "no"})
     phases = [make.phase(parameters=parameters) for parameters in given]
     phases.append(make.phase(track="openimages-relationships"))

@@ -108,7 +108,7 @@ def test_an_invalid_salt_is_reported_with_its_location(bundle: BundleFolder) -> 
     assert "32 hexadecimal digits" in message
 
 
-def test_another_salt_than_the_kept_one_is_refused(bundle: BundleFolder) -> None:
+def test_a_salt_that_differs_from_the_stored_one_is_refused(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     bundle.write(OWN, OTHER)
     before = Phase.objects.get().salt
@@ -148,7 +148,7 @@ def test_the_api_refuses_a_truth_of_another_salt(bundle: BundleFolder, make: Mak
     assert answer.json()["faults"][0]["file"] == OWN
 
 
-def test_a_phase_from_before_stays_as_it_is_and_warns(bundle: BundleFolder, unsalted: Phase) -> None:
+def test_a_phase_without_salt_does_not_change_and_is_warned_about(bundle: BundleFolder, unsalted: Phase) -> None:
     truth = unsalted.truths.get()
     assert unsalted.salt == ""
     said = sentences(bundle)
@@ -177,7 +177,7 @@ def test_a_seed_is_warned_about_and_not_read_where_there_is_a_salt(bundle: Bundl
     assert Phase.objects.get().signature == signature
 
 
-def test_the_published_sha256_confirms_no_guess(bundle: BundleFolder, api: Api) -> None:
+def test_the_published_sha256_cannot_confirm_a_guessed_truth(bundle: BundleFolder, api: Api) -> None:
     import_bundle(path=bundle.path, by=None)
     (told,) = api.get("/api/v1/challenges/animals").json()["phases"]
     guess = TruthFolder(bundle.path / "phases/main/truth", TRACKS["openimages-detection"])

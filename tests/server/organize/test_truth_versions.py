@@ -33,12 +33,12 @@ def taken_back(
     return run()
 
 
-def test_a_truth_that_is_imported_again_is_the_version_that_it_was(taken_back: list[str]) -> None:
+def test_a_truth_that_is_imported_again_is_the_same_version(taken_back: list[str]) -> None:
     assert "truth version 1, " in taken_back[0]
     assert list(Truth.objects.values_list("version", "active", "used")) == [(2, False, True), (1, True, True)]
 
 
-def test_a_version_that_an_import_took_back_is_not_proposed_for_a_rescoring(taken_back: list[str]) -> None:
+def test_a_version_that_an_import_replaced_is_not_the_default_of_a_rescoring(taken_back: list[str]) -> None:
     phase = Phase.objects.get()
     assert rescoring.default_truth(phase, None) == phase.truth
 
@@ -90,7 +90,7 @@ def back(make: Make) -> Iterator[Callable[[], Callable[[], None]]]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_versions_of_one_sha256_are_merged_and_every_evaluation_stays(
+def test_versions_with_equal_sha256_are_merged_without_losing_evaluations(
     make: Make, scored: Scored, back: Callable[[], Callable[[], None]]
 ) -> None:
     phase = make.phase()

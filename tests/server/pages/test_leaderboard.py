@@ -79,7 +79,7 @@ def bands(page: Page) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("rows", [4, 8, 100])
-def test_a_row_far_away_does_not_squeeze_the_intervals_of_the_others(rows: int, phase: Phase, scored: Scored) -> None:
+def test_an_outlier_does_not_squeeze_the_intervals_of_other_entries(rows: int, phase: Phase, scored: Scored) -> None:
     """The interval of the outlier is outside the axis; an arrow marks its direction."""
     for number in range(rows - 1):
         scored(phase, 0.6 + number / 10_000, interval=(0.59, 0.62))
@@ -93,7 +93,7 @@ def test_a_row_far_away_does_not_squeeze_the_intervals_of_the_others(rows: int, 
     assert "An arrow marks an interval that continues beyond the axis" in page.words
 
 
-def test_a_row_far_above_is_cut_at_the_other_end(phase: Phase, scored: Scored) -> None:
+def test_an_outlier_above_is_cut_off_at_the_upper_end(phase: Phase, scored: Scored) -> None:
     for _ in range(7):
         scored(phase, 0.5, interval=(0.49, 0.51))
     scored(phase, 1.0, interval=(0.9, 1.0))

@@ -130,7 +130,7 @@ def test_a_confusion_matrix_has_a_row_and_a_column_for_nothing(
 
 @pytest.mark.phase(feedback_classes=False)
 class TestWithheld:
-    def test_it_is_not_shown(self, explained: Submission, visit: Callable[..., Page]) -> None:
+    def test_a_withheld_report_is_not_shown(self, explained: Submission, visit: Callable[..., Page]) -> None:
         page = visit(explained)
         assert page.context["report"].withheld
         assert not [
@@ -139,7 +139,9 @@ class TestWithheld:
         assert not page.all("path", class_="curve")
 
     @pytest.mark.parametrize("name", ["curves.csv", "classes.csv"])
-    def test_its_files_do_not_exist(self, name: str, explained: Submission, client: Client) -> None:
+    def test_the_files_of_a_withheld_report_do_not_exist(
+        self, name: str, explained: Submission, client: Client
+    ) -> None:
         assert client.get(f"/submissions/{explained.pk}/{name}").status_code == 404
 
 
@@ -186,7 +188,9 @@ class TestPending:
         assert page.all("path", class_="curve")
         assert "hx-get" not in page.all("div", id="panel")[0]
 
-    def test_after_a_failure_the_page_asks_no_more(self, waiting: Submission, visit: Callable[..., Page]) -> None:
+    def test_after_a_failure_the_page_stops_asking_for_updates(
+        self, waiting: Submission, visit: Callable[..., Page]
+    ) -> None:
         Rerun.objects.update(failure="too large")
         page = visit(waiting)
         assert page.context["report"].note

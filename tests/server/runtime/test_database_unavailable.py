@@ -99,11 +99,11 @@ def test_a_session_that_cannot_be_saved_is_reported(asked: Client) -> None:
         caused(OperationalError, psycopg.errors.UndefinedFunction("x")),
     ],
 )
-def test_our_own_mistakes_stay_mistakes(error: Exception) -> None:
+def test_programming_errors_do_not_count_as_database_outages(error: Exception) -> None:
     assert database_unavailable(error) is None
 
 
-def test_a_table_that_is_not_there_is_our_mistake() -> None:
+def test_a_missing_table_does_not_count_as_a_database_outage() -> None:
     with closing(sqlite3.connect(":memory:")) as database, pytest.raises(sqlite3.OperationalError) as error:
         database.execute("SELECT * FROM nothing")
     assert database_unavailable(caused(OperationalError, error.value)) is None

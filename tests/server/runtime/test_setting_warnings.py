@@ -14,7 +14,7 @@ GIB = 2**30
 @pytest.mark.parametrize(
     ("at_once", "processes", "warned"), [(1, 1, False), (2, 1, False), (1, 2, False), (2, 2, True), (4, 3, True)]
 )
-def test_operator_is_warned_if_one_team_may_occupy_every_process(
+def test_a_warning_is_given_if_one_team_may_use_every_process(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, at_once, processes, warned
 ) -> None:
     monkeypatch.setattr(setting_warnings, "memory_warning", lambda: "")

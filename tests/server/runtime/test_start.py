@@ -72,7 +72,7 @@ def test_folder_that_cannot_be_locked_is_refused(settings: Settings, tmp_path: P
         ("", "redis://127.0.0.1", "DATABASE_URL missing"),
     ],
 )
-def test_services_are_not_replaced_by_our_own(database, broker, missing, tmp_path: Path) -> None:
+def test_with_services_no_own_database_or_broker_is_started(database, broker, missing, tmp_path: Path) -> None:
     assert missing in up("--services", PODIUM_HOME=str(tmp_path), DATABASE_URL=database, REDIS_URL=broker)
 
 

@@ -138,7 +138,7 @@ def test_every_status_fault_and_code_is_among_the_ends() -> None:
     assert {end.code for end in ENDS.values()} == {"", *Failure, *ADVICE}
 
 
-def test_the_row_says_whose_fault_it_is(end: End, ended: Submission) -> None:
+def test_the_row_contains_the_fault_and_the_code(end: End, ended: Submission) -> None:
     found = (Status(ended.status), Fault(ended.fault), ended.attempts)
     assert found == (end.status, end.fault, end.attempts)
 
@@ -176,7 +176,7 @@ def test_the_api_says_code_sentence_and_what_to_do(end: End, ended: Submission, 
         assert any(deed in told["why_not"] for deed in DEEDS)
 
 
-def test_what_is_our_fault_rings_an_alarm(
+def test_every_failure_of_the_platform_raises_an_alarm(
     end: End, make: Make, inline_queue: InlineQueue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     submission: Submission = make.submission(make.phase())

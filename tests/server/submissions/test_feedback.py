@@ -46,7 +46,7 @@ def test_a_participant_sees_the_public_split_only(phase: Phase, make: Make, scor
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
 
 
-def test_all_would_give_private_away_and_stays_hidden_as_long(phase: Phase, scored: Scored) -> None:
+def test_split_all_is_hidden_as_long_as_split_private(phase: Phase, scored: Scored) -> None:
     submission = scored(phase, 0.5, private=0.4)
     assert "all" not in scores_seen(submission, viewer=submission.user, now=NOW)
     assert set(scores_seen(submission, viewer=submission.user, now=LATER)) == {"public", "private", "all"}

@@ -78,7 +78,7 @@ def test_uploaded_temporary_file_is_moved_not_copied(entrant):
     assert Path(submission.file.path).stat().st_ino == inode
 
 
-def test_slow_upload_is_as_old_as_its_end(entrant):
+def test_age_of_a_slow_upload_begins_with_its_end(entrant):
     file = TemporaryUploadedFile("mine.csv", "text/csv", len(TEXT), None)
     file.write(TEXT)
     file.flush()

@@ -73,7 +73,7 @@ def test_an_improvement_within_the_standard_error_shows_the_best_again(send: Sen
     assert intervals_in(unclear, seen) == intervals_in(best, seen)
 
 
-def test_a_worse_one_shows_the_best_again(send: Send, viewer: User) -> None:
+def test_a_worse_submission_shows_the_best_score_again(send: Send, viewer: User) -> None:
     send(HIGHER)
     assert shown(send(FIRST), viewer) == pytest.approx(0.6)
 
@@ -84,13 +84,13 @@ def test_teams_are_compared_with_themselves_only(send: Send, phase: Phase, make:
     assert shown(send(FIRST, team=other), other.memberships.get().user) == 0.5
 
 
-def test_a_baseline_is_shown_as_it_is(send: Send, phase: Phase, make: Make, viewer: User) -> None:
+def test_a_baseline_is_shown_with_its_exact_score(send: Send, phase: Phase, make: Make, viewer: User) -> None:
     nobody = make.team(phase.challenge, is_baseline=True)
     send(HIGHER, team=nobody)
     assert shown(send(FIRST, team=nobody), viewer) == 0.5
 
 
-def test_what_was_decided_stays(send: Send, viewer: User) -> None:
+def test_a_published_score_does_not_change_later(send: Send, viewer: User) -> None:
     send(FIRST)
     unclear = send([0.3, 0.51, 0.72])
     send(HIGHER)
@@ -174,12 +174,12 @@ def test_a_new_phase_has_two_standard_errors(phase: Phase) -> None:
 
 
 @pytest.mark.parametrize("margin", [0, -1, 11])
-def test_a_margin_that_makes_no_sense_is_refused(margin: float, phase: Phase) -> None:
+def test_an_invalid_margin_is_refused(margin: float, phase: Phase) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         Phase.objects.update(ladder_standard_errors=margin)
 
 
-def test_a_file_that_is_not_shown_says_by_how_much_it_would_have_to_be_better(send: Send, phase: Phase) -> None:
+def test_a_hidden_score_is_explained_by_the_required_margin(send: Send, phase: Phase) -> None:
     phase.ladder_standard_errors = 1.5
     send(HIGHER)
     unclear = send(NO_CLEARER)

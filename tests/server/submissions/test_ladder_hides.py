@@ -76,7 +76,7 @@ def served(client: Client, api: Api, user: Any, entries: list[Submission]) -> di
 
 
 @pytest.mark.parametrize("who", ["author", "rival", "nobody"])
-def test_whatever_is_hidden_the_answers_are_the_same(
+def test_responses_do_not_depend_on_a_hidden_score(
     who: str, entries: list[Submission], client: Client, api: Api
 ) -> None:
     rival, best, hidden = entries

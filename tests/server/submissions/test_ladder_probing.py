@@ -80,13 +80,13 @@ def test_at_two_standard_errors_no_single_flip_is_shown() -> None:
 
 
 @pytest.mark.parametrize("memory", [False, True])
-def test_at_two_standard_errors_a_climb_gains_less_than_half_of_what_it_gains_at_one(memory: bool) -> None:
+def test_at_two_standard_errors_an_attack_gains_less_than_half_as_much_as_at_one(memory: bool) -> None:
     one, two = (best_gain(margin, memory=memory) for margin in (1, 2))
     assert one > (0.11 if memory else 0.09)
     assert two < 0.06
     assert two < one / 2
 
 
-def test_the_quota_stays_the_real_limit() -> None:
+def test_the_quota_remains_the_real_limit() -> None:
     """Even under ladder feedback, an attack that flips several answers at once gains something."""
     assert mean_gain(8, 2) > 0.02

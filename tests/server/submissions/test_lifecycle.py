@@ -93,7 +93,7 @@ def test_claim_of_a_finished_submission_is_none(running: Submission, end: Callab
     assert leases.claim(Submission, running.pk) is None
 
 
-def test_beat_prolongs_the_lease_and_reports_the_stage(running: Submission) -> None:
+def test_beat_renews_the_lease_and_reports_the_stage(running: Submission) -> None:
     Submission.objects.filter(pk=running.pk).update(lease_until=running.started_at)
     assert lifecycle.report_progress(running, stage="matching", progress=0.25)
     row = now_of(running)
@@ -102,12 +102,12 @@ def test_beat_prolongs_the_lease_and_reports_the_stage(running: Submission) -> N
 
 
 @pytest.mark.parametrize(("told", "kept"), [(-0.1, 0.0), (1.0000001, 1.0)])
-def test_beat_keeps_progress_a_fraction(running: Submission, told: float, kept: float) -> None:
+def test_reported_progress_is_limited_to_a_fraction(running: Submission, told: float, kept: float) -> None:
     lifecycle.report_progress(running, stage="scoring", progress=told)
     assert now_of(running).progress == kept
 
 
-def test_beat_of_a_lost_lease_is_false_and_prolongs_nothing(stale: Submission) -> None:
+def test_beat_of_a_lost_lease_does_not_renew_it(stale: Submission) -> None:
     before = now_of(stale).lease_until
     assert not lifecycle.report_progress(stale, stage="matching", progress=0.5)
     assert now_of(stale).lease_until == before
@@ -162,7 +162,7 @@ def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: Callable[
 
 @pytest.mark.parametrize("again", [record, reject, fail, leases.release])
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_does_not_end_twice(
+def test_a_submission_does_not_end_twice(
     running: Submission, end: Callable[[Submission], bool], again: Callable[[Submission], bool]
 ) -> None:
     end(running)

@@ -86,7 +86,7 @@ def test_draws_go_with_their_truth(truths: Path, make: Make, known: bool, hours:
     assert (sweep().quarantined, draws.exists()) == (moved, not moved)
 
 
-def test_older_rows_next_to_newer_files_lose_nothing(truths: Path, make: Make) -> None:
+def test_no_file_is_lost_if_an_old_backup_is_restored(truths: Path, make: Make) -> None:
     """After an old backup is restored, the sweeper quarantines newer files. It puts them back with their rows."""
     phase = make.phase()
     newer = [make.submission(phase) for _ in range(5)]
@@ -157,7 +157,7 @@ def test_files_quarantined_before_there_were_days_are_kept_from_now_on(upload: S
     assert len([*truths.glob("quarantine/*/truth.draws/weights")]) == 1
 
 
-def test_a_file_that_cannot_be_moved_keeps_the_sweeper_from_no_other(
+def test_a_file_that_cannot_be_moved_does_not_stop_the_sweeper(
     upload: Storing, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     paths = [upload(name) for name in ("first", "second", "third")]
@@ -174,7 +174,7 @@ def test_a_file_that_cannot_be_moved_keeps_the_sweeper_from_no_other(
     assert f"alarm: {paths[0]} cannot be moved" in caplog.text
 
 
-def test_a_file_that_cannot_be_removed_keeps_the_sweeper_from_no_other(
+def test_a_quarantined_file_that_cannot_be_removed_does_not_stop_the_sweeper(
     upload: Storing, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     paths = [upload(name) for name in ("first", "second")]

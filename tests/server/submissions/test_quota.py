@@ -82,7 +82,7 @@ def test_new_day_brings_new_submissions(phase: Phase, team: Team, spend: Callabl
     assert state(phase, team, NOON + DAY).left == 2
 
 
-def test_given_back_on_the_next_day_counts_for_the_day_it_was_charged_on(
+def test_quota_given_back_later_counts_for_the_day_of_the_charge(
     phase: Phase, team: Team, spend: Callable[..., None]
 ) -> None:
     spend("+-", back_at=NOON + DAY)

@@ -46,7 +46,7 @@ def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(
     assert (path.exists(), bool(submission.file), submission.status) == (not removed, not removed, status)
 
 
-def test_file_that_cannot_be_removed_keeps_the_sweeper_from_no_other(
+def test_file_that_cannot_be_removed_does_not_stop_the_sweeper(
     ended: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     paths = [Path(ended(Status.FAILED, days=8).file.path) for _ in range(2)]
@@ -142,7 +142,7 @@ def test_pages_show_the_share_and_how_long_files_stay(
     assert "7 days" in words
 
 
-def test_page_of_a_submission_says_until_when_and_that_it_is_gone(
+def test_page_of_a_submission_says_until_when_its_file_is_stored(
     ended: Callable[..., Submission], client: Client, api: Api
 ) -> None:
     submission = ended(Status.REJECTED, days=6)

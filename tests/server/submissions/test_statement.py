@@ -58,7 +58,7 @@ def test_the_page_shows_the_same(member: User, api: Api, client: Client) -> None
     assert "2 of 3 left today (UTC)" in page.words
 
 
-def test_another_team_sees_none_of_it(member: User, phase: Phase, make: Make, api: Api) -> None:
+def test_another_team_cannot_see_the_statement(member: User, phase: Phase, make: Make, api: Api) -> None:
     other = make.user()
     make.team(phase.challenge, other)
     assert api.get(STATEMENT, user=other).json()["results"] == []

@@ -45,7 +45,7 @@ def status(submission: Submission) -> str:
     return Submission.objects.get(pk=submission.pk).status
 
 
-def test_nothing_to_do_is_nothing_done(db: None, own_folders: None) -> None:
+def test_sweep_without_work_changes_nothing(db: None, own_folders: None) -> None:
     assert sweep() == SweepResult()
 
 
@@ -66,7 +66,7 @@ def test_lease_that_still_runs_is_left_alone(leased: Callable[..., Submission]) 
     assert status(submission) == Status.RUNNING
 
 
-def test_lease_that_is_prolonged_meanwhile_is_left_alone(leased: Callable[..., Submission]) -> None:
+def test_a_lease_that_is_renewed_during_a_sweep_does_not_expire(leased: Callable[..., Submission]) -> None:
     submission = leased(until=LONG_AGO)
     assert lifecycle.report_progress(submission, stage="scoring", progress=0.5)
     assert not sweeping.end_submission(submission)
@@ -95,7 +95,7 @@ def test_second_lost_worker_of_a_file_costs_quota(
     assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == used
 
 
-def test_file_that_cost_a_worker_its_life_is_not_small_any_more(leased: Callable[..., Submission]) -> None:
+def test_file_whose_worker_died_is_no_longer_small(leased: Callable[..., Submission]) -> None:
     submission = leased(until=LONG_AGO)
     Submission.objects.update(small=True)
     sweep()
@@ -104,7 +104,7 @@ def test_file_that_cost_a_worker_its_life_is_not_small_any_more(leased: Callable
 
 
 @pytest.mark.parametrize("losses", [0, 1])
-def test_file_that_cost_a_worker_its_life_is_tried_again_and_cancelling_it_gives_nothing_back(
+def test_file_whose_worker_died_is_tried_again_and_cancelling_gives_no_quota_back(
     make: Make, leased: Callable[..., Submission], losses
 ) -> None:
     submission = leased(until=LONG_AGO, attempts=2, losses=losses)
@@ -176,7 +176,9 @@ def test_abandoned_part_of_an_upload_is_removed_when_it_is_old(
 
 
 @pytest.mark.parametrize("name", ["abc.upload.csv", "bundle-abc", "import-abc"])
-def test_what_began_hours_ago_may_still_be_at_it(db: None, own_folders: None, settings: Settings, name) -> None:
+def test_a_partial_file_of_less_than_a_day_is_not_removed(
+    db: None, own_folders: None, settings: Settings, name
+) -> None:
     part = settings.FILE_UPLOAD_TEMP_DIR / name
     part.touch() if name.endswith("csv") else part.mkdir()
     dated(part, hours=23)
@@ -184,7 +186,7 @@ def test_what_began_hours_ago_may_still_be_at_it(db: None, own_folders: None, se
 
 
 @pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])
-def test_folder_of_an_interrupted_import_is_removed_when_nothing_in_it_is_fresh(
+def test_folder_of_an_interrupted_import_is_removed_when_all_its_files_are_old(
     db: None, own_folders: None, settings: Settings, age, removed
 ) -> None:
     folder = settings.FILE_UPLOAD_TEMP_DIR / "import-abc"

@@ -136,7 +136,7 @@ def test_a_large_file_is_hashed_as_it_comes_and_never_in_memory(
     ],
 )
 @pytest.mark.parametrize("path", [PAGE, API])
-def test_what_would_be_refused_is_refused_unread(
+def test_an_upload_that_would_be_refused_is_refused_before_its_body_is_read(
     path: str, fields: dict[str, Any], status: int, member: User, send: Send
 ) -> None:
     phase = member.memberships.get().challenge.phases.get()
