@@ -168,7 +168,7 @@ def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
 
 @pytest.fixture
 def phase(make: Make, request: pytest.FixtureRequest) -> Phase:
-    """Create an open phase and its challenge.
+    """Create a challenge with an open phase.
 
     `@pytest.mark.phase(challenge={"slug": "c"}, quota_per_day=2)` sets fields of both.
     """

@@ -16,7 +16,7 @@ __all__ = ["scored"]  # a fixture for pages and API
 
 CHROMIUM = Path("/usr/bin/chromium")
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-MISSING = f"BROWSER TESTS NOT RUN: {CHROMIUM} is missing; apt-get install chromium"
+MISSING = f"BROWSER TESTS NOT RUN: {CHROMIUM} is missing; install it with apt-get install chromium"
 TIMEOUT_MS = 15_000
 
 Open = Callable[..., BrowserContext]

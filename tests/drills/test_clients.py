@@ -56,7 +56,7 @@ def small_disk(folder: Path, *, megabytes: int) -> Iterator[Path]:
     command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "podium-drill", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        why = f"NOT RUN: a small disk cannot be mounted here ({done.stderr.strip()}); it takes root"
+        why = f"NOT RUN: a small disk cannot be mounted here ({done.stderr.strip()}); this drill needs root"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
     try:
         yield folder
@@ -71,10 +71,8 @@ def test_an_upload_that_fills_the_disk_leaves_nothing(
     with small_disk(tmp_path / "disk", megabytes=64) as disk:
         service = opened(home=disk / "home")
         ballast, answers = service.home / "ballast", []
-        for megabytes in (
-            100,
-            40,
-        ):  # does not fit; fits when it is received, but not a second time as a file of the form
+        # 100 MB do not fit on the disk. 40 MB fit while they are received, but not a second time, as a file of the form.
+        for megabytes in (100, 40):
             answers.append(service.upload(os.urandom(megabytes * MEGABYTE)))
             wait_for(lambda: not left_behind(service), seconds=5)
         with ballast.open("wb") as file, suppress(OSError):

@@ -125,7 +125,7 @@ def answered(client: socket.socket) -> bytes:
 def many_files() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2 * HEADS:
-        pytest.skip(f"NOT RUN: a process may open {hard} files here; it takes {2 * HEADS}")
+        pytest.skip(f"NOT RUN: a process may open only {hard} files, but this drill needs {2 * HEADS}")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * HEADS), hard))
 
 

@@ -123,7 +123,7 @@ class Planting:
         for label in sorted(set(re.findall(r",(/m/\w+),1$", self.truth["image_labels.csv"], re.MULTILINE))):
             if not re.search(rf'"{re.escape(label)}",\s*"Subcategory"', tree):
                 return label
-        raise AssertionError("every class has others below it")
+        raise AssertionError("every class has subclasses")
 
     def plant_usage(self) -> None:
         """Assign images to the splits, and add images that no other file mentions."""

@@ -21,7 +21,7 @@ def own_database() -> Iterator[str]:
     except psycopg.OperationalError as error:
         if os.environ.get("CI") == "true":
             pytest.fail(f"no PostgreSQL at {SERVER}: {error}")
-        pytest.skip(f"NOT TESTED on PostgreSQL: there is none at {SERVER}; DATABASE_URL says where")
+        pytest.skip(f"NOT TESTED on PostgreSQL: no server at {SERVER}; set DATABASE_URL to the address of one")
     with connection:
         connection.execute(f'CREATE DATABASE "{name}"')
     try:

@@ -128,7 +128,7 @@ class Running:
             if self.can_be_written():
                 return frozen
             self.signal_all(words, signal.SIGCONT)
-        raise AssertionError(f"each of {TRIES} times the database was being written when {words} was stopped")
+        raise AssertionError(f"in each of {TRIES} attempts, the database was being written when {words} was stopped")
 
     def rows(self, query: str, *values: Any, seconds: float = 30) -> list[tuple[Any, ...]]:
         """Return the rows of a database query. Wait at most this many seconds for SQLite's lock."""

@@ -92,7 +92,7 @@ def interrupted(service: Any, content: bytes) -> str:
         if claimed() == [(1,)]:
             return identifier
         settled(service, identifier)
-    raise AssertionError(f"each of {TRIES} intervals was there before its worker could be killed")
+    raise AssertionError(f"each of {TRIES} intervals was computed before its worker could be killed")
 
 
 def test_interval_is_computed_although_its_worker_was_killed(service: Running, content: bytes) -> None:

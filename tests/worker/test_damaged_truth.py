@@ -201,7 +201,7 @@ def test_a_worker_that_waited_for_another_finds_the_truth_undamaged(
 ) -> None:
     """The second worker does not restore the truth again, which would replace the file while the first one uses it."""
     truth, path = phase.truths.get(), prepared_file(phase)
-    monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("it was prepared once more"))
+    monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("the truth was prepared again"))
     restore(truth, DamagedTruth(path.name, "is damaged"))
 
 

@@ -77,7 +77,7 @@ def test_a_worker_that_waited_for_another_finds_a_file_with_the_present_paramete
     changed: Phase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     truths.bring_up_to_date(first(changed))
-    monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("it was prepared once more"))
+    monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("the truth was prepared again"))
     restore(first(changed), PreparedOtherwise("prepared with expand_hierarchy=True"))
 
 

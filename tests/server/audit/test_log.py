@@ -25,7 +25,7 @@ from tests.conftest import Make
 
 @pytest.fixture(autouse=True)
 def own_home(settings: Settings, tmp_path: Path) -> None:
-    """Return a temporary folder in which this test notes the end of the log."""
+    """Use a temporary folder as PODIUM_HOME, so that each test has its own note of the log's end."""
     settings.PODIUM_HOME = tmp_path
 
 

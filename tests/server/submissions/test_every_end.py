@@ -138,7 +138,7 @@ def test_every_status_fault_and_code_is_among_the_ends() -> None:
     assert {end.code for end in ENDS.values()} == {"", *Failure, *ADVICE}
 
 
-def test_the_row_contains_the_fault_and_the_code(end: End, ended: Submission) -> None:
+def test_the_row_has_the_expected_status_fault_and_attempts(end: End, ended: Submission) -> None:
     found = (Status(ended.status), Fault(ended.fault), ended.attempts)
     assert found == (end.status, end.fault, end.attempts)
 

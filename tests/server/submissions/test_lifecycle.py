@@ -46,7 +46,7 @@ def running(queued: Submission) -> Submission:
 
 @pytest.fixture
 def stale(running: Submission) -> Submission:
-    """Return the submission as a worker sees it whose lease was lost to another worker."""
+    """Return a running submission as its former worker sees it, after a second worker has taken over the lease."""
     Submission.objects.filter(pk=running.pk).update(lease_token=uuid4())
     return running
 
