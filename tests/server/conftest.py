@@ -1,4 +1,4 @@
-"""Fixtures for scored submissions: the rows that a worker would have written."""
+"""Fixtures for scored submissions: they write the rows that a worker would have written."""
 
 import json
 import struct
@@ -25,7 +25,7 @@ Scored = Callable[..., Submission]
 
 
 def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fields: Any) -> Evaluation:
-    """Write an evaluation with the phase's signature; `fields` override its values."""
+    """Create an evaluation with these scores by split and metric. `fields` override the default values."""
     interval = fields.pop("interval", (None, None))
     evaluation = Evaluation.objects.create(
         **{
@@ -66,7 +66,7 @@ def backdate(evaluation: Evaluation, at: datetime) -> None:
 
 @pytest.fixture
 def scored(make: Make) -> Scored:
-    """`scored(phase, 0.5)`, `scored(phase, 0.5, team=team, private=0.4, at=…)`: create a scored submission."""
+    """Return a function that creates a scored submission: `scored(phase, 0.5, team=team, private=0.4, at=…)`."""
 
     def score(
         phase: Phase, public: Number, *, team: Team | None = None, private: Number = None, **fields: Any
@@ -93,7 +93,7 @@ def scored(make: Make) -> Scored:
 
 
 def explain(submission: Submission, content: dict[str, Any]) -> None:
-    """Write the same explanation for every split, as a worker would."""
+    """Store this explanation for every split of the submission."""
     packed = zlib.compress(json.dumps(content).encode())
     for split in ("public", "private", "all"):
         Explanation.objects.create(evaluation=submission.evaluations.get(), split=split, content=packed)
@@ -108,7 +108,7 @@ def fresh_counts() -> None:
 
 @pytest.fixture(autouse=True)
 def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip the comparison of truths that are empty files, such as those of `make.phase`."""
+    """Do not read truths whose file is empty, such as those of `make.phase`, when two truths are compared."""
     compare = truths.newly_public
 
     def newly_public(active: Truth, later: Truth | Path) -> int:
@@ -120,13 +120,16 @@ def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def api(db: None) -> Api:
-    """`api.get(path, user=…)`: send a request and check the response against the published schema; see `Api`."""
+    """Return a client for the API that checks each response against the published schema: `api.get(path, user=…)`."""
     return Api()
 
 
 @pytest.fixture
 def replicated(scored: Scored) -> Callable[..., Submission]:
-    """`replicated(phase, [0.4, 0.6])`: create a submission with these public replicates, scored with their mean."""
+    """Return a function that creates a scored submission with public replicates: `replicated(phase, [0.4, 0.6])`.
+
+    The public score is the mean of the replicates.
+    """
 
     def score(phase: Phase, values: list[float], *, seed: int = 0, **fields: Any) -> Submission:
         submission = scored(phase, sum(values) / len(values), interval=(min(values), max(values)), **fields)

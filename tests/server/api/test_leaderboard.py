@@ -89,10 +89,10 @@ def test_the_private_leaderboard_is_open_after_the_end(api: Api, phase: Phase, s
     "at",
     [
         "{0:%Y-%m-%dT%H:%M:%S}Z",
-        "{0:%Y-%m-%dT%H:%M:%S}",  # UTC by default
+        "{0:%Y-%m-%dT%H:%M:%S}",  # without an offset, which means UTC
         "{0:%Y-%m-%dT%H:%M:%S}+00:00",  # In a query string, an unescaped plus sign is a space.
         "{0:%Y-%m-%d} {0:%H:%M:%S}",
-        "{0:%Y-%m-%d}",  # midnight
+        "{0:%Y-%m-%d}",  # without a time, which means midnight
     ],
 )
 def test_the_leaderboard_of_an_earlier_time(api: Api, phase: Phase, scored: Scored, at: str) -> None:

@@ -1,4 +1,4 @@
-"""Every action that matters later leaves an entry, and the README lists all kinds of entries."""
+"""Every important action is recorded in the audit log, and the README lists all kinds of log entries."""
 
 import re
 from collections.abc import Callable
@@ -63,7 +63,7 @@ DEEDS: dict[str, Deed] = {
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_a_deed_leaves_its_line(deed: str, world: World) -> None:
+def test_every_action_is_recorded_in_the_log(deed: str, world: World) -> None:
     before = Entry.objects.count()
     DEEDS[deed](world)
     (line,) = Entry.objects.order_by("number")[before:]
@@ -72,10 +72,14 @@ def test_a_deed_leaves_its_line(deed: str, world: World) -> None:
     assert line.subject
 
 
-def test_the_readme_names_every_kind_of_line() -> None:
+def test_the_readme_names_every_kind_of_entry() -> None:
     source = "\n".join(path.read_text() for path in ROOT.rglob("*.py") if "migrations" not in path.parts)
     written = set(re.findall(r'action="(\w+\.\w+)"', source))
     table = (ROOT / "audit" / "README.md").read_text().partition("## Decisions")[0]
     named = set(re.findall(r"`(\w+\.\w+)`", table))
     assert written <= named
-    assert {"user.changed", "phase.changed", "challenge.changed"} <= named  # the admin composes this action's name
+    assert {
+        "user.changed",
+        "phase.changed",
+        "challenge.changed",
+    } <= named  # the name of this action is composed at run time by the admin

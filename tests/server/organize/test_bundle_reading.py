@@ -69,7 +69,7 @@ def test_every_key_of_the_contract_is_read(bundle: BundleFolder) -> None:
     assert phase.sample is not None
 
 
-def test_attempts_follow_a_larger_quota(bundle: BundleFolder) -> None:
+def test_the_default_of_attempts_is_not_below_the_daily_quota(bundle: BundleFolder) -> None:
     bundle.sheet(phase="    quota: {per_day: 50}\n")
     assert bundles.read(bundle.path).phases[0].attempts_per_day == 50
 
@@ -105,8 +105,8 @@ def test_a_numeric_title_is_a_title(bundle: BundleFolder) -> None:
         ("opens_at: 2026-13-01", "bad_value", 3),
         ("opens_at: soon", "bad_value", 3),
         ("opens_at: 0001-01-01T00:00:00+14:00", "bad_value", 3),
-        ("opens_at: 1899-12-31T23:59:59Z", "bad_value", 3),  # the admin's form cannot parse the year 1 that it displays
-        ('summary: "\\u3164"', "bad_value", 3),  # an invisible letter
+        ("opens_at: 1899-12-31T23:59:59Z", "bad_value", 3),  # before 1900, the first year that is allowed
+        ('summary: "\\u3164"', "bad_value", 3),  # only an invisible letter
         ("opens_at: 2026-06-01\ncloses_at: 2026-06-01", "bad_dates", 4),
         ("join_until: [2026-06-01]", "bad_value", 3),
         ("registration: closed", "bad_value", 3),

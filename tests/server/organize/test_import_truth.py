@@ -18,7 +18,9 @@ from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make")
 
-SALT = "0123456789abcdef" * 2  # the fraction of one of the two images is below 0.5, and none is below 0.001
+SALT = (
+    "0123456789abcdef" * 2
+)  # with this salt, a split of 0.5 makes one of the two images public, and a split of 0.001 none
 INVERTED = "a,/m/cat,0.5,0.1,0.1,0.5,0\n"
 
 

@@ -1,4 +1,4 @@
-"""A truth is one version however often it is imported, and a submission counts once on every leaderboard."""
+"""A truth that is imported again is the same version, and a submission counts only once on each leaderboard."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ IMAGES = "phases/main/truth/images.csv"
 def taken_back(
     bundle: BundleFolder, make: Make, quick_podium: list[tuple[str, ...]], inline_queue: InlineQueue, run: Import
 ) -> list[str]:
-    """Import a truth, another one, and the first again. Return the messages of the last import."""
+    """Import a truth, then a different one, then the first one again. Return the messages of the last import."""
     run()
     bundle.write(IMAGES, "ImageID\na\nb\n")
     run()
@@ -34,12 +34,12 @@ def taken_back(
     return run()
 
 
-def test_a_truth_that_is_imported_again_is_the_version_that_it_was(taken_back: list[str]) -> None:
+def test_a_truth_that_is_imported_again_is_the_same_version(taken_back: list[str]) -> None:
     assert "truth version 1, " in taken_back[0]
     assert list(Truth.objects.values_list("version", "active", "used")) == [(2, False, True), (1, True, True)]
 
 
-def test_a_version_that_an_import_took_back_is_not_proposed_for_a_rescoring(taken_back: list[str]) -> None:
+def test_a_version_that_an_import_replaced_is_not_the_default_of_a_rescoring(taken_back: list[str]) -> None:
     phase = Phase.objects.get()
     assert rescoring.default_truth(phase, None) == phase.truth
 
@@ -96,7 +96,9 @@ def before(make: Make) -> Iterator[Callable[[], None]]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_versions_of_one_sha256_are_merged_and_every_evaluation_stays(make: Make, scored: Scored, before: str) -> None:
+def test_versions_with_equal_sha256_are_merged_without_losing_evaluations(
+    make: Make, scored: Scored, before: Callable[[], None]
+) -> None:
     phase = make.phase()
     active = phase.truths.get()
     Truth.objects.filter(pk=active.pk).update(version=3)

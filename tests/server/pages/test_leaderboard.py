@@ -74,14 +74,14 @@ def test_baselines_do_not_widen_the_range(phase: Phase, make: Make, scored: Scor
 
 
 def bands(page: Page) -> list[tuple[float, float]]:
-    """Return the position and the width of the band of each interval, in percent of the axis."""
+    """Return the left end and the width of the band that shows each interval, in percent of the axis."""
     found = page.all("rect", class_="band")
     return [(float(band["x"].rstrip("%")), float(band["width"].rstrip("%"))) for band in found]
 
 
 @pytest.mark.parametrize("rows", [4, 8, 100])
-def test_a_row_far_away_does_not_squeeze_the_intervals_of_the_others(rows: int, phase: Phase, scored: Scored) -> None:
-    """Its interval is cut off at the end of the axis, with an arrow."""
+def test_an_outlier_does_not_squeeze_the_intervals_of_other_entries(rows: int, phase: Phase, scored: Scored) -> None:
+    """The interval of the outlier is outside the axis; an arrow marks its direction."""
     for number in range(rows - 1):
         scored(phase, 0.6 + number / 10_000, interval=(0.59, 0.62))
     assert not visit().context["has_cut"]
@@ -94,7 +94,7 @@ def test_a_row_far_away_does_not_squeeze_the_intervals_of_the_others(rows: int, 
     assert "An arrow marks an interval that continues beyond the axis" in page.words
 
 
-def test_a_row_far_above_is_cut_at_the_other_end(phase: Phase, scored: Scored) -> None:
+def test_an_outlier_above_is_cut_off_at_the_upper_end(phase: Phase, scored: Scored) -> None:
     for _ in range(7):
         scored(phase, 0.5, interval=(0.49, 0.51))
     scored(phase, 1.0, interval=(0.9, 1.0))

@@ -33,7 +33,7 @@ End = Callable[[Submission], bool]
 
 @pytest.fixture
 def queued(make: Make) -> Submission:
-    """Create a queued submission whose quota is charged, as an upload leaves it."""
+    """Create a queued submission and charge the quota for it, as after an upload."""
     submission = make.submission(make.phase())
     quota.charge(submission, now=submission.received_at)
     return submission
@@ -48,7 +48,7 @@ def running(queued: Submission) -> Submission:
 
 @pytest.fixture
 def stale(running: Submission) -> Submission:
-    """Return the submission as a worker has it that lost its lease to another worker."""
+    """Return a running submission as its former worker sees it, after a second worker has taken over the lease."""
     Submission.objects.filter(pk=running.pk).update(lease_token=uuid4())
     return running
 
@@ -95,7 +95,7 @@ def test_claim_of_a_finished_submission_is_none(running: Submission, end: End) -
     assert leases.claim(Submission, running.pk) is None
 
 
-def test_beat_prolongs_the_lease_and_reports_the_stage(running: Submission) -> None:
+def test_beat_renews_the_lease_and_reports_the_stage(running: Submission) -> None:
     Submission.objects.filter(pk=running.pk).update(lease_until=running.started_at)
     assert lifecycle.report_progress(running, stage="matching", progress=0.25)
     row = now_of(running)
@@ -104,12 +104,12 @@ def test_beat_prolongs_the_lease_and_reports_the_stage(running: Submission) -> N
 
 
 @pytest.mark.parametrize(("told", "kept"), [(-0.1, 0.0), (1.0000001, 1.0)])
-def test_beat_keeps_progress_a_fraction(running: Submission, told: float, kept: float) -> None:
+def test_reported_progress_is_limited_to_a_fraction(running: Submission, told: float, kept: float) -> None:
     lifecycle.report_progress(running, stage="scoring", progress=told)
     assert now_of(running).progress == kept
 
 
-def test_beat_of_a_lost_lease_is_false_and_prolongs_nothing(stale: Submission) -> None:
+def test_beat_of_a_lost_lease_does_not_renew_it(stale: Submission) -> None:
     before = now_of(stale).lease_until
     assert not lifecycle.report_progress(stale, stage="matching", progress=0.5)
     assert now_of(stale).lease_until == before
@@ -164,7 +164,7 @@ def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: End) -> N
 
 @pytest.mark.parametrize("again", [record, reject, fail, leases.release])
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_does_not_end_twice(running: Submission, end: End, again: End) -> None:
+def test_a_submission_does_not_end_twice(running: Submission, end: End, again: End) -> None:
     end(running)
     status, paid = now_of(running).status, balance(running)
     assert again(running) is False

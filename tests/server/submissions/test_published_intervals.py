@@ -1,4 +1,4 @@
-"""Only organizers see exact ends of intervals; no page, file or response shows them to others."""
+"""Only organizers see the exact ends of intervals; no page, file or API response shows them to others."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + timedelt
 
 @pytest.fixture
 def entries(phase: Phase, team: Team, make: Make, replicated: Callable[..., Submission]) -> list[Submission]:
-    """Create two submissions of the team and one of another team."""
+    """Create two submissions of the member's team and one of a different team."""
     report = {"splits": {"public": {"classes": [{"label": "/m/1", "name": "Cat", "ap": 0.5, "truths": 1.0}]}}}
     own = [replicated(phase, values, team=team, private=PRIVATE, report=report) for values in (DRAWN, OTHER)]
     for one in own:
@@ -41,7 +41,7 @@ def entries(phase: Phase, team: Team, make: Make, replicated: Callable[..., Subm
 
 
 def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -> Iterator[tuple[str, bytes]]:
-    """Return the response of every route that shows scores."""
+    """Yield the address and the response of every route that shows scores."""
     client.force_login(user)
     a, b = (one.pk for one in entries[:2])
     pages = ["", "submissions", "data", "submit", f"compare?a={a}&b={b}", "leaderboard/compare"]
@@ -95,12 +95,15 @@ def test_organizers_see_exact_ends(entries: list[Submission], make: Make, client
 def test_the_band_of_a_board_is_drawn_from_what_is_published(
     entries: list[Submission], phase: Phase, client: Client
 ) -> None:
-    """Two intervals with equal published ends are drawn in the same way."""
+    """Intervals whose exact ends change and whose published ends do not are drawn in the same way."""
     before = client.get("/challenges/c/leaderboard").content
     for one in entries:
         for score in one.evaluations.get().scores.all():
             low, high = score_access(phase, viewer=AnonymousUser(), now=NOW).interval(score.low, score.high) or (0, 0)
-            score.low, score.high = low + 0.0001, high - 0.0001  # exact ends that round to the same steps
+            score.low, score.high = (
+                low + 0.0001,
+                high - 0.0001,
+            )  # exact ends that are rounded outward to the same published ends
             score.save()
     bands = re.compile(rb'<svg class="interval".*?</svg>', re.DOTALL)
     assert bands.findall(before) == bands.findall(client.get("/challenges/c/leaderboard").content) != []
@@ -125,7 +128,7 @@ def test_a_shown_score_lies_in_its_shown_interval(make: Make, scored: Scored) ->
 def test_the_verdict_of_a_comparison_follows_what_is_shown(
     phase: Phase, team: Team, replicated: Callable[..., Submission], client: Client
 ) -> None:
-    """The exact interval of the difference begins at 0.0001, and the shown one at 0."""
+    """The exact interval of the difference is above 0, but the published interval includes 0."""
     b = replicated(phase, [0.5001, 0.7] * 100, team=team)
     a = replicated(phase, [0.5, 0.5] * 100, team=team)
     client.force_login(team.memberships.get().user)
