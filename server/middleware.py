@@ -1,4 +1,4 @@
-"""Middleware for pages and API alike: request ids, the content security policy, and the size of bodies."""
+"""Middleware for pages and the API: request IDs, the content security policy, and a limit on the size of bodies."""
 
 import uuid
 from collections.abc import Callable
@@ -98,7 +98,7 @@ def body_refusal(request: HttpRequest) -> Refused | None:
 
 
 def content_length(request: HttpRequest) -> int:
-    """Return the declared length; 0 if it is not a number, because Django then reads no body."""
+    """Return the declared length of the body; 0 if it is not a number, because Django then reads no body."""
     try:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:

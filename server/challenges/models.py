@@ -20,7 +20,7 @@ LADDER_MAX = 10
 
 
 def truth_storage() -> FileSystemStorage:
-    """Return the storage of ground truths. It is separate from uploads and never served."""
+    """Return the storage of ground truths. It is separate from uploads, and its files are never served."""
     return FileSystemStorage(location=settings.TRUTH_ROOT, base_url=None, file_permissions_mode=0o600)
 
 
@@ -223,7 +223,7 @@ class Truth(models.Model):
 
     @property
     def draws(self) -> Path:
-        """The folder of bootstrap draws for this truth. It is removed after the truth."""
+        """The folder of bootstrap draws for this truth. When the truth is removed, the folder is removed too."""
         return Path(self.prepared.path).with_suffix(".draws")
 
 

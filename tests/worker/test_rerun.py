@@ -175,7 +175,7 @@ def test_explanation_of_another_score_is_an_alarm(
     follows = explaining(waiting)
     scorer(report(0.5))
     tasks.rerun(follows.pk)
-    assert "got other scores when it was repeated" in outcome(follows)[0]
+    assert "gave different scores when it was repeated" in outcome(follows)[0]
     assert "alarm" in caplog.text
 
 
@@ -184,7 +184,7 @@ def test_other_score_the_second_time_is_an_alarm_and_not_recorded(
 ) -> None:
     scorer(report(0.5))
     tasks.rerun(waiting.pk)
-    assert "got other scores when it was repeated" in outcome(waiting)[0]
+    assert "gave different scores when it was repeated" in outcome(waiting)[0]
     assert (Score.objects.get().value, Score.objects.get().low) == (0.625, None)
     assert "alarm" in caplog.text
 

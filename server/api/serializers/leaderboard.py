@@ -47,7 +47,7 @@ class RowSerializer(serializers.Serializer[Any]):
 
 
 class BoardSerializer(serializers.Serializer[Any]):
-    """A page of a leaderboard. `me` is the entry of your own team, whichever page it is on."""
+    """A page of a leaderboard. `me` is the entry of your own team, even if it is on another page."""
 
     split = serializers.ChoiceField(choices=SPLITS)
     signature = serializers.CharField()

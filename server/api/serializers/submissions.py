@@ -19,7 +19,7 @@ from server.submissions.services.retention import removal_time
 
 
 class UploadInput(StrictInput):
-    """A submission. An empty file is accepted, and rejected when it is scored."""
+    """A submission to upload. An empty file is accepted, but rejected when it is scored."""
 
     file = serializers.FileField(allow_empty_file=True, help_text="the predictions file, plain or compressed with gzip")
     note = StrictText(required=False, allow_blank=True, default="", help_text="visible to your team only")
@@ -52,7 +52,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
     total = serializers.IntegerField(help_text="number of defects counted")
     more = serializers.BooleanField(
         required=False,
-        help_text="whether the check stopped at a limit of defects or rows, so that the file may have more",
+        help_text="whether the check stopped at a limit of defects or rows; the file may have more defects",
     )
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="number of defects by code")
     notices = NoticeSerializer(many=True, help_text="properties of a scored file that may not be intended")
@@ -60,7 +60,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
-    # The context has `access` (what the user may see of the phase) and `standings` (by submission).
+    # The serializer context must contain `access` (what the user may see) and `standings` (by submission).
     id = serializers.UUIDField()
     challenge = serializers.SlugField(source="phase.challenge.slug")
     phase = serializers.SlugField(source="phase.slug")

@@ -40,7 +40,7 @@ SUBMITTING = (
 
 
 def serialized(submissions: Sequence[Submission], phase: Phase, request: Request) -> list[dict[str, Any]]:
-    """Return submissions of one phase as the user may see them; the leaderboard is read once for all."""
+    """Return submissions of one phase as the user may see them; the leaderboard is read only once."""
     now = database_now()
     context = {
         "access": score_access(phase, viewer=request.user, now=now),

@@ -25,7 +25,7 @@ KEPT_SECONDS = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class ShownEntry:
-    """An entry with its CSS classes, its tag, and the note that screen readers read after its rank."""
+    """A leaderboard entry with its CSS classes, its tag, and the note that screen readers read after its rank."""
 
     row: BoardRow
     classes: str

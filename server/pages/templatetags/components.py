@@ -41,7 +41,7 @@ UNDEFINED_CELL = "Undefined: there are no objects of this kind"
 
 
 def inline(name: str, context: Context) -> SafeString:
-    """Render a component without the white space around it, so that a comma or a full stop can follow it."""
+    """Render a component without surrounding white space, so that a comma or a full stop can follow it."""
     return mark_safe(render_to_string(name, context).strip())
 
 
@@ -116,7 +116,7 @@ def countdown(context: Context, opens: datetime, closes: datetime | None) -> Saf
 
 
 def next_change(opens: datetime, closes: datetime | None, now: datetime) -> Context:
-    """Return the time when submissions open or close next, or closed, and a text with the time until or since then."""
+    """Return the time when submissions open, close or closed, and a text with the time until or since then."""
     if opens > now:
         return {"moment": opens, "text": f"Opens in {units.time_span(opens - now)}"}
     if closes is None:
@@ -157,7 +157,7 @@ def medal(rank: int | None) -> SafeString:
 
 @register.inclusion_tag("components/tabs.html", takes_context=True)
 def tabs(context: Context, current: ChallengeContext) -> Context:
-    """Render the tabs of a challenge; the tab of this page is marked."""
+    """Render the tabs of a challenge, with the tab of the current page marked."""
     match = context["request"].resolver_match
     return {"tabs": tabs_of(current, match.url_name if match else "")}
 
@@ -182,7 +182,7 @@ def defect_table(problems: dict[str, Any]) -> Context:
 
 @register.inclusion_tag("components/empty_state.html")
 def empty_state(sentence: str, label: str = "", url: str = "") -> Context:
-    """Render a sentence in place of an empty list, with a button for what to do."""
+    """Render a sentence in place of an empty list, with a button for the next step."""
     return {"sentence": sentence, "label": label, "url": url}
 
 

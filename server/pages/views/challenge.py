@@ -1,4 +1,4 @@
-"""The overview of a challenge: its metric, deadline, next step and best teams."""
+"""The overview page of a challenge: metric, deadline, the viewer's next step, and the best teams."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render

@@ -11,12 +11,12 @@ from server.pages.submission.comparison import difference_of_entries
 from server.pages.views.leaderboard import parse_query
 
 SAME = "A and B are the same team. Choose a different one for A or B."
-NO_ENTRY = "has no entry on this leaderboard. Enter the name of a team as it is written there."
+NO_ENTRY = "has no entry on this leaderboard. Enter the name of a team exactly as the leaderboard shows it."
 
 
 @require_safe
 def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
-    """Compare the entries of the teams named in the query string; by default the viewer's and the one above."""
+    """Compare the entries of the teams named in the query string; by default the viewer's and the one above it."""
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = queries.board(phase, split=query.split, viewer=request.user)

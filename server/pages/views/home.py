@@ -18,7 +18,7 @@ from server.pages.challenge_context import default_phase, track_title
 
 @dataclass(frozen=True, slots=True)
 class ListedChallenge:
-    """A challenge of the list, with the viewer's team and its rank."""
+    """A challenge in the list, with the viewer's team and its rank."""
 
     challenge: Challenge
     tracks: str

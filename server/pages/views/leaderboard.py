@@ -53,7 +53,7 @@ class LeaderboardQuery:
 
 
 def parse_query(request: HttpRequest, current: ChallengeContext) -> LeaderboardQuery:
-    """Parse the query string; values that are not valid count as missing."""
+    """Parse the query string. Invalid values count as missing."""
     form = LeaderboardForm(request.GET)
     form.is_valid()
     given = form.cleaned_data
@@ -139,7 +139,7 @@ def visible_splits(query: LeaderboardQuery, access: ScoreAccess) -> list[SplitLi
 def pinned_entry(
     current: ChallengeContext, query: LeaderboardQuery, board: ShownBoard, pages: "Page[Any]"
 ) -> ShownEntry | None:
-    """Return the entry of the viewer's team with a link to its page of the leaderboard; None if it is on this page."""
+    """Return the entry of the viewer's team with a link to its page of the board; None if that is this page."""
     team_id = current.team.pk if current.team else None
     index = board.index_of(team_id)
     page = None if index is None else index // PAGE_ROWS + 1

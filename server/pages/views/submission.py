@@ -52,7 +52,7 @@ def show(request: PersonRequest, one: Submission, refusal: Refused | None = None
 
 @require_safe
 def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Return the part of the page that changes; 204 if the page shows this state already."""
+    """Return the part of the page that changes, or 204 if the page already shows the current state."""
     if not request.user.is_authenticated:
         login = f"{reverse('account_login')}?{urlencode({'next': reverse('submission', args=[pk])})}"
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})

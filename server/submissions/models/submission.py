@@ -19,7 +19,7 @@ def upload_key(submission: "Submission", name: str) -> str:
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def visible_to(self, user: Any) -> "SubmissionQuerySet":
-        """Return a user's submissions: those of their teams and of challenges that they organize; for staff all."""
+        """Return the submissions of the user's teams and of challenges that the user organizes; for staff, all."""
         if not user.is_authenticated:
             return self.none()
         if user.is_staff:
@@ -46,7 +46,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.exclude(file="")
 
     def settled(self) -> "SubmissionQuerySet":
-        """Return submissions that are finished and not waiting for their intervals."""
+        """Return finished submissions whose intervals are not pending."""
         return self.finished().filter(stage="")
 
 
@@ -126,7 +126,7 @@ class Submission(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is finished and not waiting for its intervals."""
+        """Whether the submission is finished and its intervals are not pending."""
         return self.is_finished and not self.stage
 
     @property

@@ -46,7 +46,7 @@ def set_note(*, submission: Submission, by: User, note: str) -> Submission:
 def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     """Choose a submission for the private leaderboard, or undo that choice.
 
-    A team can choose `phase.finals` submissions, until the phase closes.
+    Until the phase closes, a team can choose up to `phase.finals` submissions.
     """
     refuse_non_member(submission, by)
     lock_teams([submission.team_id])
@@ -57,12 +57,12 @@ def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     if phase.has_closed(database_now()):
         raise Refused("phase_closed", "This phase is closed. The submissions that were chosen before it closed count.")
     if final and submission.status != Status.SCORED:
-        raise Refused("invalid", f"It is {submission.status}. Only a scored submission can be chosen.")
+        raise Refused("invalid", f"This submission is {submission.status}. Only a scored submission can be chosen.")
     chosen = Submission.objects.filter(phase=phase, team=submission.team_id, final=True).count()
     if final and chosen >= phase.finals:
         raise Refused(
             "invalid",
-            f"Your team has chosen {chosen} of {phase.finals} already. Undo one choice, then choose this one.",
+            f"Your team has already chosen {chosen} of {phase.finals}. Undo one choice, then choose this one.",
         )
     submission.final = final
     submission.save(update_fields=["final"])

@@ -182,7 +182,7 @@ def test_a_rescoring_started_again_retries_what_the_platform_failed_to_score(
     assert refusal.value.code == "rescoring_loses"
     assert rescoring.start(phase=phase, by=None) == begun
     assert list(rescoring.unscorable(begun).values_list("submission", flat=True)) == [two[0].pk]
-    with pytest.raises(Refused, match="1 submissions are still to be scored"):
+    with pytest.raises(Refused, match="1 submissions still have to be scored"):
         rescoring.apply(rescoring=begun, by=None, without_unscorable=True)
 
 

@@ -1,4 +1,4 @@
-"""`manage.py demo`: run the service with two demo challenges whose teams submit files."""
+"""`manage.py demo`: run the service with two demo challenges and submit the files of their teams."""
 
 import os
 import time
