@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "server.middleware.RequestIdMiddleware",
+    "server.middleware.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "server.middleware.BodySizeMiddleware",  # before any middleware that reads the body
@@ -231,13 +232,16 @@ SPECTACULAR_SETTINGS = {
 
 # Limits on passwords and sign-ups are counted in the database, so they hold without Redis and for all web processes.
 # Requests to the API are counted in Redis, because these counts may be lost.
+IN_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
 CACHES: dict[str, dict[str, object]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "podium_cache",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
-    "requests": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "requests": {"BACKEND": IN_MEMORY},
+    # Parts of leaderboards, by their version: each web process keeps a few, of about 100 kB.
+    "boards": {"BACKEND": IN_MEMORY, "LOCATION": "boards", "OPTIONS": {"MAX_ENTRIES": 64}},
 }
 if REDIS_URL:
     CACHES["requests"] = {

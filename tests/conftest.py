@@ -1,4 +1,4 @@
-"""Fixtures for many tests: rows with defaults, separate folders, and a queue that runs on request."""
+"""Fixtures that many tests share: database rows with defaults, temporary folders, and a queue without a broker."""
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -24,7 +24,7 @@ PASSWORD = "correct horse battery"
 
 
 class Make:
-    """Creates rows with sensible defaults. Every name is new, and every field can be given."""
+    """Creates database rows with sensible defaults. Names are unique, and arguments override any field."""
 
     password = PASSWORD
 
@@ -41,7 +41,7 @@ class Make:
         return Challenge.objects.create(**{"slug": slug, "title": slug, "opens_at": opens_at, **fields})
 
     def phase(self, challenge: Challenge | None = None, **fields: Any) -> Phase:
-        """Create a phase with an active truth. The truth's file is empty, so nothing can really be scored."""
+        """Create a phase with an active truth. The truth's file is empty, so no submission can be scored against it."""
         challenge = challenge or self.challenge()
         slug = f"phase-{next(self.numbers)}"
         phase = Phase.objects.create(
@@ -51,7 +51,7 @@ class Make:
         return phase
 
     def truth(self, phase: Phase, *, content: bytes = b"", **fields: Any) -> Truth:
-        """Create the next version and make it active, with the signature of scores against it."""
+        """Create the next truth version of the phase and make it active. The phase gets the signature of its scores."""
         phase.truths.update(active=False)
         version = phase.truths.count() + 1
         digest = sha256(f"{phase.pk} {version}".encode()).hexdigest()
@@ -72,7 +72,7 @@ class Make:
         return truth
 
     def team(self, challenge: Challenge, *users: User, **fields: Any) -> Team:
-        """Create a team of these people who accepted the rules; of one new person if none is given."""
+        """Create a team of these users, who have accepted the rules. Without users, create one for it."""
         people = users or (() if fields.get("is_baseline") else (self.user(),))
         team = Team.objects.create(**{"challenge": challenge, "name": f"Team {next(self.numbers)}", **fields})
         for place, user in enumerate(people):
@@ -86,7 +86,7 @@ class Make:
         return team
 
     def submission(self, phase: Phase, team: Team | None = None, **fields: Any) -> Submission:
-        """Create a row as an upload leaves it, without the services, so no quota is charged."""
+        """Create a queued submission directly in the database. No service runs, so no quota is charged."""
         team = team or self.team(phase.challenge)
         content = fields.pop("content", f"ImageId,PredictionString\nimage{next(self.numbers)},\n".encode())
         now = datetime.now(UTC)
@@ -108,7 +108,7 @@ class Make:
 
 
 class InlineHeartbeat:
-    """Prolongs the lease in the caller's thread. A second thread would wait for the test's own transaction."""
+    """Renews the lease in the caller's thread, because a second thread would wait for the test's transaction."""
 
     def __init__(self, name: str, prolong: Any) -> None:
         self.prolong = prolong
@@ -135,19 +135,19 @@ class InlineQueue:
         (self.sent if kind is Submission else self.sent_later).append(key)
 
     def work(self) -> None:
-        """Score everything that is queued, whether a message was sent or not, as sweeper and worker would."""
+        """Score all queued submissions, whether or not a message was sent, as the sweeper and the worker would."""
         for submission in Submission.objects.filter(status="queued").order_by("received_at"):
             tasks.evaluate(str(submission.pk))
 
     def work_later(self) -> None:
-        """Do the queued reruns."""
+        """Run all queued reruns."""
         for rerun in Rerun.objects.queued().order_by("pk"):
             tasks.rerun(rerun.pk)
 
 
 @pytest.fixture
 def own_folders(settings: Settings, tmp_path: Path) -> None:
-    """Give each test its own folders for uploads."""
+    """Store uploads in temporary folders of the test."""
     settings.MEDIA_ROOT = tmp_path / "uploads"
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
     settings.FILE_UPLOAD_TEMP_DIR.mkdir()
@@ -155,12 +155,12 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture
 def make(db: None, own_folders: None) -> Make:
-    """`make.user()`, `make.phase()`, `make.team(challenge)`, `make.submission(phase)` …"""
+    """Return a factory of rows: `make.user()`, `make.phase()`, `make.team(challenge)`, `make.submission(phase)`."""
     return Make()
 
 
 def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
-    """Return the fields from a test's markers of this name. The nearest marker takes precedence."""
+    """Return the arguments of the test's markers with this name. The marker closest to the test takes precedence."""
     return {
         name: value for marker in reversed([*request.node.iter_markers(name)]) for name, value in marker.kwargs.items()
     }
@@ -168,14 +168,17 @@ def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
 
 @pytest.fixture
 def phase(make: Make, request: pytest.FixtureRequest) -> Phase:
-    """Create a running phase; `@pytest.mark.phase(challenge={"slug": "c"}, quota_per_day=2)` sets fields of both."""
+    """Create a challenge with an open phase.
+
+    `@pytest.mark.phase(challenge={"slug": "c"}, quota_per_day=2)` sets fields of both.
+    """
     fields = marked(request, "phase")
     return make.phase(make.challenge(**fields.pop("challenge", {})), **fields)
 
 
 @pytest.fixture
 def member(make: Make, client: Client, request: pytest.FixtureRequest) -> User:
-    """Create the user whom `client` is logged in as; `@pytest.mark.member(username="ada")` sets fields."""
+    """Create a user and log `client` in as that user. `@pytest.mark.member(username="ada")` sets its fields."""
     user = make.user(**marked(request, "member"))
     client.force_login(user)
     return user
@@ -183,16 +186,16 @@ def member(make: Make, client: Client, request: pytest.FixtureRequest) -> User:
 
 @pytest.fixture
 def team(make: Make, phase: Phase, member: User, request: pytest.FixtureRequest) -> Team:
-    """Create the member's team in the phase's challenge; `@pytest.mark.team(name="Owls")` sets its fields."""
+    """Create a team of `member` in the challenge of `phase`. `@pytest.mark.team(name="Owls")` sets its fields."""
     return make.team(phase.challenge, member, **marked(request, "team"))
 
 
 @pytest.fixture
 def inline_queue(monkeypatch: pytest.MonkeyPatch) -> InlineQueue:
-    """Collect messages in `.sent` instead of sending them to a broker; `.work()` scores queued submissions at once.
+    """Collect messages in `.sent` instead of sending them to a broker. `.work()` scores all queued submissions.
 
-    In a test with `db`, effects on commit do not happen by themselves: `django_capture_on_commit_callbacks`
-    runs them. `.work()` looks at the rows and needs no messages.
+    In a test with `db` nothing is committed; use `django_capture_on_commit_callbacks` to run `on_commit` callbacks.
+    `.work()` reads the rows and needs no messages.
     """
     inline = InlineQueue()
     monkeypatch.setattr(queue, "enqueue", inline.enqueue)

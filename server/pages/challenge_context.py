@@ -13,6 +13,7 @@ from server.challenges.approval import not_a_member, request_of
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team
 from server.challenges.services import membership_of, registration_end
 from server.clock import database_now, is_over
+from server.submissions.feedback import ScoreAccess, score_access
 
 
 class JoinState(StrEnum):
@@ -82,6 +83,11 @@ class ChallengeContext:
     def url(self, name: str) -> str:
         """Return the URL of a page of this challenge, given the name of its route."""
         return reverse(name, args=[self.challenge.slug]) + self.phase_query
+
+    @property
+    def score_access(self) -> ScoreAccess:
+        """What the viewer may see of the phase's scores."""
+        return score_access(self.required_phase(), viewer=self.user, now=self.now, is_organizer=self.is_organizer)
 
     def required_phase(self) -> Phase:
         """Return the phase; 404 if the challenge has none yet."""

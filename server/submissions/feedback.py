@@ -51,13 +51,13 @@ def note_revealed(phase: Phase, *, now: datetime) -> None:
         phase.revealed_at = now
 
 
-def score_access(phase: Phase, *, viewer: Any, now: datetime) -> ScoreAccess:
+def score_access(phase: Phase, *, viewer: Any, now: datetime, is_organizer: bool | None = None) -> ScoreAccess:
     """Return the access of a viewer. Organizers see all splits; others see only the public one until the phase is over.
 
-    The split `all` remains hidden as long as `private`, because together with the public score it would reveal the
-    private one.
+    The split `all` stays hidden as long as `private`, because together with the public score it would reveal the
+    private one. `is_organizer` saves a query where that is known.
     """
-    if phase.challenge.is_organized_by(viewer):
+    if phase.challenge.is_organized_by(viewer) if is_organizer is None else is_organizer:
         return ScoreAccess(frozenset(SPLITS), None, True, exact_ends=True)
     splits = frozenset({"public"})
     if phase.has_closed(now):

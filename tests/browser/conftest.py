@@ -1,4 +1,4 @@
-"""Fixtures that start Debian's chromium. Without it the tests are skipped; in CI they fail."""
+"""Fixtures that start Debian's chromium. If it is not installed, the tests are skipped; in CI they fail."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -12,11 +12,11 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.server.conftest import scored
 
-__all__ = ["scored"]  # a fixture that the tests of pages and API share
+__all__ = ["scored"]  # a fixture for pages and API
 
 CHROMIUM = Path("/usr/bin/chromium")
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-MISSING = f"BROWSER TESTS NOT RUN: {CHROMIUM} is missing; apt-get install chromium"
+MISSING = f"BROWSER TESTS NOT RUN: {CHROMIUM} is missing; install it with apt-get install chromium"
 TIMEOUT_MS = 15_000
 
 Open = Callable[..., BrowserContext]
@@ -28,7 +28,7 @@ def chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(MISSING)
         pytest.skip(MISSING)
-    # Playwright runs its event loop in the thread that queries the database.
+    # Playwright runs an event loop in this thread, in which Django would otherwise refuse database queries.
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
@@ -38,7 +38,7 @@ def chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
 
 @pytest.fixture
 def window(chromium: Browser) -> Open:
-    """`window(base_url, width=390, …)`: a browser context with an empty profile and a timeout."""
+    """Return a function that opens a browser context with an empty profile: `window(base_url, width=390)`."""
 
     def start(base_url: str, *, width: int = 1440, **options: Any) -> BrowserContext:
         context = chromium.new_context(
@@ -52,7 +52,7 @@ def window(chromium: Browser) -> Open:
 
 @pytest.fixture
 def visit(window: Open, live_server: LiveServer) -> Open:
-    """`visit(person, width=390)`: a browser context on the live server, logged in as this person."""
+    """Return a function that opens a browser context logged in as a person: `visit(person, width=390)`."""
 
     def start(person: Any = None, **options: Any) -> BrowserContext:
         context = window(live_server.url, **options)

@@ -1,4 +1,4 @@
-"""Submitting, following and editing in a browser, with and without scripts."""
+"""In a browser, with and without scripts, users can submit files, follow their progress, and edit submissions."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -101,7 +101,7 @@ def test_a_refused_file_stays_chosen(phase: Phase, member: User, visit: Open, in
     page.locator("form[data-upload] button[type=submit]").click()
     page.locator("#refusal .code").wait_for()
     assert page.locator("#refusal .code").inner_text() == "phase_closed"
-    assert asked == ["GET"]  # The file itself was not uploaded.
+    assert asked == ["GET"]  # no POST, so the file was not uploaded
     assert page.evaluate("document.querySelector('input[type=file]').files[0].name") == "run.csv"
 
 

@@ -1,4 +1,4 @@
-"""The whole service in a browser: sign up, join, submit a file, see its rank."""
+"""In a browser, a person can sign up, join a challenge, submit a file and see its rank, with real processes."""
 
 import re
 import subprocess
@@ -27,7 +27,7 @@ SCORING_MS = 60_000
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a bundle; files of three qualities are in a folder beside it. Both are made by `podium synthesize`."""
+    """Return the folder of a challenge bundle. Submissions of three qualities are in a folder next to it."""
     folder = tmp_path_factory.mktemp("bundle")
     phase = folder / "phases" / "main"
     words = ["synthesize", "openimages-detection", "--out", str(phase), "--images", "60", "--seed", "5"]

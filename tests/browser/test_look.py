@@ -1,4 +1,4 @@
-"""Tests that need a browser: page widths, colour schemes, focus, the content security policy, pages without scripts."""
+"""Pages in a browser: width, colour schemes, focus, content security policy, and use without scripts."""
 
 from datetime import UTC, datetime
 
@@ -23,7 +23,7 @@ REJECTED = {
 
 @pytest.fixture
 def addresses(member: User, make: Make, scored: Scored) -> list[str]:
-    """Return pages with long words, right-to-left names and wide tables."""
+    """Return the addresses of pages that contain long words, right-to-left names and wide tables."""
     phase = make.phase(make.challenge(slug="c", title=LONG, summary="long " * 40), feedback_classes=True)
     team = make.team(phase.challenge, member, name=LONG)
     scored(phase, 0.6, team=make.team(phase.challenge, name="العنوان الطويل"), interval=(0.5, 0.7))

@@ -1,4 +1,4 @@
-"""A separate PostgreSQL cluster for a drill, which can be restarted: initdb and postgres, run by an ordinary user."""
+"""A PostgreSQL server of its own for a drill, which can be stopped and restarted. It does not run as root."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ INSTALLED = "/usr/lib/postgresql"  # Debian installs the programs of each versio
 
 
 def programs() -> Path | None:
-    """Return the folder with initdb and postgres of the newest version."""
+    """Return the folder with `initdb` and `postgres`: from the PATH, otherwise of the newest installed version."""
     on_path = shutil.which("initdb")
     found = sorted(Path(INSTALLED).glob("*/bin/initdb"), key=lambda path: int(path.parent.parent.name))
     return Path(on_path).parent if on_path else found[-1].parent if found else None
@@ -52,7 +52,7 @@ class Cluster:
         return False
 
     def stop(self, how: signal.Signals) -> None:
-        """Stop the server: SIGINT ends all sessions first, SIGQUIT is like a crash."""
+        """Stop the server with a signal: SIGINT ends all sessions first, SIGQUIT simulates a crash."""
         self.process.send_signal(how)
         try:
             self.process.wait(30)
@@ -60,7 +60,7 @@ class Cluster:
             self.process.kill()
 
     def restart(self, how: signal.Signals, *, away: float) -> tuple[float, float]:
-        """Stop the server, start it again after this many seconds, and return when the outage began and ended."""
+        """Stop the server and start it again after `away` seconds. Return when the outage began and when it ended."""
         began = time.monotonic()
         self.stop(how)
         time.sleep(away)

@@ -1,4 +1,4 @@
-"""Fixtures for drills. Each drill damages its own service; a table at the end shows all drills and measurements."""
+"""Fixtures for drills, each of which damages a service of its own. A table at the end shows all results."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,13 +10,13 @@ from tests.flows.postgres import own_database
 from tests.flows.running import Running
 from tests.flows.taking_part import make_bundle, open_challenge
 
-collect_ignore = ["bent"]  # only the processes of the drills import these modules
+collect_ignore = ["bent"]  # modules for the processes of the drills, without tests
 
 Open = Callable[..., Running]
 Words = tuple[str, ...]
 Figures = Callable[[str], None]
 
-# Shorter times than in production, so that crashes are noticed in seconds. All protections are the same.
+# Shorter times than in production, so that crashes are noticed in seconds. All protections are enabled.
 FAST = {
     "LEASE_SECONDS": 3,
     "HEARTBEAT_SECONDS": 1,
@@ -29,12 +29,12 @@ FAST = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "drill(number): which of the drills it is, by the number in the list")
+    config.addinivalue_line("markers", "drill(number): the number of the drill")
 
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest) -> Figures:
-    """Return a function that records a line with the measurements, for the table at the end."""
+    """Return a function that prints a line with the measurements of a drill, and adds it to the final table."""
 
     def say(line: str) -> None:
         request.node.user_properties.append(("figures", line))
@@ -46,13 +46,13 @@ def figures(request: pytest.FixtureRequest) -> Figures:
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create a challenge whose submissions are scored very fast."""
+    """Return a folder with a challenge bundle and a submission that is scored very fast."""
     return make_bundle(tmp_path_factory.mktemp("small"), images=30)
 
 
 @pytest.fixture(scope="session")
 def medium(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create a challenge whose submissions take some time to score."""
+    """Return a folder with a challenge bundle and a submission that takes some time to score."""
     return make_bundle(tmp_path_factory.mktemp("medium"), images=1500)
 
 
@@ -64,9 +64,10 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture
 def opened(tmp_path: Path, small: Path) -> Iterator[Open]:
-    """`opened(people=…, bundle=…, up=…, home=…, NAME=value)`: a service with a challenge that people take part in.
+    """Return a function that starts a service with a challenge and participants.
 
-    `up` are arguments of `tests.drills.bent.altered`. All processes are stopped at the end.
+    `opened(people=…, bundle=…, up=…, home=…, NAME=value)`: `up` are arguments of `tests.drills.bent.altered`, and the
+    other names are settings. All processes are stopped at the end.
     """
     started: list[Running] = []
 
@@ -94,7 +95,7 @@ def opened(tmp_path: Path, small: Path) -> Iterator[Open]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort drills by number, after all other tests that are collected with them."""
+    """Run drills in the order of their numbers, after all other collected tests."""
     for item in items:
         if number := number_of(item):
             item.user_properties.append(("drill", number))
@@ -108,7 +109,7 @@ def number_of(item: pytest.Item) -> int:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print a line for each drill: number, result, duration, name and measurements."""
+    """Print the final table: the number, result, duration, name and measurements of each drill."""
     ended = [
         (outcome, report, said)
         for outcome in ("passed", "failed", "error", "skipped")

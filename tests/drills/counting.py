@@ -1,4 +1,4 @@
-"""Submits many files to a service, waits until all are finished, and counts the rows in the database."""
+"""Helpers for drills that submit many files, wait until all are finished, and count rows in the database."""
 
 import time
 from collections.abc import Iterator
@@ -17,33 +17,33 @@ SELECT count(*) FROM submissions_evaluation WHERE id NOT IN (SELECT evaluation_i
 
 @contextmanager
 def uploading(service: Running, content: bytes, *, count: int, at_once: int = 4) -> Iterator["list[Future[str]]"]:
-    """Submit the file this many times while the block runs. At the end of the block, wait for the last upload."""
+    """Submit the file `count` times in the background of a `with` block, at whose end all uploads are awaited."""
     with ThreadPoolExecutor(at_once) as pool:
         yield [pool.submit(service.submit, content) for _ in range(count)]
 
 
 def upload_all(service: Running, content: bytes, *, count: int) -> list[str]:
-    """Submit the file this many times; return the ids."""
+    """Submit the file `count` times, and return the ids of the submissions."""
     with uploading(service, content, count=count) as sent:
         pass
     return [one.result() for one in sent]
 
 
 def unfinished(service: Running) -> int:
-    """Return the number of submissions that are queued or running, plus that of scores whose interval is pending."""
+    """Return how many submissions are queued or running, plus how many reruns are pending."""
     statuses, (later,) = service.statuses(), service.rows(PENDING)[0]
     return sum(statuses[status] for status in UNFINISHED) + int(later)
 
 
 def all_ended(service: Running, *, seconds: float) -> float:
-    """Wait until everything is finished; return how many seconds that took."""
+    """Wait until all submissions and reruns are finished. Return how many seconds that took."""
     began = time.monotonic()
     wait_for(lambda: not unfinished(service), seconds=seconds, every=0.1)
     return time.monotonic() - began
 
 
 def standstill(service: Running, *, seconds: float, at_most: float) -> None:
-    """Wait until everything is finished, or nothing has finished for this many seconds."""
+    """Wait until all submissions and reruns are finished, or none has finished for `seconds`."""
     left, since, until = unfinished(service), time.monotonic(), time.monotonic() + at_most
     while left and time.monotonic() < min(until, since + seconds):
         time.sleep(0.2)
@@ -57,7 +57,7 @@ class Counted:
 
     taken: int
     scored: int
-    lost: int  # neither scored, rejected, failed nor cancelled
+    lost: int  # queued or running, although the drill is over
     evaluations: int
     twice: int  # submissions with more than one evaluation
     bare: int  # evaluations without an interval
@@ -69,7 +69,7 @@ class Counted:
 
 
 def once(count: int, *, attempts: int) -> Counted:
-    """Return the expected counts: every submission accepted, scored once, and with an interval."""
+    """Return the counts that are expected if all submissions were accepted, scored once, and got intervals."""
     return Counted(count, count, 0, count, 0, 0, attempts)
 
 

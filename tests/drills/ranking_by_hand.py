@@ -1,4 +1,4 @@
-"""Computes a leaderboard again from raw rows, by comparing all pairs, without any code of the service."""
+"""Computes a leaderboard from database rows by comparing all pairs of entries, without code of the service."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ WHERE s.status = 'scored' AND w.value IS NOT NULL
 
 @dataclass(frozen=True)
 class Entry:
-    """One scored submission; `score` on the board's split, `public` on the public one."""
+    """A scored submission. `score` is its score on the split of the leaderboard, `public` that on the public split."""
 
     id: str
     team: str
@@ -31,13 +31,13 @@ class Entry:
     public: float | None
 
     def beats(self, other: "Entry") -> bool:
-        """Return whether an entry ranks before another: by score, then by time, then by name and id."""
+        """Return whether this entry ranks before the other one: by score, then by time, then by name and id."""
         if self.score != other.score:
             return self.score > other.score
         return (self.at, self.team, self.id) < (other.at, other.team, other.id)
 
     def is_chosen_before(self, other: "Entry") -> bool:
-        """Return whether an entry counts instead of another if the team has chosen no final submissions."""
+        """Return whether this entry is preferred to the other one if their team has chosen no final submissions."""
         if self.public != other.public:
             return other.public is None or (self.public is not None and self.public > other.public)
         return (self.at, self.id) < (other.at, other.id)
@@ -53,7 +53,7 @@ class Line:
 
 
 def counts(entry: Entry, own: list[Entry], *, finals: int) -> bool:
-    """Return whether an entry counts when the phase is over: it was chosen, or is among the best if none was chosen."""
+    """Return whether an entry counts after the phase: it was chosen, or none was chosen and it is among the best."""
     if entry.baseline or any(one.final for one in own):
         return entry.final or entry.baseline
     return sum(one.is_chosen_before(entry) for one in own if one is not entry) < finals
@@ -74,7 +74,7 @@ def board_by_hand(service: Running, *, split: str, finals: int) -> list[Line]:
 
 
 def served_board(service: Running, *, split: str) -> list[Line]:
-    """Return the leaderboard as the service shows it to everybody, with all digits."""
+    """Return the leaderboard from the service's public CSV file, with all digits."""
     path = f"/api/v1/challenges/flows/phases/main/leaderboard?format=csv&split={split}"
     status, text = service.ask("GET", path)
     assert status == 200, text

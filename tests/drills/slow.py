@@ -1,4 +1,4 @@
-"""Many clients that send slowly, all from one thread."""
+"""Simulates many slow clients in a single thread."""
 
 import selectors
 import socket
@@ -8,7 +8,7 @@ import uuid
 
 
 def form(content: bytes, name: str = "predictions.csv.gz") -> tuple[str, bytes]:
-    """Return the content type and the body of a form with one file."""
+    """Return the content type and the body of a multipart form with one file."""
     mark = uuid.uuid4().hex
     head = f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
     return f"multipart/form-data; boundary={mark}", head.encode() + content + f"\r\n--{mark}--\r\n".encode()
@@ -22,7 +22,7 @@ def upload_head(token: str, kind: str, length: int) -> bytes:
 
 
 class SlowClients(threading.Thread):
-    """Sends each request at this many bytes per second, and keeps the first bytes of each response."""
+    """Sends each request slowly over a connection of its own, and stores the first bytes of each response."""
 
     def __init__(self, port: int, requests: list[bytes], *, bytes_per_second: int) -> None:
         super().__init__(daemon=True)

@@ -1,4 +1,4 @@
-"""After random actions in random order, every leaderboard agrees with its rows in the database."""
+"""After random actions in random order, leaderboards agree with a simple computation from database rows."""
 
 import random
 import shutil
@@ -34,7 +34,7 @@ Phase.objects.update(closes_at=database_now())
 
 
 def with_baseline_and_split(small: Path, folder: Path) -> Path:
-    """Create the small challenge with half of its images private and with a baseline."""
+    """Write a copy of the small challenge in which half of the images are private and which has a baseline."""
     shutil.copytree(small, folder)
     phase = folder / "phases" / "main"
     (phase / "baselines").mkdir()
@@ -46,7 +46,7 @@ def with_baseline_and_split(small: Path, folder: Path) -> Path:
 
 
 class Crowd:
-    """Teams that use the API at random: they upload, cancel, and choose final submissions."""
+    """Teams that use the API at random: they join, upload, cancel, and choose final submissions."""
 
     def __init__(self, service: Running, tokens: list[str], content: str) -> None:
         self.service, self.tokens, self.random = service, tokens, random.Random(SEED)
@@ -79,21 +79,21 @@ class Crowd:
         return self.send(self.contents[-1])
 
     def upload_again(self) -> int:
-        """Upload an earlier file again: a tie if another team submitted it, a duplicate if the same team did."""
+        """Upload an earlier file again. It is a tie if a different team submitted it, and a duplicate otherwise."""
         return self.send(self.random.choice(self.contents)) if self.contents else 0
 
     def upload_nonsense(self) -> int:
         return self.send(f"{self.header}nonsense{self.random.random()},1 2 3\n")
 
     def cancel(self) -> int:
-        """Cancel one of the newest submissions, which may not be finished yet."""
+        """Cancel one of the two newest submissions, which may not be scored yet."""
         if not self.sent:
             return 0
         self.service.token, identifier = self.random.choice(self.sent[-2:])
         return self.service.ask("POST", f"/api/v1/submissions/{identifier}/cancel")[0]
 
     def choose(self) -> int:
-        """Make a submission final, or undo that."""
+        """Choose a submission as final, or undo the choice."""
         if not self.sent:
             return 0
         self.service.token, identifier = self.random.choice(self.sent)
@@ -103,7 +103,7 @@ class Crowd:
 
 
 @pytest.mark.drill(20)
-def test_after_a_thousand_random_events_the_board_is_what_its_rows_say(
+def test_after_a_thousand_random_events_leaderboards_agree_with_the_rows(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:
     service = opened(bundle=with_baseline_and_split(small, tmp_path / "bundle"), WORKER_PROCESSES=1)

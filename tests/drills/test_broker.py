@@ -1,4 +1,4 @@
-"""Messages are lost, late or repeated: the database holds the jobs, and every submission is scored once."""
+"""Every submission is scored once even if messages are lost, late or repeated, because jobs are in the database."""
 
 import http.client
 import json
@@ -51,7 +51,7 @@ def test_a_web_process_that_dies_before_the_message_loses_nothing(opened: Open, 
 
 @contextmanager
 def own_redis(folder: Path) -> Iterator[tuple[str, Callable[[], "subprocess.Popen[bytes]"]]]:
-    """Return an address and a function that starts a Redis there, which no supervisor restarts."""
+    """Yield an address, and a function that starts a Redis server there. No supervisor restarts this server."""
     folder.mkdir()
     socket, started = folder / "redis.sock", []
 

@@ -1,4 +1,4 @@
-"""Clients that are slow, disconnect, or upload when the disk is full do not affect others."""
+"""Clients that are slow, disconnect, or upload to a full disk do not affect other clients."""
 
 import gzip
 import http.client
@@ -43,7 +43,7 @@ MEGABYTE = 2**20
 
 
 def left_behind(service: Running) -> list[str]:
-    """Return all files in the folders for uploads, including open files without a name."""
+    """Return all files in the folders for uploads, including open files that have no name."""
     named = [str(path) for folder in ("incoming", "uploads/submissions") for path in (service.home / folder).glob("*")]
     opened = [os.readlink(one) for web in service.processes("gunicorn") for one in Path(f"/proc/{web}/fd").iterdir()]
     return named + [one for one in opened if "/incoming/" in one]
@@ -51,12 +51,12 @@ def left_behind(service: Running) -> list[str]:
 
 @contextmanager
 def small_disk(folder: Path, *, megabytes: int) -> Iterator[Path]:
-    """Mount a small separate disk at this path in the block."""
+    """Mount a small file system at this path while the block runs."""
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "podium-drill", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        why = f"NOT RUN: a small disk cannot be mounted here ({done.stderr.strip()}); it takes root"
+        why = f"NOT RUN: a small disk cannot be mounted here ({done.stderr.strip()}); this drill needs root"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
     try:
         yield folder
@@ -71,16 +71,14 @@ def test_an_upload_that_fills_the_disk_leaves_nothing(
     with small_disk(tmp_path / "disk", megabytes=64) as disk:
         service = opened(home=disk / "home")
         ballast, answers = service.home / "ballast", []
-        for megabytes in (
-            100,
-            40,
-        ):  # does not fit; fits when it is received, but not a second time as a file of the form
+        # 100 MB do not fit on the disk. 40 MB fit while they are received, but not again as a file of the form.
+        for megabytes in (100, 40):
             answers.append(service.upload(os.urandom(megabytes * MEGABYTE)))
             wait_for(lambda: not left_behind(service), seconds=5)
         with ballast.open("wb") as file, suppress(OSError):
             while True:
                 file.write(bytes(2**16))
-        answers.append(service.upload(os.urandom(MEGABYTE // 4)))  # no space even for a row
+        answers.append(service.upload(os.urandom(MEGABYTE // 4)))  # there is not even space for a row
         page = service.ask("GET", "/challenges/flows/")[0]
         left, rows = left_behind(service), service.count("submissions_submission")
         ballast.unlink()
@@ -94,7 +92,7 @@ def test_an_upload_that_fills_the_disk_leaves_nothing(
 
 
 @pytest.mark.drill(16)
-def test_a_client_that_drops_at_half_leaves_nothing(opened: Open, figures: Figures) -> None:
+def test_an_interrupted_upload_leaves_no_files(opened: Open, figures: Figures) -> None:
     service = opened()
     kind, body = form(os.urandom(2 * MEGABYTE))
     request = upload_head(service.token, kind, len(body)) + body
@@ -103,7 +101,7 @@ def test_a_client_that_drops_at_half_leaves_nothing(opened: Open, figures: Figur
         with closing(socket.create_connection(("127.0.0.1", service.port))) as client:
             client.sendall(request[: len(request) // 2])
             held += bool(wait_for(lambda: left_behind(service)))
-            if number % 2:  # like a machine that is switched off
+            if number % 2:  # reset the connection instead of closing it
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         wait_for(lambda: not left_behind(service), seconds=5)
     left, rows = left_behind(service), service.count("submissions_submission")

@@ -1,4 +1,4 @@
-"""Many clients write at once, and the database has outages: nobody is locked out, and no accepted file is lost."""
+"""If many clients write at once or the database has outages, no client is locked out and no accepted file is lost."""
 
 import signal
 import subprocess
@@ -48,7 +48,7 @@ def test_sqlite_locks_no_writer_out(opened: Open, figures: Figures) -> None:
 
 @dataclass(frozen=True)
 class Answered:
-    """A request: when it began and ended, and its status; 0 if the connection was lost."""
+    """The start, the end and the status of a request; the status is 0 if the connection was lost."""
 
     began: float
     ended: float
@@ -56,7 +56,7 @@ class Answered:
 
 
 def ask_until(over: Event, deed: Callable[[], tuple[int, Any]]) -> list[Answered]:
-    """Repeat a request until a time, with a pause after each."""
+    """Repeat a request, with short pauses, until the event is set."""
     answers: list[Answered] = []
     while not over.is_set():
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""One address, or thirty, that use as many resources as they can get do not affect others."""
+"""Clients at one IP address, or at thirty, that use as many resources as they can get do not affect others."""
 
 import itertools
 import os
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.processes
 
 ATTACKER, OTHER = "127.0.0.2", "127.0.0.3"
 THIRTY = [f"127.1.0.{number + 1}" for number in range(30)]
-TRICKLE = 300  # bytes per second, just enough not to be disconnected
+TRICKLE = 300  # bytes per second, just fast enough not to be disconnected
 SLOW_KILOBYTES, SLOW_BYTES_PER_SECOND = 200, 20_000
 HEADS, STALLED, UPLOADS = 4200, 12, 10
-UPLOAD_MAX_BYTES = 4 * MEGABYTE  # maximum size of an upload; the disk space is four times that in each of two processes
+UPLOAD_MAX_BYTES = 4 * MEGABYTE  # for each of two web processes, the disk space for uploads is four times this
 SECONDS = 12.0
 AGAIN_PER_SECOND = 100
 
@@ -41,7 +41,7 @@ SENT = {
 
 
 class Greedy(threading.Thread):
-    """Opens this many connections from these addresses, sends slowly on each, and reopens closed ones."""
+    """Opens `count` connections from these addresses, sends slowly on each, and replaces those that are closed."""
 
     def __init__(
         self, port: int, sent: list[bytes], count: int, *, addresses: Sequence[str] = (ATTACKER,), trickle: int = 1
@@ -96,17 +96,17 @@ class Greedy(threading.Thread):
 
 
 def stalled(port: int, token: str, address: str) -> socket.socket:
-    """Upload all but the last byte of the largest file that is allowed."""
+    """Upload all but the last byte of a file, and return the open connection."""
     kind, body = form(os.urandom(UPLOAD_MAX_BYTES))
     client = socket.create_connection(("127.0.0.1", port), source_address=(address, 0))
     client.settimeout(10)
-    with suppress(OSError):  # refused on the way
+    with suppress(OSError):  # the upload may be refused before it is complete
         client.sendall(upload_head(token, kind, len(body)) + body[:-1])
     return client
 
 
 def uploaded(port: int, token: str, address: str) -> int:
-    """Upload a file from this address; return the status."""
+    """Upload a file from this address, and return the status of the response."""
     kind, body = form(os.urandom(3 * MEGABYTE))
     headers = {"Content-Type": kind, "Authorization": f"Bearer {token}"}
     with closing(HTTPConnection("127.0.0.1", port, timeout=60, source_address=(address, 0))) as connection:
@@ -125,15 +125,13 @@ def answered(client: socket.socket) -> bytes:
 def many_files() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2 * HEADS:
-        pytest.skip(f"NOT RUN: a process may open {hard} files here; it takes {2 * HEADS}")
+        pytest.skip(f"NOT RUN: a process may open only {hard} files, but this drill needs {2 * HEADS}")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * HEADS), hard))
 
 
 @pytest.mark.drill(26)
 @pytest.mark.parametrize("kind", SENT)
-def test_one_address_that_takes_all_it_can_keeps_nobody_out(
-    opened: Open, figures: Figures, many_files: None, kind
-) -> None:
+def test_one_greedy_address_locks_nobody_out(opened: Open, figures: Figures, many_files: None, kind) -> None:
     service = opened(people=("ada", "bob"), WEB_PROCESSES=2, UPLOAD_MAX_BYTES=UPLOAD_MAX_BYTES)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     clients = [stalled(service.port, service.tokens[0], ATTACKER) for _ in range(STALLED)]
@@ -159,9 +157,7 @@ def test_one_address_that_takes_all_it_can_keeps_nobody_out(
 
 
 @pytest.mark.drill(26)
-def test_thirty_addresses_whose_bodies_trickle_keep_nobody_out(
-    opened: Open, figures: Figures, many_files: None
-) -> None:
+def test_slow_bodies_of_thirty_addresses_lock_nobody_out(opened: Open, figures: Figures, many_files: None) -> None:
     service = opened(people=("ada", "bob"), WEB_PROCESSES=2)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     slow = slow_request(service.tokens[0], SLOW_KILOBYTES)

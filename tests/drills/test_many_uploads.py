@@ -1,4 +1,4 @@
-"""A thousand files at the same moment: each one is accepted or refused with a code, and accepted files are scored."""
+"""Of a thousand simultaneous uploads, each is accepted or refused with a code, and accepted files are scored."""
 
 import asyncio
 import json
@@ -17,10 +17,10 @@ from tests.flows.taking_part import JOIN, make_bundle
 
 pytestmark = pytest.mark.processes
 
-UPLOADS, TEAMS, TWICE = 1000, 10, 40  # the last number is that of files that their team submits a second time
+UPLOADS, TEAMS, TWICE = 1000, 10, 40  # TWICE is how many files are submitted a second time
 FILE_BYTES = 100_000
 SCORED_SECONDS = 300.0
-# The default settings of the service, except for fewer replicates, because the drill does not test intervals.
+# Default values of the settings that are changed for other drills, except for the number of replicates.
 DEFAULTS = {
     "WEB_PROCESSES": 2,
     "LEASE_SECONDS": 60,
@@ -32,12 +32,12 @@ DEFAULTS = {
 
 @pytest.fixture(scope="session")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the bundle of a challenge whose submissions have slightly less than FILE_BYTES."""
+    """Return a folder with a challenge bundle and a submission of slightly less than FILE_BYTES."""
     return make_bundle(tmp_path_factory.mktemp("many"), images=70)
 
 
 def files(content: bytes) -> list[bytes]:
-    """Return this many different files of FILE_BYTES. They differ in spaces between tokens, which have no effect."""
+    """Return different files of FILE_BYTES. They differ in the spaces between tokens, which have no effect."""
     header, rest = content.rstrip(b"\n").split(b"\n", 1)
     first, tokens = rest.split(b" ", 1)
     spare = FILE_BYTES - len(header) - len(rest) - 1
@@ -47,7 +47,7 @@ def files(content: bytes) -> list[bytes]:
 
 
 class Burst:
-    """Sends all requests except for their last byte, waits until all have arrived, and sends the last bytes."""
+    """Sends all requests except for the last byte of each, and then sends all last bytes at the same moment."""
 
     def __init__(self, port: int, requests: list[bytes]) -> None:
         self.port, self.requests = port, requests
@@ -84,7 +84,7 @@ def test_a_thousand_simultaneous_uploads_are_taken_or_refused_with_a_code(
     different = files((bundle / "predictions.csv").read_bytes())
     requests = []
     for number in range(UPLOADS):
-        place = number % len(different)  # equal files come from the same team
+        place = number % len(different)  # equal files are uploaded by the same team
         kind, body = form(different[place], "predictions.csv")
         requests.append(upload_head(tokens[place % TEAMS], kind, len(body)) + body)
     burst = Burst(service.port, requests)

@@ -1,4 +1,4 @@
-"""Quota and deadline are decided by the database, for simultaneous uploads and with wrong clocks."""
+"""The database enforces quota and deadline, even for simultaneous uploads and with wrong clocks of web processes."""
 
 import time
 from collections import Counter
@@ -43,7 +43,7 @@ print(now.timestamp() + 4)
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
 def database(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Return the settings that select the database."""
+    """Return the settings of the service that select SQLite or PostgreSQL."""
     return {} if request.param == "sqlite" else {"DATABASE_URL": request.getfixturevalue("postgres")}
 
 
@@ -51,7 +51,7 @@ def database(request: pytest.FixtureRequest) -> dict[str, str]:
 def test_parallel_uploads_cannot_overdraw_the_quota(opened: Open, figures: Figures, database: dict[str, str]) -> None:
     service = opened(WEB_PROCESSES=2, **database)
     assert service.run("-c", SET_QUOTA).returncode == 0
-    service.freeze()  # the worker would reject these files, and give their quota back
+    service.freeze()  # otherwise the worker would reject these files and give their quota back
     barrier = Barrier(PARALLEL)
 
     def upload(number: int) -> int:
@@ -70,7 +70,7 @@ def test_parallel_uploads_cannot_overdraw_the_quota(opened: Open, figures: Figur
 
 @dataclass(frozen=True)
 class Attempt:
-    """One upload near the deadline, with the true time of its beginning and end."""
+    """The result of one upload near the deadline, with its start and end by the correct clock."""
 
     began: float
     ended: float
@@ -79,7 +79,7 @@ class Attempt:
 
 
 def attempts_until(service: Running, until: float, first: int) -> list[Attempt]:
-    """Upload one file after the other until this time."""
+    """Upload one file after the other until this time, and return the results."""
     made: list[Attempt] = []
     while (began := time.time()) < until:
         content = b"ImageId,PredictionString\nimage%d-%d,\n" % (first, len(made))
@@ -90,7 +90,7 @@ def attempts_until(service: Running, until: float, first: int) -> list[Attempt]:
 
 @contextmanager
 def skewed_web(service: Running, seconds: int) -> Iterator[Running]:
-    """Start another web process of the same service, with a wrong clock."""
+    """Start an additional web process for the service, whose clock is wrong by this many seconds."""
     other = copy(service)
     other.port = free_port()
     other.environment = {**service.environment, "SKEW_SECONDS": str(seconds), "PODIUM_PORT": str(other.port)}
@@ -150,14 +150,14 @@ def test_the_receipt_time_of_the_database_decides(opened: Open, figures: Figures
 
 
 def moment(told: Any) -> datetime:
-    """Return a time, given as SQLite or PostgreSQL stores it, or in seconds."""
+    """Return a time as a datetime. It is given as a database driver returns it, or as a timestamp."""
     if isinstance(told, float):
         return datetime.fromtimestamp(told, UTC)
     return told if isinstance(told, datetime) else datetime.fromisoformat(told)
 
 
 def judged_rightly(attempt: Attempt, deadline: float) -> bool:
-    """Return whether an accepted upload began before the deadline, or a refused one ended after it, in true time."""
+    """Return whether an accepted upload began before the deadline, or a refused one ended after it."""
     if attempt.status == 201:
         return not is_over(moment(deadline), moment(attempt.began))
     return (attempt.status, attempt.code) == (409, "phase_closed") and attempt.ended > deadline

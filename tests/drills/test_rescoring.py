@@ -1,4 +1,4 @@
-"""A truth is replaced, and put back, while teams submit: a board shows one version, and every submission is scored."""
+"""While teams submit, a truth is replaced and later restored: no leaderboard mixes versions, all files are scored."""
 
 import re
 import shutil
@@ -36,7 +36,7 @@ SELECT count(*) FROM submissions_submission s WHERE s.status = 'scored' AND NOT 
 
 
 def corrected_truth(small: Path, folder: Path) -> Path:
-    """Write a copy of the small challenge's truth with every third box removed."""
+    """Write a copy of the small challenge's truth without every third box, and return its folder."""
     shutil.copytree(small / "phases" / "main" / "truth", folder)
     header, *boxes = (folder / "boxes.csv").read_text().splitlines(keepends=True)
     kept = [box for number, box in enumerate(boxes) if number % 3]
@@ -45,13 +45,13 @@ def corrected_truth(small: Path, folder: Path) -> Path:
 
 
 def half(content: bytes, number: int) -> bytes:
-    """Return a different submission with half of the rows of the whole one."""
+    """Return a submission with about half of the rows of the given one; which half depends on the number."""
     header, *rows = content.decode().splitlines(keepends=True)
     return "".join([header, *rows[number % 7 :: 2]]).encode()
 
 
 def until(over: Event, deed: Callable[[int], Any], pause: float = 0.03) -> list[Any]:
-    """Repeat a call until the event is set; return all results."""
+    """Repeat a call, with pauses, until the event is set. Return all results."""
     found = []
     while not over.is_set():
         found.append(deed(len(found)))
@@ -60,7 +60,7 @@ def until(over: Event, deed: Callable[[int], Any], pause: float = 0.03) -> list[
 
 
 def rescore(service: Running, truth: Path | int) -> None:
-    """Run the command, and repeat it if a new upload prevented its last step or kept the worker busy."""
+    """Run the command `rescore`. Repeat it if it could not finish because new uploads were still to be scored."""
     for _ in range(TRIES):
         done = service.run("manage.py", "rescore", "flows", "main", "--truth", str(truth))
         if done.returncode == 0:
@@ -71,7 +71,7 @@ def rescore(service: Running, truth: Path | int) -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """A leaderboard in one response."""
+    """The leaderboard in one response: its signature and its entries."""
 
     signature: str
     lines: tuple[tuple[str, str, float], ...]
@@ -136,7 +136,7 @@ ACTIVE = "SELECT version FROM challenges_truth WHERE active"
 
 
 @pytest.mark.drill(25)
-def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(
+def test_switching_truths_forth_and_back_while_teams_submit_loses_nothing(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:
     service, content = opened(people=PEOPLE, WEB_PROCESSES=2), (small / "predictions.csv").read_bytes()
@@ -173,7 +173,7 @@ def test_the_first_truth_and_another_and_the_first_again_while_teams_submit(
     )
     assert (mixed, switches, changed, without_score) == (0, 2, 0, 0)
     assert at_first.signature == at_last.signature != between.signature
-    # a missing entry was replaced by a better one of the same team
+    # An entry is missing only if the same team has a better one now.
     best = {team: score for team, _, score in at_last.lines}
     assert all(best[team] >= score for team, _, score in lost)
     assert [version for (version,) in service.rows(APPLIED)] == [2, 1]

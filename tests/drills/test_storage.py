@@ -1,4 +1,4 @@
-"""Files that one worker cannot read, and a database that is older than the files: nothing is lost."""
+"""Nothing is lost if a worker cannot read the stored files, or if the database is older than the files."""
 
 import shutil
 import sqlite3
@@ -27,7 +27,7 @@ for path in Path(sys.argv[1]).rglob("*"):
 
 @contextmanager
 def worker_elsewhere(service: Running, home: Path) -> Iterator[Path]:
-    """Start a worker as on another machine: with the same database and broker, but without the files."""
+    """Start a worker with the same database and broker but without the stored files, as on another machine."""
     home.mkdir()
     told = service.run("-c", "from server import settings as s; print(s.REDIS_URL)").stdout.strip()
     database = service.environment.get("DATABASE_URL") or f"sqlite:///{service.home / 'podium.sqlite3'}"
@@ -71,7 +71,7 @@ def test_a_worker_without_the_files_of_the_others_fails_nothing(
 
 
 @pytest.mark.drill(27)
-def test_older_rows_next_to_newer_files_lose_no_file(opened: Open, small: Path, figures: Figures) -> None:
+def test_no_file_is_lost_if_the_database_is_older_than_the_files(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     content = (small / "predictions.csv").read_bytes()
     upload_all(service, content, count=5)
@@ -104,7 +104,7 @@ def test_older_rows_next_to_newer_files_lose_no_file(opened: Open, small: Path, 
 
 
 def another(bundle: Path) -> Path:
-    """Import the same challenge under another name, so that its truth is among the newer files."""
+    """Write a copy of the bundle with a new slug. Its import adds a truth that the older database does not know."""
     copy = bundle.parent / f"{bundle.name}-newer"
     shutil.copytree(bundle, copy, dirs_exist_ok=True)
     sheet = copy / "challenge.yaml"
@@ -124,7 +124,7 @@ def restore(service: Running, backup: Path) -> None:
 
 
 def files_of(service: Running) -> set[Path]:
-    """Return all stored files except for the lock files and caches of workers."""
+    """Return the paths of all files in the folders for uploads and truths."""
     roots = (service.home / "uploads", service.home / "truths")
     return {path.relative_to(service.home) for root in roots for path in root.rglob("*") if path.is_file()}
 

@@ -1,4 +1,4 @@
-"""A prepared truth is damaged repeatedly, one byte each time, while teams submit."""
+"""A prepared truth that is damaged again and again is restored each time, and scores remain the same."""
 
 import random
 from pathlib import Path
@@ -24,7 +24,7 @@ def prepared_file(service: Running) -> Path:
 
 
 def flip(path: Path, chance: random.Random) -> None:
-    """Flip a bit of the file in place, as a failing disk does."""
+    """Flip a random bit of the file in place, as a failing disk might."""
     with path.open("r+b") as file:
         place = chance.randrange(path.stat().st_size)
         file.seek(place)
@@ -34,7 +34,7 @@ def flip(path: Path, chance: random.Random) -> None:
 
 
 @pytest.mark.drill(23)
-def test_a_damaged_truth_gives_no_other_score_and_is_repaired(opened: Open, small: Path, figures: Figures) -> None:
+def test_a_damaged_truth_is_restored_and_changes_no_score(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     content, chance = (small / "predictions.csv").read_bytes(), random.Random(SEED)
     path, workers = prepared_file(service), service.worker()

@@ -1,4 +1,4 @@
-"""Workers are killed, stopped and crashed by files, and their leases expire: every submission ends once."""
+"""Every submission ends exactly once, even if workers are killed or stopped, crash, or lose their leases."""
 
 import os
 import random
@@ -21,24 +21,24 @@ from tests.flows.running import Running, wait_for
 
 pytestmark = pytest.mark.processes
 
-POISON = b"poison"  # bent/strange.py is killed by this content
-KILLED_AFTER = (30, 80, 130)  # numbers of finished submissions at which the worker is killed
+POISON = b"poison"  # content on which bent/strange.py kills itself
+KILLED_AFTER = (30, 80, 130)  # the worker is killed when this many submissions are scored
 ALL = 200
 
 
 def kill_while_it_scores(service: Running) -> bool:
-    """Kill all processes of the worker if it has claimed a submission now; return whether it had."""
-    service.signal_all("celery -A", signal.SIGSTOP)  # even during a write, so that nothing changes until it is killed
+    """Kill all processes of the worker if it is scoring a submission. Return whether it was."""
+    service.signal_all("celery -A", signal.SIGSTOP)  # possibly during a write; nothing changes until it is killed
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
-    except sqlite3.OperationalError:  # a stopped process may hold the lock that a reader needs as well
+    except sqlite3.OperationalError:  # a frozen process may hold a lock that readers need
         scores = False
     service.signal_all("celery -A", signal.SIGKILL if scores else signal.SIGCONT)
     return scores
 
 
 def killed_three_times(service: Running, content: bytes) -> None:
-    """Upload while the worker is killed again and again."""
+    """Upload ALL files while the worker is killed three times."""
     with uploading(service, content, count=ALL):
         for ended in KILLED_AFTER:
             wait_for(lambda ended=ended: service.statuses()["scored"] >= ended)
@@ -57,7 +57,9 @@ def test_a_killed_worker_loses_nothing_and_scores_nothing_twice(opened: Open, sm
 
 
 @pytest.mark.drill(2)
-def test_without_claim_and_lease_the_same_is_seen_to_fail(opened: Open, small: Path, figures: Figures) -> None:
+def test_without_claims_and_leases_the_drill_detects_lost_or_repeated_scorings(
+    opened: Open, small: Path, figures: Figures
+) -> None:
     service = opened(up=("worker=tests.drills.bent.unguarded",), INTERVAL_REPLICATES=0)
     killed_three_times(service, (small / "predictions.csv").read_bytes())
     standstill(service, seconds=8, at_most=120)
@@ -91,7 +93,7 @@ def test_a_result_that_comes_after_its_lease_is_refused(opened: Open, small: Pat
 
 @contextmanager
 def second_worker(service: Running) -> Iterator[None]:
-    """Start another worker, as on a second machine."""
+    """Run a second worker while the block runs, as on a second machine."""
     words = ("-m", "celery", "-A", "worker", "worker", "--hostname", "second@drill")
     with (
         (service.home / "logs" / "second.log").open("wb") as log,
@@ -145,7 +147,7 @@ def test_a_submission_beyond_the_memory_limit_fails_alone(opened: Open, small: P
 
 
 def many_detections(content: bytes) -> bytes:
-    """Return a million detections of one class in one image, which is valid."""
+    """Return a valid file with a million detections of one class in one image."""
     header, first = content.decode().split("\n")[:2]
     image, words = first.split(",")
     label = words.split()[0]
@@ -178,7 +180,7 @@ def test_a_worker_that_receives_sigterm_finishes_or_requeues_in_time(
 
 
 def stopped_while_held(service: Running, content: bytes, hold: Path, *, release_after: float | None) -> float:
-    """Stop the worker while it scores two submissions and others wait; return how many seconds it took to end."""
+    """Stop the worker while it scores two submissions and others wait. Return how many seconds it took to exit."""
     hold.touch()
     upload_all(service, content, count=8)
     query = "SELECT count(*) FROM submissions_submission WHERE status = 'running' AND stage != ''"
@@ -220,7 +222,7 @@ def test_a_submission_is_cancelled_or_scored_but_never_both(opened: Open, small:
 
 
 def cancelled_in_time(service: Running, content: bytes, number: int) -> Any:
-    """Cancel a submission at about the time when its result is written; return the status of the response."""
+    """Cancel a submission at about the time when its result is recorded. Return the status of the response."""
     identifier = service.submit(content)
     wait_for(lambda: service.column("status != 'queued'", identifier), every=0.001)
     time.sleep(random.Random(number).uniform(0, 0.04))

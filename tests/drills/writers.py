@@ -1,6 +1,6 @@
-"""A program for drill 13: several threads write to the service's database, each in its own transaction.
+"""A program for drill 13, in which several threads write to the database of the service in many transactions.
 
-`python -m tests.drills.writers THREADS WRITES`; prints the number of writes and every error.
+`python -m tests.drills.writers THREADS WRITES` prints how many writes succeeded, and how often each error occurred.
 """
 
 import sys
@@ -12,7 +12,11 @@ from django.db import DatabaseError, connection, transaction
 
 
 def write(writes: int) -> Counter[str]:
-    """Read a number and write the next one, this many times. Two simultaneous writes without a lock would lose one."""
+    """Increment a number in the database this many times. Return how many increments succeeded, and the errors.
+
+    Each increment reads the number and writes it in one transaction. Without a lock, one of two simultaneous ones would
+    be lost.
+    """
     from server.challenges.models import Phase
 
     outcomes: Counter[str] = Counter()

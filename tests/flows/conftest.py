@@ -14,7 +14,10 @@ Start = Callable[..., Running]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """`start(NAME=value)`: start a service with these settings. All processes are stopped at the end."""
+    """Return a function that starts a service with these settings: `start(NAME=value)`.
+
+    All processes are stopped at the end of the test.
+    """
     started: list[Running] = []
 
     def begin(home: Path = tmp_path / "home", **settings_of_it: Any) -> Running:
@@ -29,16 +32,13 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture(scope="module")
 def predictions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a challenge bundle, and a submission that takes some time to score."""
+    """Return a folder with a challenge bundle and a submission `predictions.csv`, which is slow to score."""
     return make_bundle(tmp_path_factory.mktemp("bundle"), images=1500)
 
 
 @pytest.fixture(scope="module")
 def service(predictions: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Return a running service with a challenge and a member.
-
-    Leases are short, so that crashes are noticed in seconds.
-    """
+    """Run a service with a challenge and a participant. Leases are short, so that it notices crashes in seconds."""
     home = tmp_path_factory.mktemp("service") / "home"
     home.mkdir()
     short = {"LEASE_SECONDS": 3, "HEARTBEAT_SECONDS": 1, "SWEEP_SECONDS": 1, "RESEND_SECONDS": 2, "STOP_SECONDS": 1}

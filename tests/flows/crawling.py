@@ -1,4 +1,4 @@
-"""Collects everything that a running service outputs: pages by following links, API responses, and log files."""
+"""Collects all output of a running service (linked pages, API responses, log files), and searches it for leaks."""
 
 import base64
 import gzip
@@ -23,14 +23,14 @@ QUERIES_OF_A_KIND = 5
 ENCODED = re.compile(rb"[\w+/-]{24,}={0,2}")
 RUN = re.compile(r"[\w+/=]{9,}")
 URLSAFE = bytes.maketrans(b"+/", b"-_")
-KEY = 9  # minimum length of a planted value
+KEY = 9  # minimum number of characters of a planted value
 DOT = re.compile(r"(?<=\d)\.(?=\d)")
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One output: its address, who received it, and its bytes."""
+    """One output of the service: its address, whether an organizer received it, and its content."""
 
     place: str
     organizer: bool
@@ -39,7 +39,7 @@ class Said:
 
 @dataclass
 class Visitor:
-    """A user with a browser and perhaps a token; `visit` requests one address."""
+    """A user with the cookies of a browser and perhaps an API token; `ask` sends one request."""
 
     service: Running
     name: str
@@ -62,7 +62,7 @@ class Visitor:
             return answer.status, heads.encode() + b"\n" + answer.read()
 
     def log_in(self, password: str) -> "Visitor":
-        """Log in by the form, as a person does."""
+        """Log in through the form, like a person."""
         self.ask("GET", "/accounts/login")
         form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "login": self.name, "password": password}
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -71,7 +71,7 @@ class Visitor:
         return self
 
     def crawl(self, seeds: Iterable[str]) -> Iterator[Said]:
-        """Visit the seeds and all pages of this host that they link to, but only a few queries of each page."""
+        """Visit these addresses and all pages that can be reached by links, each with only a few query strings."""
         waiting, seen, asked = deque(seeds), set[str](), Counter[str]()
         while waiting:
             address = waiting.popleft()
@@ -110,12 +110,12 @@ class Search:
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
         self.known: dict[tuple[bool, bytes], set[str]] = {}
-        self.starts: dict[str, set[str]] = {}  # values by their first characters
+        self.starts: dict[str, set[str]] = {}  # the planted values by their first KEY characters
         for value in planted.of(organizer=False):
             self.starts.setdefault(value.casefold()[:KEY], set()).add(value)
 
     def leaks(self, said: Iterable[Said]) -> dict[str, set[str]]:
-        """Return every planted value that somebody could read without permission, by its address."""
+        """Return the planted values that were shown to somebody without permission, by the address of the output."""
         found = {one.place: self.values_in(one) for one in said}
         return {place: values for place, values in found.items() if values}
 
@@ -135,7 +135,7 @@ class Search:
                         yield value
 
     def facts(self, text: str) -> Iterator[str]:
-        """Return the facts in a text: an image next to its usage or its class."""
+        """Yield the facts about images that a text reveals: an image name next to its usage or class."""
         for image, facts in self.planted.facts.items():
             if image in text:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)
@@ -144,7 +144,7 @@ class Search:
 
 
 def spellings(content: bytes) -> Iterator[str]:
-    """Yield a text, and its decoded forms; numbers are without their points, as they are planted."""
+    """Yield the text of an output, raw and decoded, in lower case and with the decimal points removed from numbers."""
     for unpacked in contents(content):
         raw = unpacked.decode("utf-8", "replace")
         escaped = ESCAPE.sub(lambda one: chr(int(one[1], 16)), raw).replace("\\/", "/").replace('\\"', '"')
@@ -154,7 +154,7 @@ def spellings(content: bytes) -> Iterator[str]:
 
 
 def contents(content: bytes) -> Iterator[bytes]:
-    """Yield the bytes, and the contents that are packed into them: gzip, zip, base64."""
+    """Yield these bytes and everything that can be unpacked from them by gzip, zip or base64."""
     yield content
     body = content.partition(b"\n\n")[2]
     for part in (content, body):

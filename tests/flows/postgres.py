@@ -1,4 +1,4 @@
-"""Creates a separate PostgreSQL database for a test. Without a server the test is skipped, and in CI it fails."""
+"""Creates a PostgreSQL database for a test. If no server is found, the test is skipped; in CI it fails."""
 
 import os
 import uuid
@@ -14,14 +14,14 @@ SERVER = TOLD if TOLD.startswith("postgres") else "postgres://postgres@127.0.0.1
 
 @contextmanager
 def own_database() -> Iterator[str]:
-    """Create a database, yield its URL, and drop it."""
+    """Create an empty database, yield its URL, and drop the database afterwards."""
     name = f"podium_test_{uuid.uuid4().hex[:12]}"
     try:
         connection = psycopg.connect(SERVER, autocommit=True, connect_timeout=3)
     except psycopg.OperationalError as error:
         if os.environ.get("CI") == "true":
             pytest.fail(f"no PostgreSQL at {SERVER}: {error}")
-        pytest.skip(f"NOT TESTED on PostgreSQL: there is none at {SERVER}; DATABASE_URL says where")
+        pytest.skip(f"NOT TESTED on PostgreSQL: no server at {SERVER}; set DATABASE_URL to the address of one")
     with connection:
         connection.execute(f'CREATE DATABASE "{name}"')
     try:

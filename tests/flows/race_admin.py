@@ -1,6 +1,6 @@
-"""A program for a test: a phase is saved in the admin while a service changes another column of its row.
+"""A program for a test: a phase is saved in the admin while a second transaction changes another column of its row.
 
-The service holds the row's lock until PostgreSQL reports that the admin waits for it.
+That transaction holds the row's lock until PostgreSQL reports that the admin waits for it.
 """
 
 import json
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def save(key: int, user: User) -> int:
-    """Submit the form of the admin."""
+    """Submit the phase's form in the admin, and return the status of the response."""
     request = RequestFactory(SERVER_NAME="localhost").post("/", FORM)
     request.user = user
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
@@ -58,7 +58,7 @@ def wait_for_lock() -> None:
     until = time.monotonic() + 60
     while time.monotonic() < until:
         with connection.cursor() as cursor:
-            # Otherwise a transaction always gets its first result again.
+            # Within one transaction, PostgreSQL would otherwise return the same statistics each time.
             cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(WAITING)
             if cursor.fetchone()[0]:

@@ -1,7 +1,7 @@
-"""A program for a test: bundles are imported while submissions of the same phases end and are cancelled.
+"""A program for a test: bundles are imported while submissions of their phases are uploaded, scored and cancelled.
 
-An import locks a phase, to which an entry of the quota ledger refers. A new truth removes baselines that are being
-scored. If two transactions wait for each other, PostgreSQL ends one of them with an error.
+An import locks phases, to which entries of the quota ledger refer, and a new truth removes baselines that are being
+scored. If two transactions waited for each other, PostgreSQL would end one of them with an error.
 """
 
 import json
@@ -62,7 +62,7 @@ def write_bundle(folder: Path) -> None:
 
 
 def imported(folder: Path, number: int, *, truth: str = "") -> str:
-    """Import like the command, but without child processes: the truth is taken as declared."""
+    """Import a bundle like the command, but without child processes; the prepared truth is a fake."""
     (folder / "challenge.yaml").write_text(SHEET.format(number=f"{number}{truth}"))
     bundle, prepared = bundles.read(folder), {}
     for slug in ("teams", "baselines"):
@@ -103,7 +103,7 @@ def claimed(submission: Submission) -> Submission:
 
 
 def end(submission: Submission, *, reject: bool) -> str:
-    """End a submission like a worker. It may happen before or after the import, without an error."""
+    """Reject or score a submission, like a worker. Before or after the import, this must not raise an error."""
     if reject:
         lifecycle.reject(submission, findings=FINDINGS)
     else:
@@ -114,7 +114,7 @@ def end(submission: Submission, *, reject: bool) -> str:
 
 
 def cancel(submission: Submission, user: User) -> str:
-    with suppress(Refused):  # the import was first and has removed the submission
+    with suppress(Refused):  # refused if the import has already removed the submission
         lifecycle.cancel(submission=submission, by=user)
     return "cancelled"
 

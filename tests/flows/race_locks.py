@@ -1,6 +1,6 @@
-"""A program for a test: one team uploads, changes and cancels at the same time; prints the result of each action.
+"""A program for a test: one team uploads, changes and cancels at the same time. Prints how often each result occurred.
 
-If locks are taken in different orders, there is a deadlock, which PostgreSQL ends with an error in one of the threads.
+If locks were taken in different orders, PostgreSQL would end the deadlock with an error in one of the threads.
 """
 
 import json
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def change(submission: Submission, user: User) -> str:
-    """Change a submission in one transaction, like the API."""
+    """Set the note and the final choice of a submission in one transaction, like the API."""
     with transaction.atomic():
         choices.set_note(submission=submission, by=user, note="this one")
         choices.set_final(submission=submission, by=user, final=True)
@@ -67,7 +67,7 @@ def change(submission: Submission, user: User) -> str:
 
 
 def compare(rerun: Rerun) -> str:
-    """Record replicates, like the task `rerun`."""
+    """Claim a rerun and record its replicates, like the task `rerun`."""
     claimed = leases.claim(Rerun, rerun.pk)
     split = {"headline": "mAP", "metrics": {"mAP": rerun.pk / 1000}, "intervals": {}}
     report = {"signature": "race", "splits": {"public": split}}

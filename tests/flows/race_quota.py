@@ -1,6 +1,6 @@
-"""A program for a test: many threads of one team upload at once; prints the numbers of accepted and refused files.
+"""A program for a test: one team uploads many files at once. Prints how many were accepted and how many refused.
 
-It is a separate program because it needs a separate database with several connections, like the service.
+It is a separate program because it needs its own database with several connections, like the service.
 """
 
 import json
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def at_once(count: int, deed: Callable[[int], str]) -> list[str]:
-    """Run the function in this many threads, all of which start at the same moment."""
+    """Call the function in this many threads, which all start at the same moment. Return the results."""
     barrier = Barrier(count)
 
     def run(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Runs `manage.py up` as a person would start it, and inspects and damages it from outside."""
+"""Starts a service with `manage.py up`, and inspects and disturbs its processes from outside."""
 
 import gzip
 import http.client
@@ -31,7 +31,7 @@ NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEV
 def wait_for(condition: Callable[[], Any], *, seconds: float = ENOUGH_SECONDS, every: float = 0.05) -> Any:
     until = time.monotonic() + seconds
     while not (found := condition()):
-        assert time.monotonic() < until, f"it did not come within {seconds:g} s"
+        assert time.monotonic() < until, f"the condition did not become true within {seconds:g} s"
         time.sleep(every)
     return found
 
@@ -53,7 +53,7 @@ def parent_of(process: int) -> int:
 
 
 class Running:
-    """A running `manage.py up`, with methods to inspect it from outside."""
+    """A service that was started by `manage.py up`, with methods to inspect and disturb it from outside."""
 
     def __init__(self, home: Path, **settings_of_it: Any) -> None:
         self.home, self.port = home, free_port()
@@ -77,21 +77,21 @@ class Running:
         return self.output.read_text()
 
     def popen(self, *words: str, **options: Any) -> "subprocess.Popen[bytes]":
-        """Start a Python program in the service's environment."""
+        """Start a Python program with the environment of the service."""
         return subprocess.Popen([sys.executable, *words], cwd=settings.BASE_DIR, env=self.environment, **options)
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        """Run a Python program in the service's environment until it ends."""
+        """Run a Python program with the environment of the service until it ends."""
         command = [sys.executable, *words]
         return subprocess.run(command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True)
 
     def send(self, number: signal.Signals) -> None:
-        """Signal the supervisor and wait for its end."""
+        """Send a signal to the supervisor and wait until it has ended."""
         self.process.send_signal(number)
         self.process.wait(ENOUGH_SECONDS)
 
     def stop(self) -> None:
-        """Stop all processes. Frozen processes are continued first, and processes that do not end are killed."""
+        """Stop all processes: continue frozen ones, terminate the supervisor, then kill the processes that are left."""
         try:
             self.signal_all("", signal.SIGCONT)
             if self.process.poll() is None:
@@ -100,7 +100,7 @@ class Running:
             self.signal_all("", signal.SIGKILL)
 
     def processes(self, words: str = "") -> list[int]:
-        """Return every process of this service, including the supervisor, whose command line contains these words."""
+        """Return the ids of this service's processes whose command line contains these words, supervisor included."""
         return sorted(
             int(process.name)
             for process in Path("/proc").glob("[0-9]*")
@@ -122,16 +122,16 @@ class Running:
         return found
 
     def freeze(self, words: str = "celery -A") -> list[int]:
-        """Freeze these processes at a moment when none of them holds the write lock of the database."""
+        """Freeze the processes with these words at a moment when none of them holds the database's write lock."""
         for _ in range(TRIES):
             frozen = self.signal_all(words, signal.SIGSTOP)
             if self.can_be_written():
                 return frozen
             self.signal_all(words, signal.SIGCONT)
-        raise AssertionError(f"each of {TRIES} times the database was being written when {words} was stopped")
+        raise AssertionError(f"in each of {TRIES} attempts, the database was being written when {words} was stopped")
 
     def rows(self, query: str, *values: Any, seconds: float = 30) -> list[tuple[Any, ...]]:
-        """Query the database directly; wait at most this long for SQLite's lock."""
+        """Return the rows of a database query. Wait at most this many seconds for SQLite's lock."""
         if url := self.environment.get("DATABASE_URL"):
             with psycopg.connect(url) as connection:
                 return connection.execute(query.replace("?", "%s"), values).fetchall()
@@ -139,7 +139,7 @@ class Running:
             return database.execute(query, values).fetchall()
 
     def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, Any]:
-        """Send a request; JSON responses are decoded."""
+        """Send a request, and return the status and the body, which is decoded if it is JSON."""
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
             connection.request(method, path, body, headers)
@@ -159,17 +159,17 @@ class Running:
         return self.ask("POST", path, body, **kind)
 
     def upload_anew(self, content: bytes) -> tuple[int, Any]:
-        """Upload the content gzipped with a new date, so that no file is a duplicate."""
+        """Upload the content gzipped, with the current time in the gzip header, so that no two files are equal."""
         return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
 
     def submit(self, content: bytes) -> str:
-        """Upload with a new date, and return the id."""
+        """Upload the content like `upload_anew`, and return the id of the submission."""
         status, answer = self.upload_anew(content)
         assert status == 201, answer
         return str(answer["id"])
 
     def asked_by(self, number: int) -> "Running":
-        """Return the same service with the token of another user."""
+        """Return a copy of this object that sends requests as the user with this number."""
         other = copy(self)
         other.token = self.tokens[number]
         return other
@@ -180,7 +180,7 @@ class Running:
         return dict(answer)
 
     def ended(self, identifier: str) -> dict[str, Any]:
-        """Wait until the submission is neither queued nor running."""
+        """Wait until the submission is neither queued nor running, and return its JSON."""
 
         def look() -> dict[str, Any] | None:
             found = self.submission(identifier)
@@ -189,9 +189,9 @@ class Running:
         return dict(wait_for(look))
 
     def worker(self) -> tuple[int, list[int]]:
-        """Return Celery's main process and its pool processes.
+        """Return the ids of Celery's main process and its pool processes.
 
-        Process ids wrap around, so their order means nothing.
+        The main process is a child of the supervisor. It need not have the lowest id, because process ids wrap around.
         """
         count = 1 + int(self.environment["WORKER_PROCESSES"])
         found = wait_for(lambda: len(found := self.processes("celery -A")) == count and found)
@@ -202,12 +202,12 @@ class Running:
         return int(self.rows(f"SELECT count(*) FROM {table}")[0][0])
 
     def statuses(self, *, seconds: float = 30) -> Counter[str]:
-        """Return the number of submissions by status."""
+        """Return how many submissions have each status."""
         query = "SELECT status, count(*) FROM submissions_submission GROUP BY status"
         return Counter(dict(self.rows(query, seconds=seconds)))
 
     def column(self, name: str, identifier: str) -> Any:
-        """Read a column of a submission's row."""
+        """Return the value in this column of a submission's row."""
         query = f"SELECT {name} FROM submissions_submission WHERE id = ?"
         return self.rows(query, identifier.replace("-", ""))[0][0]
 
@@ -216,7 +216,7 @@ class Running:
         return int(self.rows(query, identifier.replace("-", ""))[0][0])
 
     def frozen_while_scoring(self, content: bytes) -> str:
-        """Upload until a submission is frozen during its scoring; the pool processes stay frozen."""
+        """Upload until the pool processes could be frozen during a scoring. Return the id of that submission."""
         for _ in range(TRIES):
             identifier = self.submit(content)
             wait_for(partial(self.has_begun, identifier), every=0.002)
@@ -228,11 +228,11 @@ class Running:
         raise AssertionError(f"each of {TRIES} submissions was scored before it could be stopped")
 
     def has_begun(self, identifier: str) -> bool:
-        """Return whether its scoring has reported a stage. After only a claim, there is nothing to interrupt yet."""
+        """Return whether the scoring of a submission has reported its first stage, or has ended."""
         return bool(self.column("stage != '' OR finished_at IS NOT NULL", identifier))
 
     def can_be_written(self) -> bool:
-        """Return whether SQLite's write lock is free; PostgreSQL has none."""
+        """Return whether SQLite's write lock is free; always true with PostgreSQL, which has no such lock."""
         if "DATABASE_URL" in self.environment:
             return True
         with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=1)) as database:

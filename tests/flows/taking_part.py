@@ -1,4 +1,4 @@
-"""Creates a challenge and its participants in a running service."""
+"""Creates a challenge and participants in a running service."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ for name in sys.argv[1:]:
     print(issue_token(user=user, name="flows", scope="submit", days=1)[1])
 """
 
-SALT = "0123456789abcdef" * 2  # known to the tests, so that they can compute the service's draws
+SALT = "0123456789abcdef" * 2  # fixed, so that tests can compute the intervals of the service
 CHALLENGE = """
 slug: flows
 title: Flows
@@ -30,7 +30,7 @@ phases:
 
 
 def make_bundle(folder: Path, *, images: int) -> Path:
-    """Write a challenge's bundle and `predictions.csv`, made by `podium synthesize`, to a folder."""
+    """Write a challenge bundle and a submission `predictions.csv` to a folder, and return the folder."""
     words = [sys.executable, "-m", "evaluator", "synthesize", "openimages-detection", "--out", str(folder / "made")]
     subprocess.run([*words, "--images", str(images), "--quality", "0.7"], check=True, cwd=settings.BASE_DIR)
     (folder / "phases" / "main").mkdir(parents=True)
@@ -42,7 +42,7 @@ def make_bundle(folder: Path, *, images: int) -> Path:
 
 
 def open_challenge(service: Running, bundle: Path, *people: str) -> None:
-    """Import the bundle and let the people join. Requests are sent as the first of them."""
+    """Import the bundle and let these people join. The service object then sends requests as the first of them."""
     imported = service.run("manage.py", "import_challenge", str(bundle))
     assert imported.returncode == 0, imported.stdout + imported.stderr
     joined = service.run("-c", JOIN, *people)

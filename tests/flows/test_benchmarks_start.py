@@ -16,7 +16,7 @@ def test_the_benchmark_is_one_of_the_programs() -> None:
     assert "bench" in PROGRAMS
 
 
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "peer"])  # The peer runs where it is installed.
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "peer"])  # `peer` needs hotcoco
 def test_a_program_of_the_benchmark_can_be_imported_in_a_new_process(name: str) -> None:
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
     command = [sys.executable, "-c", f"import tests.benchmarks.{name}"]

@@ -1,4 +1,4 @@
-"""`manage.py demo` with real processes: interrupted, finished, run again."""
+"""`manage.py demo` can be interrupted, finished and repeated, with real processes."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ Demo = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def demo(tmp_path: Path, socket_enabled: None) -> Iterator[Demo]:
-    """Start `manage.py demo` in a separate state folder. All processes are stopped at the end."""
+    """Return a function that starts `manage.py demo` with a temporary state folder. Stop the processes at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
@@ -60,7 +60,7 @@ def counts(home: Path) -> dict[str, int]:
 
 
 def left_running(home: Path) -> list[str]:
-    """Return the command lines of the processes that still run for this state folder."""
+    """Return the command lines of all running processes that use this state folder."""
     mark = f"PODIUM_HOME={home}".encode()
     alive = []
     for process in Path("/proc").glob("[0-9]*"):

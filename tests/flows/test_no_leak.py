@@ -1,4 +1,4 @@
-"""No page, API response, log line or export contains a part of a truth, after every kind of scoring."""
+"""No page, API response, log file or export contains any part of a truth, whatever the outcome of a scoring."""
 
 import base64
 import gzip
@@ -46,7 +46,7 @@ QUESTIONS = ("", "?split=all", "?split=private&format=csv")
 
 
 class Run:
-    """A service in which every outcome of scoring has occurred, and its users."""
+    """A service in which every outcome of a scoring has occurred, and its users."""
 
     def __init__(self, service: Running, planted: Planted) -> None:
         self.service, self.planted = service, planted
@@ -77,7 +77,7 @@ class Run:
         self.told.append(Said(f"manage.py {words[0]}", True, (ended.stdout + ended.stderr).encode()))
 
     def wait(self) -> None:
-        """Wait until everything is scored, including intervals."""
+        """Wait until all submissions are scored and all intervals are computed."""
         rows = self.service.rows
         busy = "SELECT count(*) FROM submissions_submission WHERE status IN ('queued', 'running')"
         wait_for(
@@ -85,12 +85,12 @@ class Run:
         )
 
     def seeds(self, visitor: Visitor) -> Iterator[str]:
-        """Yield every address, with the names of all existing objects. The crawl then follows links."""
+        """Yield the addresses of all routes for existing objects, from which the crawl of a visitor starts."""
         every = 1 if visitor.name in ("ada", "olga") else 10
         submissions = [str(row[0]) for row in self.service.rows("SELECT id FROM submissions_submission")][::every]
         for route in (route for route, methods in TABLE.items() if "GET" in methods and "(?P" not in route):
             if route.startswith("admin/") and "<" in route:
-                continue  # these pages are visited through the lists that link to them
+                continue  # the crawl visits these pages by links from lists
             phased = "phases" in route or not route.startswith("api/")
             for phase in TRACKS if phased and "<slug" in route else [""]:
                 address = "/" + route.partition("?")[0].replace("<slug:slug>", "flows").replace("<slug:phase>", phase)
@@ -112,7 +112,7 @@ def joined(question: str, more: str) -> str:
 
 
 def zipped(folder: Path, **changes: Callable[[str], str]) -> bytes:
-    """Return a truth folder as a zip; some files, given by their names without suffix, are changed."""
+    """Return a truth folder as a zip. `changes` maps names of files, without suffix, to functions that change them."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path in sorted(folder.iterdir()):
@@ -122,7 +122,7 @@ def zipped(folder: Path, **changes: Callable[[str], str]) -> bytes:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """Start one service for this file. Its submissions are scored, rejected with every defect, rescored and failed."""
+    """Run a service whose submissions were scored, rejected with every kind of defect, rescored, or failed."""
     folder = tmp_path_factory.mktemp("planted")
     planted = plant_challenge(folder)
     home = tmp_path_factory.mktemp("leaks") / "home"
@@ -154,7 +154,7 @@ def full_run(run: Run, folder: Path) -> Run:
 
 
 def rescore(run: Run, truth: Path) -> None:
-    """Add a truth with a fault, then another truth, and score everything against it."""
+    """Upload a truth with a fault, which is refused, then a valid one, and rescore all submissions against that."""
     phase = "/api/v1/challenges/flows/phases/openimages-detection"
     faulty = zipped(truth, boxes=lambda text: text.replace(",0.", ",zero.", 3))
     run.service.token = run.of("olga").token
@@ -169,7 +169,7 @@ def rescore(run: Run, truth: Path) -> None:
 
 
 def break_truths(run: Run, folder: Path) -> None:
-    """Damage the truths of two phases and their sources on disk, partly or completely, so that submissions fail."""
+    """Damage the files of two truths, one completely and one partly, so that new submissions fail."""
     for name, damage in (("objectnet", slice(0, None)), ("flickr30k-grounding", slice(-4000, -2000))):
         query = "SELECT prepared, source FROM challenges_truth JOIN challenges_phase ON phase_id = challenges_phase.id"
         ((*stored,),) = run.service.rows(f"{query} WHERE slug = ? AND active", name)
@@ -181,7 +181,7 @@ def break_truths(run: Run, folder: Path) -> None:
     run.wait()
 
 
-def test_nobody_has_read_a_truth(run: Run) -> None:
+def test_no_output_contains_a_part_of_a_truth(run: Run) -> None:
     statuses = run.service.statuses()
     assert statuses["scored"] >= 2 * len(TRACKS)
     assert statuses["rejected"] > 5 * len(TRACKS)
@@ -196,7 +196,7 @@ def test_nobody_has_read_a_truth(run: Run) -> None:
 
 
 def test_a_leak_is_found_on_every_page_and_in_every_file_that_has_it(run: Run) -> None:
-    """The test writes its own value into a note and into a log line."""
+    """Check that the search works: a value in a note and in a log line is located on each page and in each file."""
     leak = Planted(hidden={NUMBER.replace("0.", "")})
     ada = run.of("ada")
     submission = json.loads(ada.ask("GET", f"/api/v1/{PHASE}/submissions")[1].partition(b"\n\n")[2])["results"][0]["id"]
@@ -229,14 +229,14 @@ SPELLINGS: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("told", [NUMBER, "38.27194615 %", "3.827194615e-01", "bcdfghkmpqrt", "eAEB+/z9Qkd==", FACT])
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_value_is_found_however_it_is_written(spelling: str, told: str) -> None:
+def test_a_value_is_located_in_every_spelling_and_encoding(spelling: str, told: str) -> None:
     values = {"3827194615", "bcdfghkmpqrt", "eAEB+/z9Qkd=="}
     planted = Planted(hidden=values, facts={"0e826654f2ebe2a6": {"Private"}})
     said = Said("a page", False, SPELLINGS[spelling](f"before {told} after, and more".encode()))
     assert Search(planted).leaks([said]) != {}
 
 
-def test_what_organizers_may_read_is_a_leak_to_others() -> None:
+def test_values_for_organizers_are_leaks_in_outputs_for_others() -> None:
     planted = Planted(named={"bcdfghkmpqrt"})
     said = [Said(name, name == "olga", b"/m/bcdfghkmpqrt") for name in ("olga", "ada")]
     assert set(Search(planted).leaks(said)) == {"ada"}

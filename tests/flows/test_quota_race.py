@@ -1,4 +1,4 @@
-"""Parallel uploads cannot share the last quota, parallel workers cannot share a submission, and nothing deadlocks."""
+"""Parallel uploads cannot exceed the quota, parallel workers cannot claim the same submission, nothing deadlocks."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Intervals in the real processes: they are computed after all pending scores, even if processes are killed."""
+"""With real processes, intervals are computed after all pending scores, even if processes are killed."""
 
 import re
 import signal
@@ -19,7 +19,7 @@ from tests.flows.taking_part import open_challenge
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 EACH = 5
-# Ids of rows that do not exist: a worker takes the message, finds no job and drops the message
+# The ids belong to no rows, so the worker receives each message and has nothing to do.
 SEND = f"""
 import django; django.setup()
 from uuid import UUID
@@ -36,16 +36,16 @@ print(queue.waiting(Submission), queue.waiting(Rerun))
 
 
 def taken(service: Any) -> list[str]:
-    """Return the tasks that the worker has taken, in order."""
+    """Return the names of the tasks that the worker has received, in order."""
     return re.findall(r"Task (worker\.\w+)\[\S+\] received", (service.home / "logs" / "worker.log").read_text())
 
 
-def test_of_a_backlog_of_both_kinds_scorings_are_taken_first(start: Start) -> None:
+def test_queued_scorings_are_taken_before_queued_reruns(start: Start) -> None:
     service = start(WORKER_PROCESSES=1, DJANGO_SETTINGS_MODULE="server.settings")
     service.worker()
     service.freeze()
     sent = service.run("-c", SEND)
-    # The frozen worker may have received the first message if it was already waiting for one.
+    # The frozen worker was already waiting for a message, so it may have received the first one.
     assert sent.stdout.split() in ([str(EACH), str(EACH)], [str(EACH + 1), str(EACH)]), sent.stderr
     service.signal_all("celery -A worker", signal.SIGCONT)
     wait_for(lambda: len(taken(service)) == 1 + 2 * EACH)
@@ -58,7 +58,7 @@ def content(predictions: Path) -> bytes:
 
 
 def settled(service: Any, identifier: str) -> dict[str, Any]:
-    """Wait until a submission has its intervals."""
+    """Wait until the intervals of a submission are computed, and return its JSON."""
     service.ended(identifier)
     return dict(wait_for(lambda: (found := service.submission(identifier))["stage"] is None and found))
 
@@ -82,7 +82,7 @@ def test_interval_is_that_of_the_evaluator_and_follows_the_score(
 
 
 def interrupted(service: Any, content: bytes) -> str:
-    """Upload until a worker is killed between the claim and the record of an interval."""
+    """Upload until a worker could be killed while it computes an interval. Return the id of that submission."""
     claims = "SELECT attempts FROM submissions_rerun WHERE lease_token IS NOT NULL AND purpose = 'intervals'"
     for _ in range(TRIES):
         identifier = service.submit(content)
@@ -92,12 +92,10 @@ def interrupted(service: Any, content: bytes) -> str:
         if claimed() == [(1,)]:
             return identifier
         settled(service, identifier)
-    raise AssertionError(f"each of {TRIES} intervals was there before its worker could be killed")
+    raise AssertionError(f"each of {TRIES} intervals was computed before its worker could be killed")
 
 
-def test_worker_that_is_killed_over_an_interval_leaves_an_interval_and_one_evaluation(
-    service: Running, content: bytes
-) -> None:
+def test_interval_is_computed_although_its_worker_was_killed(service: Running, content: bytes) -> None:
     identifier = interrupted(service, content)
     assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
     assert (service.evaluations(identifier), service.column("attempts", identifier)) == (1, 1)

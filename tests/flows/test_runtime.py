@@ -1,4 +1,4 @@
-"""`manage.py up` starts on a new machine, reports problems in one sentence, and leaves no processes or files behind."""
+"""`manage.py up` starts on a new machine, reports problems in one line, and leaves no processes or files behind."""
 
 import json
 import os
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 
 def path_without_redis(folder: Path) -> str:
-    """Return a PATH with the programs of the machine except redis-server."""
+    """Return a PATH with all programs of the machine except Redis."""
     folder.mkdir()
     for place in reversed(os.environ["PATH"].split(os.pathsep)):
         for program in Path(place).glob("*"):
@@ -29,7 +29,7 @@ def path_without_redis(folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Start one service for all tests that do not change it."""
+    """Run one service for all tests that do not change its state."""
     home = tmp_path_factory.mktemp("running") / "home"
     home.mkdir()
     service = Running(home).start()
@@ -51,11 +51,11 @@ def test_long_path_gets_a_short_socket_that_is_cleaned_up(start: Start, tmp_path
     socket = Path(json.loads((service.home / "runtime.json").read_text())["redis_url"].removeprefix("unix://"))
     assert socket.is_relative_to(tempfile.gettempdir())
     assert socket.parent.stat().st_mode & 0o777 == 0o700
-    service.send(signal.SIGHUP)  # as if its terminal was closed
+    service.send(signal.SIGHUP)  # as if its terminal were closed
     assert (service.process.returncode, service.processes(), socket.parent.exists()) == (0, [], False)
 
 
-def test_killed_supervisor_takes_everything_with_it(start: Start) -> None:
+def test_all_processes_end_if_the_supervisor_is_killed(start: Start) -> None:
     service = start()
     assert len(service.processes()) > 5
     service.send(signal.SIGKILL)

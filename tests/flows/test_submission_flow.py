@@ -1,4 +1,4 @@
-"""A submission from upload to rank with the real processes, also if these are killed meanwhile."""
+"""A submission goes from upload to rank with real processes, even if some of them are killed."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def content(predictions: Path) -> bytes:
 
 @pytest.fixture(autouse=True)
 def thawed(service: Running) -> Iterator[None]:
-    """Continue all frozen processes after each test."""
+    """Continue all frozen processes at the end of each test."""
     yield
     service.signal_all("", signal.SIGCONT)
 
@@ -63,13 +63,13 @@ def test_broken_file_is_rejected_with_the_location_and_costs_nothing(service: Ru
 
 
 def is_told_to_end(process: int) -> bool:
-    """Return whether a SIGTERM is pending for this frozen process."""
+    """Return whether this frozen process has a pending SIGTERM."""
     status = Path(f"/proc/{process}/status").read_text()
     pending = next(line for line in status.splitlines() if line.startswith("ShdPnd:"))
     return bool(int(pending.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def test_worker_that_is_killed_while_scoring_leaves_a_score_and_only_one(service: Running, content: bytes) -> None:
+def test_submission_is_scored_once_although_its_worker_was_killed(service: Running, content: bytes) -> None:
     submission = service.frozen_while_scoring(content)
     others = [service.submit(content) for _ in range(3)]
     service.signal_all("celery -A worker", signal.SIGKILL)
@@ -79,8 +79,8 @@ def test_worker_that_is_killed_while_scoring_leaves_a_score_and_only_one(service
 
 
 def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service: Running, content: bytes) -> None:
-    service.freeze("sweep --forever")  # so that it is not the sweeper that puts the submission back
-    submission = service.frozen_while_scoring(content)  # represents a scoring that takes longer than STOP_SECONDS
+    service.freeze("sweep --forever")  # so that the sweeper cannot put the submission back
+    submission = service.frozen_while_scoring(content)  # stands for a scoring that takes longer than STOP_SECONDS
     first, pool = service.worker()
     os.kill(first, signal.SIGTERM)
     wait_for(lambda: all(is_told_to_end(process) for process in pool))
@@ -122,5 +122,5 @@ def test_cancelled_submission_is_not_scored(service: Running, content: bytes) ->
 
 
 def test_everything_is_ready_soon(service: Running) -> None:
-    wait_for(lambda: service.ask("GET", "/readyz")[0] == 200)  # another test may just have killed a process
+    wait_for(lambda: service.ask("GET", "/readyz")[0] == 200)  # a previous test may just have killed a process
     assert service.ask("GET", "/healthz") == (200, "ok")

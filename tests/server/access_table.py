@@ -1,22 +1,29 @@
-"""The expected status of every route, method and kind of user, on pages and API.
+"""The expected HTTP status of each page and API route, by method and role of the user.
 
-A method that is not listed for a route is refused for everybody.
+A method that is not listed for a route is refused for every role.
 """
 
 ROLES = ("nobody", "stranger", "member", "mate", "rival", "organizer", "foreign", "staff", "superuser")
 GROUPS = {
     **{role: (role,) for role in ROLES},
     "team": ("member", "mate"),  # the team of the submission
-    "teams": ("member", "mate", "rival"),  # participants
-    "organizers": ("organizer", "staff", "superuser"),  # not the organizer of another challenge, who is a stranger here
-    "employees": ("staff", "superuser"),  # staff without permissions, and a superuser
+    "teams": ("member", "mate", "rival"),  # all participants
+    "organizers": (
+        "organizer",
+        "staff",
+        "superuser",
+    ),  # "foreign", who organizes a different challenge, has no rights in this one
+    "employees": ("staff", "superuser"),  # "staff" has no permissions in the admin
 }
 Answers = dict[str, int]
 Methods = dict[str, Answers]
 
 
 def who(rest: int, **groups: int) -> Answers:
-    """`who(404, nobody=302, team=200)`: later groups override earlier ones; the first status is for all others."""
+    """Return the status for each role: `who(404, nobody=302, team=200)`.
+
+    The first status is for roles that are in no given group. Later groups override earlier ones.
+    """
     named = {role: status for group, status in groups.items() for role in GROUPS[group]}
     return {role: named.get(role, rest) for role in ROLES}
 
@@ -25,7 +32,7 @@ CHALLENGE = "challenges/<slug:slug>/"
 SUBMISSION = "submissions/<uuid:pk>/"
 PAGES: dict[str, Methods] = {
     "healthz": {"GET": who(200)},
-    "readyz": {"GET": who(503)},  # no worker runs in these tests
+    "readyz": {"GET": who(503)},  # not ready: no worker runs in these tests
     "": {"GET": who(200)},
     CHALLENGE: {"GET": who(200)},
     CHALLENGE + "data": {"GET": who(200)},
@@ -52,7 +59,7 @@ PAGES: dict[str, Methods] = {
     SUBMISSION: {"GET": who(404, nobody=302, team=200, organizers=200)},
     SUBMISSION + "panel": {"GET": who(404, nobody=401, team=200, organizers=200)},
     SUBMISSION + "report.json": {"GET": who(404, nobody=302, team=200, organizers=200)},
-    SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},  # no results per class are shown in these tests
+    SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},  # the phase of these tests shows no results per class
     SUBMISSION + "curves.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "cancel": {"POST": who(404, nobody=302, team=302, organizers=302)},
     SUBMISSION + "edit": {"POST": who(404, nobody=302, team=302, organizers=403)},
@@ -74,10 +81,10 @@ PAGES: dict[str, Methods] = {
     "accounts/password/first": {
         "GET": who(302),
         "POST": who(302),
-    },  # these users have a password, so they are redirected to the page that changes it
+    },  # users who already have a password are redirected to the page that changes it
     "accounts/password/forgotten": {"GET": who(200), "POST": who(200)},
     "accounts/password/sent": {"GET": who(200)},
-    # the link is invalid, which is reported for every method
+    # the link is invalid; the error page is shown for every method
     "accounts/password/new/<str:uidb36>/<str:key>": {
         method: who(200) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
     },
@@ -107,7 +114,7 @@ API: dict[str, Methods] = {
         "POST": who(403, nobody=401, organizers=422),  # the form has no file
     },
     API_PHASE + "/rescore": {
-        "GET": who(403, nobody=401, organizers=404),  # there is no open rescoring
+        "GET": who(403, nobody=401, organizers=404),  # no rescoring has been started
         "POST": who(403, nobody=401, organizers=200),
     },
     API_PHASE + "/rescore/apply": {"POST": who(403, nobody=401, organizers=404)},
@@ -128,13 +135,13 @@ OTHERS = ("PUT", "PATCH", "DELETE")
 
 
 def door(staff: int, superuser: int | None = None) -> Methods:
-    """Return the statuses of an admin page: all except staff are redirected to the login, for every method."""
+    """Return the statuses of an admin page. Users who are not staff are redirected to the login by every method."""
     answers = who(302, staff=staff, superuser=staff if superuser is None else superuser)
     return dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), answers)
 
 
 def model(name: str, *, add: int = 403, change: int = 403) -> dict[str, Methods]:
-    """Return the statuses of a model in the admin: staff without permissions are refused, superusers may read."""
+    """Return the statuses of all admin pages of a model: superusers may read, staff without permissions are refused."""
     read = door(403, 200)
     return {
         f"admin/{name}/": read,

@@ -1,4 +1,4 @@
-"""Fixtures for scored submissions: the rows that a worker would have written."""
+"""Fixtures for scored submissions: they write the rows that a worker would have written."""
 
 import json
 import struct
@@ -12,8 +12,11 @@ import pytest
 from django.core.cache import caches
 
 from server.challenges.models import Phase, Team, Truth
+from server.leaderboards.models import BoardTerms, Entry
+from server.leaderboards.services.entries import rebuild
 from server.organize.services import truths
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Status, Submission
+from server.submissions.signals import announce
 from tests.conftest import Make
 from tests.server.documented import Api
 
@@ -22,7 +25,7 @@ Scored = Callable[..., Submission]
 
 
 def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fields: Any) -> Evaluation:
-    """Write an evaluation with the phase's signature; `fields` override its values."""
+    """Create an evaluation with these scores by split and metric. `fields` override the default values."""
     interval = fields.pop("interval", (None, None))
     evaluation = Evaluation.objects.create(
         **{
@@ -41,17 +44,35 @@ def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fie
         for split, metrics in splits.items()
         for name, value in metrics.items()
     )
+    announce(submission.phase, [submission.team_id], evaluation.signature)
     return evaluation
+
+
+def refresh_boards() -> None:
+    """Rebuild all leaderboards, after rows were written without the services."""
+    for phase in Phase.objects.all():
+        rebuild(phase)
+
+
+def backdate(evaluation: Evaluation, at: datetime) -> None:
+    """Change the times of an evaluation, and of what leaderboards show since, as if it had been recorded earlier."""
+    Evaluation.objects.filter(pk=evaluation.pk).update(created_at=at)
+    BoardTerms.objects.filter(phase=evaluation.submission.phase, since__gt=at).update(since=at)
+    for entry in evaluation.entries.all():
+        previous = Entry.objects.filter(board=entry.board, team=entry.team, valid_until=entry.valid_from)
+        previous.update(valid_until=at)
+        Entry.objects.filter(pk=entry.pk).update(valid_from=at)
 
 
 @pytest.fixture
 def scored(make: Make) -> Scored:
-    """`scored(phase, 0.5)`, `scored(phase, 0.5, team=team, private=0.4, at=…)`: create a scored submission."""
+    """Return a function that creates a scored submission: `scored(phase, 0.5, team=team, private=0.4, at=…)`."""
 
     def score(
         phase: Phase, public: Number, *, team: Team | None = None, private: Number = None, **fields: Any
     ) -> Submission:
-        now = fields.pop("at", datetime.now(UTC))
+        at = fields.pop("at", None)
+        now = at or datetime.now(UTC)
         extra = {name: fields.pop(name) for name in ("interval", "report", "signature", "truth") if name in fields}
         headline = phase.declared_track.headline
         splits = {"public": {headline: public}, "all": {headline: public}}
@@ -63,14 +84,16 @@ def scored(make: Make) -> Scored:
             team,
             **{"status": Status.SCORED, "received_at": now, "enqueued_at": now, "finished_at": now, **fields},
         )
-        evaluate(submission, splits, **extra)
+        evaluation = evaluate(submission, splits, **extra)
+        if at:
+            backdate(evaluation, at)
         return submission
 
     return score
 
 
 def explain(submission: Submission, content: dict[str, Any]) -> None:
-    """Write the same explanation for every split, as a worker would."""
+    """Store this explanation for every split of the submission."""
     packed = zlib.compress(json.dumps(content).encode())
     for split in ("public", "private", "all"):
         Explanation.objects.create(evaluation=submission.evaluations.get(), split=split, content=packed)
@@ -78,13 +101,14 @@ def explain(submission: Submission, content: dict[str, Any]) -> None:
 
 @pytest.fixture(autouse=True)
 def fresh_counts() -> None:
-    """Reset the request limits before each test."""
+    """Reset the request limits, and what is kept of leaderboards, before each test."""
     caches["requests"].clear()
+    caches["boards"].clear()
 
 
 @pytest.fixture(autouse=True)
 def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip the comparison of truths that are empty files, such as those of `make.phase`."""
+    """Do not read truths whose file is empty, such as those of `make.phase`, when two truths are compared."""
     compare = truths.newly_public
 
     def newly_public(active: Truth, later: Truth | Path) -> int:
@@ -96,13 +120,16 @@ def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def api(db: None) -> Api:
-    """`api.get(path, user=…)`: send a request and check the response against the published schema; see `Api`."""
+    """Return a client for the API that checks each response against the published schema: `api.get(path, user=…)`."""
     return Api()
 
 
 @pytest.fixture
 def replicated(scored: Scored) -> Callable[..., Submission]:
-    """`replicated(phase, [0.4, 0.6])`: create a submission with these public replicates, scored with their mean."""
+    """Return a function that creates a scored submission with public replicates: `replicated(phase, [0.4, 0.6])`.
+
+    The public score is the mean of the replicates.
+    """
 
     def score(phase: Phase, values: list[float], *, seed: int = 0, **fields: Any) -> Submission:
         submission = scored(phase, sum(values) / len(values), interval=(min(values), max(values)), **fields)

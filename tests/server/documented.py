@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from server.accounts.models import ApiToken, User
 from server.accounts.services import issue_token
 
-Answer = Any  # Django's test response; its `json` method is not in the type stubs
+Answer = Any  # Django's test response, whose `json` method is missing in the type stubs
 
 
 @cache
@@ -21,12 +21,17 @@ def schema() -> dict[str, Any]:
 
 
 def operation(method: str, path: str) -> dict[str, Any] | None:
-    """Return the documented operation of an address, or None."""
+    """Return the operation that the schema documents for this method and path, or None."""
     for template, operations in schema()["paths"].items():
         if re.fullmatch(re.sub(r"\{\w+\}", r"[^/]+", template), path):
             found: dict[str, Any] | None = operations.get(method.lower())
             return found
     return None
+
+
+def content_of(answer: Answer) -> bytes:
+    """Return the body of a response, also of a streamed one."""
+    return b"".join(answer.streaming_content) if answer.streaming else bytes(answer.content)
 
 
 def assert_documented(method: str, path: str, answer: Answer) -> None:
@@ -43,10 +48,10 @@ def assert_documented(method: str, path: str, answer: Answer) -> None:
 
 
 class Api:
-    """`api.get("challenges", user=user)` sends a request with a token of this user."""
+    """A client for the API. `api.get("challenges", user=user)` sends a request with a token of this user."""
 
     def __init__(self) -> None:
-        schema()  # The schema is generated before a test replaces a view.
+        schema()  # Generate and cache the schema before a test replaces a view.
         self.secrets: dict[tuple[int, str], str] = {}
 
     def secret(self, user: User, scope: str = ApiToken.Scope.SUBMIT) -> str:

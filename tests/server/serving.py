@@ -1,4 +1,4 @@
-"""Runs a web worker in a thread of the tests, with a client for it."""
+"""Runs a web worker in a thread of the test process, and provides a simple client for it."""
 
 import os
 import socket
@@ -21,7 +21,7 @@ LARGE = 3 * 2**20
 
 
 class Application:
-    """A WSGI application that responds before or after it reads the body, and counts its calls."""
+    """A WSGI application that responds with or without reading the request body, and counts its calls."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -46,7 +46,7 @@ class Application:
 
 @contextmanager
 def serving(application: Any, monkeypatch: pytest.MonkeyPatch, **configured: Any) -> Iterator[int]:
-    """Run a worker with few threads in this process, and yield its port."""
+    """Run a web worker with few threads in this process, and yield its port."""
     monkeypatch.setattr(Worker, "init_process", lambda worker: None)
     configuration = Config()
     for name, value in {"threads": THREADS, "sendfile": False, **configured}.items():
@@ -67,7 +67,7 @@ def serving(application: Any, monkeypatch: pytest.MonkeyPatch, **configured: Any
 
 
 def connect(port: int, address: str = "127.0.0.1") -> Any:
-    """Connect from an address of this machine."""
+    """Return a connection to the port, made from this local address."""
     return closing(socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(address, 0)))
 
 

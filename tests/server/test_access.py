@@ -1,4 +1,4 @@
-"""Every route × method × kind of user has the status of the table."""
+"""Every route responds to every method and role of a user with the status in `access_table.py`."""
 
 import json
 import re
@@ -30,14 +30,14 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 REFUSALS = {401, 403, 404, 405}
-# Request bodies, sent as a form to pages and as JSON to the API; empty for all other routes
+# Request bodies: forms for pages, JSON for the API. Requests to all other routes have no fields.
 BODIES: dict[str, dict[str, Any]] = {"join": {"accept_rules": True}, "edit": {"note": "x"}, "PATCH": {"note": "x"}}
 QUERY = re.compile(r"(?<!\()\?.*")
 APP_LABELS = "(?P<app_label>"
 
 
 def routes(patterns: Any, before: str = "") -> Iterator[str]:
-    """Yield every route of Django's URL configuration."""
+    """Yield every route in Django's URL configuration."""
     for pattern in patterns:
         route = f"{before}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
@@ -47,7 +47,7 @@ def routes(patterns: Any, before: str = "") -> Iterator[str]:
 
 
 class World:
-    """A challenge with a submission whose scores are private, and users of every kind."""
+    """A challenge with a submission that has private scores, and a user of every role."""
 
     def __init__(self, make: Make, scored: Scored, *, visibility: str = "public") -> None:
         self.people = {role: make.user(username=role) for role in ROLES[1:]}
@@ -76,7 +76,7 @@ class World:
         self.clients = {role: Client(raise_request_exception=False) for role in ROLES}
 
     def authorize(self, *, api: bool) -> dict[str, dict[str, str]]:
-        """Log in all users, by session for pages and by token for the API. Return their headers."""
+        """Log in all users: by session for pages, by token for the API. Return the request headers of each role."""
         if not api:
             for role, person in self.people.items():
                 self.clients[role].force_login(person)
@@ -86,7 +86,7 @@ class World:
         return {"nobody": {}} | {role: {"Authorization": f"Bearer {secret}"} for role, secret in secrets.items()}
 
     def address(self, route: str) -> str:
-        """Return a URL for a route, with the names of existing rows."""
+        """Return the URL of a route, with parameters that refer to existing rows."""
         submission = self.queued if "cancel" in route else self.scored
         names = {"slug": "c", "phase": "main", "submission_id": submission.pk, "uidb36": "1", "key": "bad"}
         if found := re.match(r"admin/(\w+)/(\w+)/<", route):
@@ -97,7 +97,7 @@ class World:
         return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(names[found[1]]), route)
 
     def answers(self, route: str, methods: tuple[str, ...] = METHODS) -> dict[str, Answers]:
-        """Yield the responses for every method and user; changes are rolled back after each request."""
+        """Return the status for every method and role. Changes are rolled back after each request."""
         api = route.startswith("api/")
         headers, address = self.authorize(api=api), self.address(route)
         return {
@@ -125,7 +125,7 @@ class World:
 
 
 def assert_safe(answer: Any) -> None:
-    """Check what holds for every response. Read it completely, so that files are closed."""
+    """Check the headers of any response and the HTML of a page. Read the response to its end to close its files."""
     content, policy = b"".join(answer), answer.headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
@@ -146,7 +146,7 @@ def test_every_response_has_the_status_of_the_table(route: str, world: World) ->
     assert listed == TABLE[route]
     others = {status for method in set(METHODS) - set(listed) for status in found[method].values()}
     if route.startswith("accounts/password"):
-        others -= {302}  # the redirect to the login comes before the check of the method
+        others -= {302}  # users without a session are redirected to the login whatever the method
     assert others <= REFUSALS
 
 

@@ -1,4 +1,4 @@
-"""Every deadline includes its own millisecond."""
+"""A deadline is over when its millisecond has passed: 12:00:00.250 is still in time until 12:00:00.251."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -25,7 +25,7 @@ def test_deadline_is_over_after_its_millisecond(now: datetime, over: bool) -> No
 
 
 @pytest.mark.parametrize(("now", "over"), MOMENTS)
-def test_clock_of_milliseconds_and_one_of_microseconds_agree(now: datetime, over: bool) -> None:
+def test_deadlines_in_milliseconds_and_microseconds_agree(now: datetime, over: bool) -> None:
     assert is_over(DEADLINE.replace(microsecond=250_000), now) == over
 
 
@@ -34,7 +34,7 @@ def test_no_deadline_is_never_over() -> None:
 
 
 @pytest.mark.parametrize(("now", "over"), MOMENTS)
-def test_phase_registration_and_pages_follow_the_one_rule(make: Make, now: datetime, over: bool) -> None:
+def test_phase_registration_and_pages_have_the_same_deadline_rule(make: Make, now: datetime, over: bool) -> None:
     challenge = make.challenge(opens_at=DEADLINE - timedelta(days=1), closes_at=DEADLINE)
     phase = make.phase(challenge, closes_at=DEADLINE)
     refused = []

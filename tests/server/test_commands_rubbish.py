@@ -1,4 +1,4 @@
-"""No argument of a command causes a traceback; unusable ones are refused in one sentence."""
+"""No argument of a management command causes a traceback; invalid ones are refused with a one-line message."""
 
 import argparse
 import errno
@@ -18,27 +18,27 @@ from server.challenges.models import Phase
 from server.organize.services.bundles import InvalidBundle, opened
 
 ENDLESS = {"demo", "up"}  # with valid arguments, these commands start the service and do not end
-OF_LOGS = {"verify_audit"}  # test_audit_keys covers its files
+OF_LOGS = {"verify_audit"}  # its arguments are log files; they are covered in audit/test_log.py
 COMMANDS = sorted(name for name, app in get_commands().items() if str(app).startswith("server."))
-BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # the form in which Python passes an argument that is not UTF-8
+BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # how Python decodes an argument that is not UTF-8
 LONG = "a" * 5000
 RUBBISH = (BYTES, "a\0b", "", " ", "-1", str(10**24), LONG, "a" * 10**5, "\u202e", "%", "/dev/null")
 
 
 def arguments(name: str) -> list[argparse.Action]:
-    """Return the arguments of a command, without those of all Django commands."""
+    """Return the arguments of a command, except those that every Django command has."""
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
     shared = {"help", "version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color"}
     return [action for action in parser._actions if action.dest not in shared]
 
 
 def filler(action: argparse.Action) -> str:
-    """Return a valid value for the other required arguments of a command."""
+    """Return a valid value for a required argument."""
     return str(UUID(int=0)) if action.type is UUID else "animals"
 
 
 def calls(name: str) -> Iterator[list[str]]:
-    """Yield calls with rubbish in one argument and valid values in all others."""
+    """Yield argument lists in which one argument is rubbish and all others are valid."""
     found = arguments(name)
     needed = [action for action in found if not action.option_strings and action.nargs != "*"]
     asks = {"--noinput"} & {option for action in found for option in action.option_strings}
@@ -53,14 +53,14 @@ def calls(name: str) -> Iterator[list[str]]:
                 yield [f"{action.option_strings[0]}={rubbish}", *rest]
 
 
-# A command accepts these although they are rubbish: "--" ends the options, and some texts may be anything.
+# Some rubbish is accepted: "--" only ends the options, and these options take any text.
 FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username")}
 
 
 def is_accepted(name: str, words: list[str]) -> bool:
-    """Return whether a command accepts these words. An exception other than a refusal fails the test.
+    """Return whether a command accepts these arguments. Any exception but a refusal fails the test.
 
-    Its changes are rolled back, because the next call could refer to new rows.
+    Changes are rolled back, because later calls could refer to new rows.
     """
     try:
         with transaction.atomic():
@@ -77,7 +77,7 @@ def may_be_accepted(name: str, words: list[str]) -> bool:
     return "--" in words or any((name, word.partition("=")[0]) in FREE_TEXTS for word in words)
 
 
-# The phase and the user that valid arguments name.
+# Valid arguments refer to this phase and this user.
 pytestmark = [
     pytest.mark.phase(challenge={"slug": "animals"}, slug="animals"),
     pytest.mark.member(username="animals", email="animals@example.org"),
@@ -97,7 +97,7 @@ def test_rubbish_is_refused_without_a_traceback(
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_text_is_refused_where_it_is_not_utf_8(name: str, db: None) -> None:
+def test_text_that_is_not_utf_8_is_refused(name: str, db: None) -> None:
     for action in arguments(name):
         if action.nargs == 0 or action.type is not None or action.choices:
             continue
@@ -151,7 +151,7 @@ def test_a_full_disk_is_not_the_fault_of_a_bundle(tmp_path: Path, monkeypatch: p
 
 
 def failing(number: int) -> Any:
-    """Return a function that raises an OSError like the operating system."""
+    """Return a function that raises the OSError with this number."""
 
     def fail(*words: Any, **options: Any) -> None:
         raise OSError(number, os.strerror(number))

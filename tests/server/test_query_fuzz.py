@@ -35,7 +35,7 @@ KNOWN = {
 
 
 def addresses() -> list[str]:
-    """Yield all URLs with names of existing rows, except sign-up and those that end a session or a token."""
+    """Return the URL of every route whose parameters have a value in KNOWN, except the logout."""
     found = []
     for route in routes(get_resolver().url_patterns):
         path = "/" + route.replace("<path:object_id>", "<str:object_id>").removesuffix("$").replace("^", "")
@@ -49,7 +49,7 @@ def addresses() -> list[str]:
 
 @pytest.fixture
 def superuser(make: Make, scored: Scored) -> User:
-    """Create a superuser who is in a team with a scored submission."""
+    """Create a superuser whose team has a scored submission."""
     user = make.user(is_staff=True, is_superuser=True)
     challenge = make.challenge(slug="c", closes_at=datetime.now(UTC) + timedelta(days=1))
     phase = make.phase(challenge, slug="main", sample_submission=ContentFile(b"ImageId\n", "s.csv"))
@@ -60,7 +60,7 @@ def superuser(make: Make, scored: Scored) -> User:
 
 @pytest.fixture
 def names_read(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Collect every name that is looked up in a query string from now on."""
+    """Return a set that collects the name of every query parameter that a view reads."""
     names: set[str] = set()
 
     def noted(method: str) -> None:
@@ -83,7 +83,7 @@ def test_no_query_is_a_server_error(path: str, superuser: User, names_read: set[
     client = Client(raise_request_exception=False)
     client.force_login(superuser)
     with closing(client.get(path)) as answer:
-        usual = answer.status_code  # no worker runs here, so readyz fails
+        usual = answer.status_code  # 503 for readyz, because no worker runs in this test
     values = (*TIMES, *TEXTS)
     pairs = [(name, value) for name in sorted(names_read) for value in values]
     if path.startswith("/admin/"):

@@ -1,4 +1,4 @@
-"""Reading pages and the API does not write to the database, so no reader waits for another writer in SQLite."""
+"""GET requests to pages and the API do not write to the database; in SQLite they would wait for other writers."""
 
 import sqlite3
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ READS = ("SELECT", "PRAGMA", "WITH")
 
 
 class Written:
-    """Collects the statements that do more than read, including those that begin a transaction."""
+    """Collects all SQL statements that do not only read, including those that begin a transaction."""
 
     def __init__(self) -> None:
         self.statements: list[str] = []
@@ -77,7 +77,7 @@ def test_no_read_waits_to_save_the_use_of_its_token(make: Any, scored: Any, inli
 
 
 def busy_timeout() -> int:
-    """Return how many milliseconds a statement waits for another writer; 0 if the database allows several writers."""
+    """Return how many milliseconds SQLite waits for another writer; 0 for databases that allow several writers."""
     if connection.vendor != "sqlite":
         return 0
     with connection.cursor() as cursor:

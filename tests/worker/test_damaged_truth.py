@@ -1,4 +1,4 @@
-"""The worker restores a prepared truth that is damaged or of another version, and no submission fails."""
+"""The worker restores a prepared truth that is damaged or was prepared by another version. No submission fails."""
 
 import random
 from collections.abc import Callable
@@ -28,7 +28,7 @@ title: Flows
 phases:
   - {slug: main, title: Main, track: openimages-detection, split: {public: 0.5}}
 """
-# With a random salt, no image would be public in one of 4,096 runs, and the import would be refused.
+# A fixed salt. With a random one, no image would be public in 1 of 4,096 runs, and the import would be refused.
 SALT = "0123456789abcdef" * 2
 FILE = "made/submissions/quality-0.60.csv"
 
@@ -102,7 +102,7 @@ def test_a_truth_prepared_by_the_version_before_is_prepared_again(
 
 
 def other_truth(phase: Phase, folder: Path) -> Truth:
-    """Store another truth of the same phase, without every second box."""
+    """Add a second truth to the phase, in which every second box is missing."""
     boxes = folder / "phases" / "main" / "truth" / "boxes.csv"
     head, *rows = boxes.read_text().splitlines()
     boxes.write_text("\n".join([head, *rows[::2]]) + "\n")
@@ -138,7 +138,7 @@ def test_a_file_of_another_track_is_replaced_and_no_organizer_blamed(
     assert path.read_bytes() == sound
 
 
-def test_intervals_and_explanations_repair_it_too(
+def test_reruns_also_restore_a_damaged_truth(
     phase: Phase, submit: Callable[[], Submission], inline_queue: InlineQueue
 ) -> None:
     submission, path = evaluated(submit()), prepared_file(phase)
@@ -165,10 +165,10 @@ def test_damage_that_cannot_be_repaired_is_the_platforms_fault(
     assert phase.salt.strip() not in caplog.text
 
 
-def test_another_truth_is_never_put_in_its_place(
+def test_a_damaged_truth_is_never_replaced_by_a_different_one(
     phase: Phase, submit: Callable[[], Submission], tmp_path: Path
 ) -> None:
-    """The stored source belongs to another truth, so the damaged file is not replaced."""
+    """If the stored source belongs to a different truth, the damaged file is not replaced."""
     boxes = tmp_path / "phases" / "main" / "truth" / "boxes.csv"
     boxes.write_text("\n".join(boxes.read_text().splitlines()[:-1]) + "\n")
     other = truths.add(phase=phase, path=boxes.parent, by=None)
@@ -181,7 +181,7 @@ def test_another_truth_is_never_put_in_its_place(
     assert Path(truth.prepared.path).read_bytes() == damaged
 
 
-def test_the_time_that_a_repair_takes_is_not_the_files(
+def test_the_time_of_a_restoration_does_not_count_for_the_file(
     phase: Phase, submit: Callable[[], Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(truth: Truth) -> None:
@@ -199,14 +199,14 @@ def test_the_time_that_a_repair_takes_is_not_the_files(
 def test_a_worker_that_waited_for_another_finds_the_truth_undamaged(
     phase: Phase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second restoration would replace the file while the first worker uses it."""
+    """The second worker does not restore the truth again, which would replace the file while the first one uses it."""
     truth, path = phase.truths.get(), prepared_file(phase)
-    monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("it was prepared once more"))
+    monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("the truth was prepared again"))
     restore(truth, DamagedTruth(path.name, "is damaged"))
 
 
-def test_a_repair_repeats_itself_without_harm(phase: Phase) -> None:
-    """Several workers may detect the same damage at once."""
+def test_restoring_a_truth_twice_does_no_harm(phase: Phase) -> None:
+    """Several workers may detect the same damage at the same time, and each may restore the truth."""
     truth, path = phase.truths.get(), prepared_file(phase)
     sound, before = path.read_bytes(), set(path.parent.iterdir())
     chance = random.Random(1)

@@ -1,4 +1,4 @@
-"""The heartbeat prolongs the lease in time, reports progress, survives outages, and detects a lost lease."""
+"""The heartbeat renews the lease in time, reports progress, survives database outages, and detects a lost lease."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ ENOUGH_SECONDS = 10.0
 
 
 class Calls:
-    """Collects calls that prolong the lease, and decides their result."""
+    """Collects the calls that would renew the lease, and determines their result."""
 
     def __init__(self) -> None:
         self.beats: list[tuple[str, float]] = []
@@ -45,11 +45,11 @@ def beating(calls: Calls) -> Heartbeat:
 def wait_for(condition: Callable[[], object]) -> None:
     until = time.monotonic() + ENOUGH_SECONDS
     while not condition():
-        assert time.monotonic() < until, "it did not come"
+        assert time.monotonic() < until, "the condition did not become true in time"
         time.sleep(0.005)
 
 
-def test_it_beats_without_progress(calls: Calls, beating: Heartbeat) -> None:
+def test_the_heartbeat_continues_without_progress(calls: Calls, beating: Heartbeat) -> None:
     with beating:
         wait_for(lambda: len(calls.beats) >= 3)
     assert set(calls.beats) == {("", 0.0)}

@@ -1,4 +1,4 @@
-"""One of several processes stays free for small files, even if other processes are killed."""
+"""One of several worker processes is reserved for small files, even if other processes are killed."""
 
 import subprocess
 import sys

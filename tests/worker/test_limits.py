@@ -1,4 +1,4 @@
-"""Limits of time and memory count only what one scoring uses."""
+"""The limits of time and memory apply to what one scoring uses, and to nothing else in the process."""
 
 import signal
 import subprocess
@@ -54,11 +54,11 @@ def test_time_that_only_passes_does_not_count(settings: Settings) -> None:
     with limits.limited():
         time.sleep(0.6)
         left = time_left()
-    assert 0.1 < left < 0.3  # the kernel rounds it up to its own ticks
+    assert 0.1 < left < 0.3  # the kernel rounds timers up to its ticks
 
 
 def time_left() -> float:
-    """Return the CPU seconds until the limit; 0 if there is none."""
+    """Return the CPU seconds that are left until the limit; 0 without a limit."""
     return signal.getitimer(signal.ITIMER_PROF)[0]
 
 
@@ -102,7 +102,7 @@ def test_time_of_one_scoring_is_not_counted_for_the_next(settings: Settings) -> 
         with limits.limited():
             assert time_left() > 0.2
             spin(0.15)
-    assert time_left() == 0  # outside the block nothing is limited
+    assert time_left() == 0  # outside the block there is no limit
     assert signal.getsignal(signal.SIGPROF) is not limits.raise_out_of_time
 
 

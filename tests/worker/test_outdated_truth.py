@@ -1,4 +1,4 @@
-"""A version of the truth that was prepared with other parameters is prepared again before it is scored against."""
+"""A truth version that was prepared with different parameters is prepared again before it is used for scoring."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ OTHER = SHEET.replace("public: 0.5}", "public: 0.5}, parameters: {expand_hierarc
 
 @pytest.fixture
 def changed(phase: Phase, tmp_path: Path, django_capture_on_commit_callbacks: Any) -> Phase:
-    """Import a second truth with another parameter that shapes prepared files. The first version keeps its file."""
+    """Import a second truth, and change a parameter on which prepared files depend. The first file is now outdated."""
     boxes = tmp_path / BOXES
     head, *rows = boxes.read_text().splitlines()
     (tmp_path / "first.csv").write_text(boxes.read_text())
@@ -65,7 +65,7 @@ def test_a_rescoring_to_an_earlier_version_uses_the_present_parameters(
 def test_a_file_that_was_prepared_with_other_parameters_is_restored_by_the_worker(
     changed: Phase, submit: Callable[[], Submission]
 ) -> None:
-    """Another process may have stored the outdated file after the rescoring was applied."""
+    """The active truth can have an outdated file if another process has stored it after a rescoring was applied."""
     truth = first(changed)
     truths.activate(truth)
     submission = evaluated(submit())
@@ -77,7 +77,7 @@ def test_a_worker_that_waited_for_another_finds_a_file_with_the_present_paramete
     changed: Phase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     truths.bring_up_to_date(first(changed))
-    monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("it was prepared once more"))
+    monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("the truth was prepared again"))
     restore(first(changed), PreparedOtherwise("prepared with expand_hierarchy=True"))
 
 

@@ -1,4 +1,4 @@
-"""The task `rerun`: the effect of each outcome of a scoring on intervals and explanations."""
+"""The task `rerun`: how each outcome of a scoring affects intervals and explanations."""
 
 from array import array
 from collections.abc import Callable
@@ -21,7 +21,7 @@ REPLICATES = [0.5, float("nan"), 0.75]
 
 
 def report(value: float = 0.625) -> Any:
-    """Return a scorer that gives a report, with replicates if they are requested."""
+    """Return a scorer that returns a report, with replicates if they are requested."""
 
     def splits(drawn: bool) -> dict[str, Any]:
         ends = {"mAP": [0.5, 0.75]} if drawn else {}
@@ -55,7 +55,7 @@ def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
 @pytest.fixture
 def waiting(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]) -> Rerun:
-    """Create a scored submission and return its queued rerun."""
+    """Score a submission and return the rerun that was queued for it."""
     submission = make.submission(make.phase())
     scorer(report())
     tasks.evaluate(str(submission.pk))
@@ -63,13 +63,18 @@ def waiting(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]
 
 
 def outcome(rerun: Rerun) -> tuple[str, str]:
-    """Return the state of a rerun (`done`, `waiting`, or why it was given up) and the stage of its submission."""
+    """Return the state of a rerun and the stage of its submission.
+
+    The state is `done`, `waiting`, or the reason why the rerun was given up.
+    """
     left = Rerun.objects.filter(pk=rerun.pk).first()
     stage = Submission.objects.get(pk=rerun.submission_id).stage
     return ("done" if left is None else left.failure or "waiting"), stage
 
 
-def test_first_scoring_draws_nothing(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]) -> None:
+def test_first_scoring_computes_no_intervals(
+    make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]
+) -> None:
     submission = make.submission(make.phase())
     asked: list[ScoringRequest] = []
     scorer(lambda request: asked.append(request) or report()(request))
@@ -123,7 +128,7 @@ def test_what_another_attempt_cannot_fix_is_given_up_at_once_with_an_alarm(
 
 
 def explaining(waiting: Rerun) -> Rerun:
-    """Do a rerun for intervals, and return the rerun for the explanation that follows."""
+    """Run a rerun for intervals, and return the rerun for the explanation, which was then queued."""
     tasks.rerun(waiting.pk)
     return Rerun.objects.get(purpose=Rerun.Purpose.EXPLANATION)
 
@@ -139,7 +144,7 @@ def test_rerun_of_a_small_file_that_computes_long_is_put_back_as_a_large_one(
     again = Rerun.objects.get()
     assert (again.failure, again.attempts, Submission.objects.get().small) == ("", 0, False)
     tasks.rerun(waiting.pk)
-    assert "computing time" in Rerun.objects.get().failure  # a large file has the whole time and is not queued again
+    assert "computing time" in Rerun.objects.get().failure  # the second attempt had the time limit of large files
 
 
 def test_scorer_is_asked_to_explain_files_up_to_a_size(
@@ -191,7 +196,7 @@ def test_bug_is_tried_again_and_raised_for_the_log(waiting: Rerun, scorer: Calla
     assert outcome(waiting) == ("waiting", "bootstrapping")
 
 
-def test_lost_lease_ends_it(waiting: Rerun, scorer: Callable[[Any], None]) -> None:
+def test_lost_lease_ends_the_rerun(waiting: Rerun, scorer: Callable[[Any], None]) -> None:
     def taken_over(request: ScoringRequest) -> Any:
         Rerun.objects.update(lease_token=None, lease_until=None)
         request.resources.progress("bootstrapping", 0.5)

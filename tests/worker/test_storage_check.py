@@ -19,7 +19,7 @@ from worker.storage_check import STOPPED
 
 @pytest.fixture(autouse=True)
 def worker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> Iterator[InlineQueue]:
-    """A working worker that never pauses."""
+    """Replace the scorer, and let the worker continue without a pause after a failed storage check."""
     monkeypatch.setattr(storage_check, "PAUSE_SECONDS", 0)
     monkeypatch.setattr(scoring, "score", report())
     STOPPED[0] = 0
@@ -74,7 +74,7 @@ def test_worker_without_the_truth_does_not_blame_the_organizer(make: Make) -> No
     assert outcomes() == {("queued", 0, "")}
 
 
-def test_it_is_reported_and_no_more_work_is_claimed(
+def test_missing_files_are_reported_and_no_more_work_is_claimed(
     submissions: list[Submission], caplog: pytest.LogCaptureFixture
 ) -> None:
     hide(*map(upload, submissions))
@@ -84,7 +84,9 @@ def test_it_is_reported_and_no_more_work_is_claimed(
     assert sum("takes no work" in line.message for line in caplog.records) == 4
 
 
-def test_messages_that_it_gets_meanwhile_are_left_to_others(submissions: list[Submission], worker: InlineQueue) -> None:
+def test_messages_to_a_stopped_worker_are_left_to_other_workers(
+    submissions: list[Submission], worker: InlineQueue
+) -> None:
     hide(*map(upload, submissions))
     evaluate()
     worker.sent.clear()
@@ -93,7 +95,9 @@ def test_messages_that_it_gets_meanwhile_are_left_to_others(submissions: list[Su
     assert (worker.sent, worker.sent_later) == ([submissions[0].pk], [7])
 
 
-def test_it_takes_work_again_when_it_can_read(submissions: list[Submission], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_stopped_worker_continues_when_it_can_read_the_files(
+    submissions: list[Submission], caplog: pytest.LogCaptureFixture
+) -> None:
     hide(*map(upload, submissions))
     evaluate()
     show(*map(upload, submissions))
@@ -114,7 +118,7 @@ def test_single_lost_file_does_not_stop_the_worker(
     assert "alarm" in caplog.text
 
 
-def test_file_that_vanishes_while_it_is_read_is_no_accident(
+def test_file_that_disappears_while_it_is_read_counts_no_attempt(
     submissions: list[Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def vanished(request: ScoringRequest) -> None:
@@ -153,7 +157,7 @@ def test_a_changed_file_of_the_same_size_is_not_scored(make: Make) -> None:
     assert outcomes() == {("scored", 1, "")}
 
 
-def test_other_trouble_with_files_stays_an_accident(
+def test_a_full_disk_counts_as_an_accident_and_not_as_missing_files(
     submissions: list[Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(request: ScoringRequest) -> None:
@@ -179,14 +183,14 @@ def test_rerun_of_a_worker_without_the_files_waits_uncounted(waiting: Rerun, sub
 
 
 def rerun_often(times: int) -> None:
-    """Let the worker try the queued reruns again and again, as after each pause."""
+    """Let the worker try the first queued rerun this many times, without waiting for the pause in between."""
     for _ in range(times):
         Rerun.objects.update(not_before=None)
         tasks.rerun(Rerun.objects.first().pk)
 
 
 def outcomes_of_reruns() -> set[tuple[int, str, UUID | None, bool]]:
-    """Return attempts, failure, lease and whether it waits, of every rerun."""
+    """Return the distinct outcomes of all reruns: attempts, failure, lease, and whether the rerun pauses."""
     rows = Rerun.objects.values_list("attempts", "failure", "lease_token", "not_before")
     return {(attempts, failure, lease, pause is not None) for attempts, failure, lease, pause in rows}
 
@@ -209,7 +213,7 @@ def test_rerun_of_a_changed_file_records_nothing(waiting: Rerun, settings: Setti
 
 @pytest.fixture
 def other(make: Make, submissions: list[Submission]) -> list[Submission]:
-    """Create a second phase with submissions."""
+    """Create submissions in a second phase."""
     phase = make.phase()
     return [make.submission(phase) for _ in range(storage_check.SAMPLE)]
 

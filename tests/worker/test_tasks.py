@@ -1,4 +1,4 @@
-"""The task `evaluate`: the effect of each outcome of a scoring on the submission."""
+"""The task `evaluate`: how each outcome of a scoring affects the submission."""
 
 import time
 from collections.abc import Callable
@@ -42,7 +42,10 @@ def submission(make: Make, inline_queue: InlineQueue) -> Submission:
 
 @pytest.fixture
 def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
-    """`scorer(outcome)`: set what the evaluator returns, raises or does."""
+    """Return a function that replaces the evaluator by one with this outcome: `scorer(outcome)`.
+
+    An exception is raised, a function is called, and any other value is returned.
+    """
 
     def replace(outcome: Any) -> None:
         def score(request: ScoringRequest) -> Report:
@@ -167,7 +170,7 @@ def test_small_file_that_computes_long_is_put_back_as_a_large_one_and_costs_noth
     scorer(lambda request: spin(0.5) or report())
     row = evaluate(submission)
     assert (row.status, row.small, row.attempts, row.losses) == ("queued", False, 0, 0)
-    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # the upload was charged
+    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # only the upload was charged
     assert evaluate(submission).status == "scored"
 
 

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from evaluator.digits import Interval
 from server.api.serializers.fields import NullIfEmpty, WholeSeconds
 from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictText
-from server.leaderboards.queries import Standing
+from server.leaderboards.standings import Standing
 from server.submissions.defect_advice import ADVICE
 from server.submissions.feedback import ScoreAccess, current_evaluation, intervals_in, scores_in, shown_evaluation
 from server.submissions.models import BOOTSTRAPPING, STAGES, Failure, Fault, Status, Submission

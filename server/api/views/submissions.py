@@ -20,7 +20,7 @@ from server.api.serializers.submissions import ChangeInput, ReportSerializer, Su
 from server.challenges.models import Phase
 from server.clock import database_now
 from server.errors import Refused
-from server.leaderboards.queries import standings
+from server.leaderboards.standings import standings
 from server.submissions.feedback import score_access, with_scores
 from server.submissions.models import Submission
 from server.submissions.reports import visible_report

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
+from server.challenges.locks import lock_teams
 from server.challenges.models import Phase
 from server.challenges.shaping import signature_of
 from server.organize.services.bundles import BundlePhase
@@ -14,6 +15,7 @@ from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared
 from server.organize.services.truths import activate, keep
+from server.submissions.signals import announce
 
 FIELDS = (
     "title",
@@ -117,8 +119,11 @@ def clear(phase: Phase) -> None:
     The submissions are locked first. So the deletion waits for a worker that is recording a score, and includes that
     score. A score that is written after Django has collected the related rows would abort the import.
     """
+    teams = {*phase.submissions.order_by().values_list("team", flat=True)}
+    lock_teams(teams)
     list(phase.submissions.select_for_update().order_by("pk").values_list("pk"))
     phase.submissions.all().delete()
+    announce(phase, teams)
 
 
 def replace_file(phase: Phase, field: str, path: Path, files: NewFiles) -> list[str]:

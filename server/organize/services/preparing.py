@@ -62,7 +62,7 @@ class Prepared:
         """The best possible score on each split, and the number of objects that no prediction can match, in words."""
         parts = [
             f"{name} {'undefined' if one['score'] is None else format(one['score'], '.5f')}"
-            + (f" ({one['unreachable']:g} objects cannot be found)" if one["unreachable"] else "")
+            + (f" ({one['unreachable']:g} objects cannot be matched)" if one["unreachable"] else "")
             for name, one in self.ceiling.items()
         ]
         return f"ceiling: {', '.join(parts)}"

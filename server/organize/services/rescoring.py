@@ -14,15 +14,17 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Truth
 from server.challenges.shaping import signature_of
 from server.clock import database_now
 from server.errors import Refused
-from server.leaderboards.scored_entries import read_entries
+from server.leaderboards.queries import all_ranks
 from server.organize.models import Rescoring
 from server.organize.services.truths import activate, bring_up_to_date, refuse_newly_public
 from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, Status, Submission
 from server.submissions.services import reruns
+from server.submissions.signals import announce
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +125,13 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
     truth is active, a submission that waits for its intervals or for its first score against it keeps its rerun.
     """
     if begun.signature != begun.phase.signature:
+        teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
+        lock_teams(teams)  # before their submissions and reruns, as workers do
         queued = Rerun.objects.filter(submission__phase=begun.phase_id, truth=begun.truth_id)
         requested = without_score(begun).exclude(stage=BOOTSTRAPPING)
         (queued.scoring().filter(submission__in=requested) if begun.truth.active else queued).delete()
         added_evaluations(begun).delete()
+        announce(begun.phase, teams, begun.signature)
     detail = {"truth": begun.truth.version, "signature": begun.signature}
     audit.record(actor=by, action="rescoring.discarded", subject=f"phase {begun.phase}", detail=detail)
     begun.delete()
@@ -225,8 +230,7 @@ def count_left(rescoring: Rescoring) -> int:
 def changes(rescoring: Rescoring, *, split: str) -> list[Change]:
     """Return the entries of a leaderboard that change, in the new order, then those that disappear."""
     phase = rescoring.phase
-    boards = [read_entries(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature)]
-    before, after = ({entry.team: (rank, entry.score) for rank, entry in board.standings} for board in boards)
+    before, after = (all_ranks(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature))
     missing = (None, None)
     pairs = {team: (before.get(team, missing), after.get(team, missing)) for team in [*after, *before]}
     return [Change(team, old[0], new[0], old[1], new[1]) for team, (old, new) in pairs.items() if old != new]
@@ -251,11 +255,8 @@ def apply(
                 raise Refused("rescoring_unfinished", "The active ground truth has changed in the meantime. Try again.")
             refuse_unfinished(found, without_unscorable=without_unscorable)
             switch(phase, found)
-            detail = {
-                "truth": found.truth.version,
-                "signature": found.signature,
-                "without": unscorable(found).count(),
-            }
+            lost = unscorable(found).count()
+            detail = {"truth": found.truth.version, "signature": found.signature, "without": lost}
             audit.record(actor=by, action="rescoring.applied", subject=f"phase {phase}", detail=detail)
     return found
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from evaluator.catalog import Track
 from evaluator.digits import Interval
-from server.leaderboards.queries import Board, BoardRow
+from server.leaderboards.queries import BoardRow, ShownBoard
 from server.leaderboards.ties import difference_between, vectors_of
 from server.pages.challenge.splits import SPLIT_TITLES
 from server.pages.formatting.svg import IntervalBar, interval_bar
@@ -120,9 +120,9 @@ def difference_on(
     return replace(found, classes=class_differences(scored, split, access, columns[0].name)) if columns else found
 
 
-def difference_of_entries(a: BoardRow, b: BoardRow, board: Board, track: Track) -> Difference:
-    """Compare two entries of a leaderboard, without their classes: a team may only see its own results per class."""
-    first, second = (Side(one.score, one.interval, one.evaluation_id) for one in (a, b))
+def difference_of_entries(a: BoardRow, b: BoardRow, board: ShownBoard, track: Track) -> Difference:
+    """Compare two entries of a leaderboard, without their classes: results per class are shown to the own team only."""
+    first, second = (Side(one.score, one.interval, one.evaluation_id or 0) for one in (a, b))
     return difference_of(first, second, board.split, track, board.access)
 
 

@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from server.leaderboards import queries
-from server.leaderboards.queries import Board, BoardRow
+from server.leaderboards.queries import BoardRow, ShownBoard
 from server.pages.challenge_context import find_context
 from server.pages.submission.comparison import difference_of_entries
 from server.pages.views.leaderboard import parse_query
@@ -21,8 +21,8 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
     phase, query = current.required_phase(), parse_query(request, current)
     board = queries.board(phase, split=query.split, viewer=request.user)
     names = [request.GET.get(letter, "").strip() for letter in "ab"]
-    a, b = chosen_entries(board, names, own=board.index_of(current.team.pk if current.team else None))
-    is_ladder = board.access.ladder  # Until the end, a ladder hides small differences, which a comparison would show.
+    a, b = chosen_entries(board, names, team_id=current.team.pk if current.team else None)
+    is_ladder = board.access.ladder  # A ladder hides small differences until the end, and a comparison would show them.
     comparable = a is not None and b is not None and a is not b and not is_ladder
     context = {
         "current": current,
@@ -43,12 +43,15 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "compare/entries.html", context)
 
 
-def chosen_entries(board: Board, names: list[str], *, own: int | None) -> list[BoardRow | None]:
-    """Return the named entries. By default A is the viewer's entry, and B the one above it or, at the top, below it."""
-    by_name = {row.team: row for row in board.rows}
-    chosen = [by_name.get(name) for name in names]
-    at = own or 0
-    defaults = [board.rows[index] for index in (at, at - 1, at + 1) if 0 <= index < len(board.rows)]
+def chosen_entries(board: ShownBoard, names: list[str], *, team_id: int | None) -> list[BoardRow | None]:
+    """Return the named entries. Without a name A is the viewer's entry, and B the entry above it, or the next best."""
+    chosen = [board.row_named(name) if name else None for name in names]
+    if all(names):
+        return chosen
+    own = board.index_of(team_id) or 0
+    first = max(own - 1, 0)
+    near = board.page(first, own + 2)
+    defaults = [near[index - first] for index in (own, own - 1, own + 1) if 0 <= index - first < len(near)]
     for number, name in enumerate(names):
         if not name:
             chosen[number] = next((row for row in defaults if row not in chosen), None)

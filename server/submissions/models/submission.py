@@ -24,8 +24,9 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             return self.none()
         if user.is_staff:
             return self
-        mine = Q(team__memberships__user=user) | Q(phase__challenge__organizers=user)
-        return self.filter(mine).distinct()
+        own = user.memberships.order_by().values("team")
+        organized = user.organized_challenges.order_by().values("pk")
+        return self.filter(Q(team__in=own) | Q(phase__challenge__in=organized))
 
     def finished(self) -> "SubmissionQuerySet":
         return self.filter(status__in=FINISHED)

@@ -6,10 +6,12 @@ from django.db import transaction
 
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Membership, Team
+from server.challenges.locks import lock_teams
+from server.challenges.models import Membership
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions.models import Status, Submission
+from server.submissions.signals import announce
 from server.texts import without_hidden
 
 NOTE_CHARACTERS = 500
@@ -29,19 +31,11 @@ def refuse_non_member(submission: Submission, by: User) -> None:
         raise Refused("not_a_member", "Only the team that submitted this file may change the submission.")
 
 
-def lock_team(submission: Submission) -> None:
-    """Lock the row of the submission's team.
-
-    This must happen before the head of the audit log is locked; see `audit.services.record`.
-    """
-    Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
-
-
 @transaction.atomic
 def set_note(*, submission: Submission, by: User, note: str) -> Submission:
     """Change the note. This is allowed at any time, because it changes no leaderboard."""
     refuse_non_member(submission, by)
-    lock_team(submission)
+    lock_teams([submission.team_id])
     submission.note = checked_note(note)
     submission.save(update_fields=["note"])
     audit.record(actor=by, action="submission.note", subject=f"submission {submission.pk}")
@@ -55,7 +49,7 @@ def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     Until the phase closes, a team can choose up to `phase.finals` submissions.
     """
     refuse_non_member(submission, by)
-    lock_team(submission)
+    lock_teams([submission.team_id])
     submission.refresh_from_db()
     if submission.final == final:
         return submission
@@ -72,5 +66,6 @@ def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
         )
     submission.final = final
     submission.save(update_fields=["final"])
+    announce(phase, [submission.team_id])
     audit.record(actor=by, action="submission.final", subject=f"submission {submission.pk}", detail={"final": final})
     return submission

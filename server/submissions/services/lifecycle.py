@@ -9,11 +9,13 @@ from django.db import transaction
 
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Truth
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions.models import BOOTSTRAPPING, FINISHED, Failure, Fault, Status, Submission
 from server.submissions.services import evaluations, leases, quota, reruns
+from server.submissions.signals import announce
 
 log = logging.getLogger(__name__)
 
@@ -39,13 +41,15 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
     """
     # Lock the phase, so that no rescoring is applied at the same time.
     list(Phase.objects.select_for_update(no_key=True).filter(pk=submission.phase_id))
+    lock_teams([submission.team_id])
     current = Truth.objects.filter(phase=submission.phase_id, active=True).exclude(pk=truth.pk).first()
     again = bool(current or (settings.INTERVAL_REPLICATES and submission.phase.declared_track.intervals))
     now, stage = database_now(), BOOTSTRAPPING if again else ""
     findings = {"errors": [], "total": 0, "counts": {}, "notices": report.get("notices", [])}
     if not end(submission, Status.SCORED, now=now, stage=stage, progress=1.0, problems=findings):
         return False
-    evaluations.write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
+    evaluation = evaluations.write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
+    announce(submission.phase, [submission.team_id], evaluation.signature)
     if again:
         reruns.request([submission], truth=current or truth)
     else:

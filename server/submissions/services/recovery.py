@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from evaluator.catalog import TRACKS
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Team
+from server.challenges.locks import lock_teams
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions import queue
@@ -47,7 +47,7 @@ def requeue(*, submission: Submission, by: User | None) -> None:
     """Queue a failed submission again, as if it were new. Quota that was given back is not charged again."""
     refuse_non_organizer(submission, by)
     # The team may be uploading the same file at this moment; the lock makes that upload wait.
-    Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
+    lock_teams([submission.team_id])
     if not submission.file:
         raise Refused("invalid", f"The file of {submission.pk} was removed. It has to be submitted again.")
     admission.refuse_duplicates(submission)

@@ -11,11 +11,13 @@ from django.conf import settings
 from django.db import transaction
 
 from evaluator.catalog import Track
-from server.challenges.models import Team, Truth
+from server.challenges.locks import lock_teams
+from server.challenges.models import Truth
 from server.clock import database_now
 from server.submissions import queue
 from server.submissions.models import BOOTSTRAPPING, Rerun, Status, Submission
 from server.submissions.services import evaluations, ladder, leases
+from server.submissions.signals import announce
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +51,7 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     """
     now = database_now()
     # Teams are locked before submissions everywhere. The lock lets the ladder decide on one file of a team at a time.
-    list(Team.objects.select_for_update(no_key=True).filter(pk=rerun.team_id))
+    lock_teams([rerun.team_id])
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.held(rerun).delete()[0]:
         return False
@@ -58,6 +60,7 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     )
     evaluations.write_replicates(evaluation, replicates)
     ladder.publish(evaluation)
+    announce(submission.phase, [rerun.team_id], evaluation.signature)
     update_stage(rerun)
     # For a truth that no leaderboard shows yet, explanations are queued when the leaderboards switch to it.
     if Truth.objects.filter(pk=rerun.truth_id, active=True).exists():

@@ -1,6 +1,6 @@
-"""Runs `manage.py up` with a process replaced by a module: `python -m tests.drills.bent.altered worker=MODULE`.
+"""Runs `manage.py up` with a faulty worker or web process: `python -m tests.drills.bent.altered worker=MODULE`.
 
-Faults are introduced only here; the product has no options for them.
+The modules of this folder inject the faults, because the service has no options for that.
 """
 
 import os
@@ -14,7 +14,7 @@ from server.runtime import supervisor
 
 
 def replace(part: str, module: str) -> None:
-    """Start the Celery app, or the WSGI application, of this module instead."""
+    """Make the supervisor start the Celery app (worker) or the WSGI application (web) of this module."""
     name = f"{part}_command"
     command = getattr(supervisor, name)()
     if part == "worker":

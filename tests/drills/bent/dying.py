@@ -1,4 +1,4 @@
-"""A web process that is killed between the commit of a submission and its message."""
+"""A web process that kills itself after it has committed a submission and before it sends the message."""
 
 import os
 import signal

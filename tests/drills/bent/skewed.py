@@ -1,4 +1,4 @@
-"""A web process whose clock is wrong by SKEW_SECONDS, for all its calls of time and datetime."""
+"""A web process in which `time.time` and `datetime.now` are wrong by SKEW_SECONDS."""
 
 import datetime
 import os
@@ -15,7 +15,7 @@ true_time, TrueDatetime = time.time, datetime.datetime
 
 
 class Like(type):
-    """Metaclass that accepts real datetime objects as instances."""
+    """A metaclass for which real datetime objects are instances of the class."""
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, TrueDatetime)

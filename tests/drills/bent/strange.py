@@ -1,4 +1,4 @@
-"""A worker whose scorer is killed by files with a certain content, and waits while a file `hold` exists."""
+"""A worker that kills itself while it scores a file that begins with `poison`, and waits while a file `hold` exists."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ score_really = scoring.score
 
 def score(request: ScoringRequest) -> Report:
     if request.submission.read_bytes().startswith(POISON):
-        os.kill(os.getpid(), signal.SIGKILL)  # as the kernel does if memory runs out, or a faulty library
+        os.kill(os.getpid(), signal.SIGKILL)  # as if memory ran out, or a library crashed
     request.resources.progress("checking", 0.0)
     while (settings.PODIUM_HOME / "hold").exists():
         time.sleep(0.05)

@@ -1,6 +1,6 @@
-"""A worker without claims and leases: it takes any unfinished submission and records every result.
+"""A naive worker without claims and leases: it takes any unfinished submission and records every result.
 
-It is a naive implementation, and shows that the drills can fail.
+With it, a drill must detect lost or repeated scorings; this proves that the drill can fail.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ record_once, claim_guarded = lifecycle.record, scheduling.claim_next
 
 
 def claim_next(kind: type[Any], *, large: bool) -> Submission | Rerun | None:
-    """Take the oldest unfinished submission, even if another worker has it; reruns are claimed as usual."""
+    """Take the oldest unfinished submission, even if another worker is scoring it. Claim reruns in the normal way."""
     if kind is not Submission:
         return claim_guarded(kind, large=large)
     unfinished = Submission.objects.exclude(status__in=FINISHED).select_related("phase", "team")
@@ -37,7 +37,7 @@ def claim_next(kind: type[Any], *, large: bool) -> Submission | Rerun | None:
 
 
 def record(submission: Submission, **result: Any) -> bool:
-    # If both had the same signature, the database would refuse the second evaluation.
+    # Give each evaluation a unique signature, or the database would refuse a second one of the same submission.
     return record_once(submission, **{**result, "report": {**result["report"], "signature": uuid4().hex}})
 
 

@@ -1,4 +1,4 @@
-"""Wrong passwords are limited, by name and address and by address alone, on every login page and without Redis."""
+"""Failed logins are limited per account and IP address, and per IP address, on every login page, even without Redis."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def log_in(client: Client, name: str, password: str = "wrong", **request: Any) -
 
 @pytest.fixture
 def few(settings: Settings) -> None:
-    """Allow one wrong password for a name and three for an address."""
+    """Allow one wrong password per account and three per IP address."""
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login_failed": "1/m/key,3/m/ip"}
 
 
@@ -62,15 +62,13 @@ def test_the_limit_holds_while_redis_is_down(
     assert [log_in(client, make.user().username).status_code for _ in range(4)] == [200, 200, 200, 429]
 
 
-def test_a_right_password_is_no_failed_attempt(make: Make, client: Client, few: None) -> None:
+def test_a_correct_password_does_not_count_as_a_failed_attempt(make: Make, client: Client, few: None) -> None:
     user = make.user()
     assert [log_in(Client(), user.username, make.password).status_code for _ in range(5)] == [302] * 5
 
 
 @pytest.mark.parametrize("spelling", ["ADA", " ada ", "\uff41da", "\uff21DA\u3000", "ada\t"])
-def test_other_spellings_of_a_name_are_no_further_attempts(
-    spelling: str, make: Make, client: Client, few: None
-) -> None:
+def test_spellings_of_a_name_share_one_limit(spelling: str, make: Make, client: Client, few: None) -> None:
     make.user(username="ada")
     log_in(client, spelling)
     assert log_in(client, "ada", make.password).status_code == 429
@@ -82,19 +80,19 @@ def test_a_name_is_found_in_any_spelling(spelling: str, make: Make, client: Clie
     assert log_in(client, spelling, make.password).status_code == 302
 
 
-def test_other_names_may_still_log_in(make: Make, client: Client, few: None) -> None:
+def test_the_limit_of_one_name_does_not_block_others(make: Make, client: Client, few: None) -> None:
     log_in(client, "someone")
     assert log_in(client, make.user().username, make.password).status_code == 302
 
 
-def test_an_address_does_not_try_name_after_name(make: Make, client: Client, few: None) -> None:
+def test_failed_logins_from_one_address_are_limited_for_all_names(make: Make, client: Client, few: None) -> None:
     assert [log_in(client, f"name{number}").status_code for number in range(4)] == [200, 200, 200, 429]
     user = make.user()
     assert log_in(client, user.username, make.password).status_code == 429
     assert log_in(client, user.username, make.password, REMOTE_ADDR="10.0.0.9").status_code == 302
 
 
-def test_an_ipv6_site_is_one_address(make: Make, client: Client, few: None) -> None:
+def test_an_ipv6_network_counts_as_one_address(make: Make, client: Client, few: None) -> None:
     answers = [log_in(client, f"name{n}", REMOTE_ADDR=f"2001:db8:0:{n}::1").status_code for n in range(4)]
     assert answers == [200, 200, 200, 429]
     assert log_in(client, "name9", REMOTE_ADDR="2001:db8:1::1").status_code == 200
@@ -112,7 +110,7 @@ def test_behind_a_proxy_a_stranger_does_not_lock_the_owner_out(
     assert owner.status_code == 302
 
 
-def test_without_a_proxy_a_header_is_no_other_address(make: Make, client: Client, few: None) -> None:
+def test_without_a_proxy_forwarded_headers_do_not_change_the_address(make: Make, client: Client, few: None) -> None:
     answers = [log_in(client, f"name{n}", headers={"X-Forwarded-For": f"203.0.113.{n}"}).status_code for n in range(4)]
     assert answers == [200, 200, 200, 429]
 
@@ -130,7 +128,7 @@ def test_without_a_proxy_a_header_is_no_other_address(make: Make, client: Client
         (2, "203.0.113.9", "203.0.113.9"),
     ],
 )
-def test_an_address_is_what_our_own_proxies_saw(
+def test_the_address_is_the_one_that_trusted_proxies_saw(
     proxies: int, header: str | None, address: str, rf: RequestFactory, settings: Settings
 ) -> None:
     settings.PROXIES = proxies
@@ -143,10 +141,10 @@ def test_a_deactivated_account_is_reported_only_with_its_password(make: Make, cl
     assert log_in(client, user.username, make.password).status_code == 403
 
 
-# The admin redirects to the same login page
+# The admin has no login of its own: it redirects to the login page of the service
 
 
-def test_the_admin_s_login_leads_to_the_one_that_counts(make: Make, client: Client) -> None:
+def test_the_login_of_the_admin_redirects_to_the_login_page(make: Make, client: Client) -> None:
     user = make.user(is_staff=True)
     answer = client.post("/admin/login/?next=/admin/", {"username": user.username, "password": make.password})
     assert answer.url == "/accounts/login?next=%2Fadmin%2F"

@@ -1,4 +1,4 @@
-"""Confirming an address and setting a new password by mail. Links lead to this service and to no other host."""
+"""Mail addresses are confirmed and passwords reset by links in mails, which lead only to this service."""
 
 import re
 from importlib import import_module
@@ -32,7 +32,7 @@ def public(settings: Settings) -> None:
 
 
 def link() -> str:
-    """Return the path of the last link that was mailed. It must lead to this service."""
+    """Return the path of the link in the last mail. The link must lead to this service."""
     paths: list[str] = re.findall(rf"^{URL}(/\S+)$", str(mail.outbox[-1].body), re.MULTILINE)
     return paths[-1]
 
@@ -41,20 +41,22 @@ def forgotten(email: str, **request: Any) -> Any:
     return Client().post("/accounts/password/forgotten", {"email": email}, **request)
 
 
-# Confirming
+# Confirming an address
 
 
 def test_an_account_can_be_used_when_its_address_is_confirmed(client: Client, db: None) -> None:
     assert client.post("/accounts/signup", SIGN_UP).url == "/accounts/confirm"
     assert client.get("/accounts/").status_code == 302
     assert client.get(link()).status_code == 200
-    assert not EmailAddress.objects.get().verified  # a program that only follows links does not confirm an address
+    assert (
+        not EmailAddress.objects.get().verified
+    )  # following the link (GET) is not enough, because mail scanners follow links
     assert client.post(link()).url == "/"
     assert client.get("/accounts/").status_code == 200
     assert Entry.objects.get(action="user.email_confirmed").actor_name == "ada"
 
 
-def test_confirming_leads_on_where_signing_up_should_have(client: Client, db: None) -> None:
+def test_confirming_redirects_to_the_page_requested_at_sign_up(client: Client, db: None) -> None:
     client.post("/accounts/signup", {**SIGN_UP, "next": "/challenges/c/rules"})
     assert client.post(link()).url == "/challenges/c/rules"
 
@@ -84,7 +86,7 @@ def test_a_bad_confirmation_cannot_be_used(key: str, client: Client, db: None) -
     assert client.post(f"/accounts/confirm/{key}").status_code == 404
 
 
-def test_of_two_accounts_with_one_address_the_first_to_confirm_has_it(db: None) -> None:
+def test_an_address_belongs_to_the_first_account_that_confirms_it(db: None) -> None:
     links = []
     for number in (1, 2):
         Client().post("/accounts/signup", {**SIGN_UP, "username": f"ada{number}", "email": f"ada{number}@example.org"})
@@ -96,14 +98,14 @@ def test_of_two_accounts_with_one_address_the_first_to_confirm_has_it(db: None) 
     assert not Page(Client().get(links[0])).context["can_confirm"]
 
 
-def test_two_accounts_that_confirm_one_address_at_once_are_no_crash(
+def test_two_accounts_confirming_one_address_at_once_cause_no_error(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.post("/accounts/signup", SIGN_UP)
     path = link()
     Client().post("/accounts/signup", {**SIGN_UP, "username": "other"})
     EmailAddress.objects.filter(user__username="other").update(verified=True)
-    # Both accounts pass the check before either is confirmed.
+    # Both accounts pass the check for duplicates before either is confirmed.
     monkeypatch.setattr(EmailAddress, "can_set_verified", lambda self: True)
     assert client.post(path).status_code == 302
     assert EmailAddress.objects.get(verified=True).user.username == "other"
@@ -116,7 +118,7 @@ def test_a_superuser_by_command_can_log_in_at_once(client: Client, db: None, mon
     assert client.post("/accounts/login", {"login": "root", "password": NEW}).url == "/"
 
 
-def test_accounts_from_before_keep_their_address_as_confirmed(make: Make, client: Client) -> None:
+def test_addresses_of_existing_accounts_count_as_confirmed(make: Make, client: Client) -> None:
     users = [make.user(username=name, email=email) for name, email in (("a", "a@example.org"), ("b", ""))]
     confirm_own_address(known := make.user(username="c", email="c@example.org"))
     name = "server.accounts.migrations.0002_confirmed_addresses_of_known_accounts"
@@ -129,7 +131,7 @@ def test_accounts_from_before_keep_their_address_as_confirmed(make: Make, client
         assert answer.url == "/"
 
 
-# New passwords
+# Resetting a password
 
 
 def test_a_forgotten_password_is_set_again_by_mail(make: Make, client: Client) -> None:
@@ -161,7 +163,9 @@ def test_an_unknown_address_gets_the_same_page_and_the_same_work(make: Make) -> 
     assert [message.to for message in mail.outbox] == [["ada@example.org"], ["nobody@example.org"]]
 
 
-def test_a_mail_server_that_refuses_an_address_is_not_seen(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_response_does_not_reveal_that_the_mail_server_refused_an_address(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise ConnectionRefusedError
 
@@ -170,7 +174,7 @@ def test_a_mail_server_that_refuses_an_address_is_not_seen(make: Make, monkeypat
     assert [forgotten(email).status_code for email in ("ada@example.org", "nobody@example.org")] == [302, 302]
 
 
-def test_nobodys_mailbox_is_flooded(make: Make) -> None:
+def test_mails_to_one_mailbox_are_limited(make: Make) -> None:
     make.user(email="ada@example.org")
     answers = [forgotten("ada@example.org", REMOTE_ADDR=f"10.0.0.{n}").status_code for n in range(6)]
     assert answers == [302] * 5 + [429]

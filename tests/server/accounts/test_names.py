@@ -1,4 +1,4 @@
-"""Names with hidden characters, and names that look alike."""
+"""Names with hidden characters are refused, and names that look alike are recognized."""
 
 import unicodedata
 
@@ -11,18 +11,18 @@ from server.accounts.names import BadName, clean_name, looks, prototypes, unmark
 @pytest.mark.parametrize(
     "name",
     [
-        "att\ufe0f",  # variation selectors
+        "att\ufe0f",  # this and the next two end with an invisible variation selector
         "att\U000e0100",
         "att\u180b",
-        "att\U0001d159",  # a musical note without a head
-        "att\u2065",  # an unassigned code point that is ignorable
-        "att\U00016fe4",  # a filler
-        "O\u0338wls",  # strokes through a letter
+        "att\U0001d159",  # MUSICAL SYMBOL NULL NOTEHEAD, which is invisible
+        "att\u2065",  # an unassigned code point, which is displayed as nothing
+        "att\U00016fe4",  # KHITAN SMALL SCRIPT FILLER, which is invisible
+        "O\u0338wls",  # in this and the next name, a combining stroke crosses a letter
         "Ow\u0335ls",
-        "Mu\u0308\u0308ller",  # one mark on another
+        "Mu\u0308\u0308ller",  # two diaeresis marks on one letter
     ],
 )
-def test_a_name_that_shows_less_than_it_has_is_refused(name: str) -> None:
+def test_a_name_with_hidden_characters_is_refused(name: str) -> None:
     with pytest.raises(BadName, match="hidden characters or unclear marks"):
         clean_name(name, 80)
 
@@ -30,7 +30,7 @@ def test_a_name_that_shows_less_than_it_has_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["\u00d8wls", "M\u00fcller", "\u1ec7", "\u2764\ufe0f Owls", "\u0928\u093f\u0915\u0941"]
 )
-def test_marks_and_emoji_that_are_seen_are_taken(name: str) -> None:
+def test_visible_marks_and_emoji_are_accepted(name: str) -> None:
     assert clean_name(name, 80) == name
 
 
@@ -39,12 +39,12 @@ def test_marks_and_emoji_that_are_seen_are_taken(name: str) -> None:
     [
         ("Owls", "Ovvls"),
         ("WIN", "vvin"),
-        ("\u00d8wls", "O\u0338wls"),  # this name was registered before strokes were refused
+        ("\u00d8wls", "O\u0338wls"),  # the second name was registered before combining strokes were refused
         ("Owls", "Owls\ufe0f"),
         ("\u2764 Owls", "\u2764\ufe0f Owls"),
         ("ix", "i\u0307x"),  # a second dot on an i is invisible
         ("\u012fx", "\u012f\u0307x"),
-        ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # Cyrillic, with a palochka
+        ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # Cyrillic letters that look like these Latin ones
     ],
 )
 def test_names_look_alike(name: str, other: str) -> None:
@@ -54,19 +54,19 @@ def test_names_look_alike(name: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("name", "other"), [("\u00d8wls", "Owls"), ("M\u00fcller", "Muller"), ("Alice", "Alicia"), ("Clara", "Dara")]
 )
-def test_names_that_differ_to_the_eye_do_not(name: str, other: str) -> None:
+def test_names_that_differ_visibly_do_not_look_alike(name: str, other: str) -> None:
     assert not looks(name) & looks(other)
 
 
-def test_a_prototype_is_its_own_prototype() -> None:
+def test_prototypes_have_no_prototypes_of_their_own() -> None:
     found = prototypes()
     assert all(unicodedata.normalize("NFD", first).translate(found) == first for first in found.values())
 
 
-def test_every_pair_of_the_list_looks_alike() -> None:
-    """Only pairs of characters that names may contain.
+def test_every_confusable_pair_of_unicode_looks_alike() -> None:
+    """Check all pairs of Unicode's confusables that names may contain, except for two known pairs.
 
-    The standard compares letters without their marks, and marks alone.
+    Unicode lists letters without marks, and marks without letters.
     """
     unlike = [
         (one, other)

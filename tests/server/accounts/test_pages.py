@@ -1,4 +1,4 @@
-"""Login, redirects after it, tokens and passwords, as a user sees them."""
+"""The pages for login, API tokens and passwords, and the redirects after them."""
 
 import re
 from typing import Any
@@ -40,10 +40,10 @@ UNSAFE = [
 
 
 @pytest.mark.parametrize("target", UNSAFE)
-def test_nobody_is_led_anywhere_but_to_a_page_of_this_site(target: str, make: Make, client: Client) -> None:
+def test_redirects_lead_only_to_pages_of_this_site(target: str, make: Make, client: Client) -> None:
     new = {"username": "new", "email": "new@example.org", "password1": "long enough 7", "next": target}
     assert client.post("/accounts/signup", new).url in ("/", "/[")
-    assert client.get("/accounts/login", {"next": target}).url in ("/", "/[")  # the user is logged in
+    assert client.get("/accounts/login", {"next": target}).url in ("/", "/[")  # redirected, as after every login
     assert client.post("/accounts/logout", {"next": target}).url in ("/", "/[")
     assert log_in(client, make.user(), make.password, next=target).url in ("/", "/[")
     client.post("/accounts/logout")
@@ -52,7 +52,7 @@ def test_nobody_is_led_anywhere_but_to_a_page_of_this_site(target: str, make: Ma
 
 
 @pytest.mark.parametrize("target", UNSAFE)
-def test_the_admin_s_login_leads_nobody_elsewhere(target: str, make: Make, client: Client) -> None:
+def test_the_login_of_the_admin_redirects_to_no_other_site(target: str, make: Make, client: Client) -> None:
     assert client.get("/admin/login/", {"next": target}).url.startswith("/accounts/login?next=%2F")
     client.force_login(make.user(is_staff=True))
     assert client.get("/admin/login/", {"next": target}).url == "/admin/"

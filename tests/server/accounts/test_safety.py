@@ -1,4 +1,4 @@
-"""Accounts are protected: strong hashes, new sessions, strict cookies, limited attempts, few pages."""
+"""Accounts are protected: strong password hashes, new sessions after a login, strict cookies, limited attempts."""
 
 import re
 from typing import Any

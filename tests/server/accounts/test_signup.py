@@ -1,4 +1,4 @@
-"""Sign-up: allowed names, limits, and that the answer never reveals whether an address has an account."""
+"""Sign-up: allowed names, limits, and responses that never reveal whether a mail address has an account."""
 
 from typing import Any
 
@@ -39,10 +39,10 @@ def test_signing_up_logs_in_and_leads_on(client: Client, db: None) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("username", "ADA"),  # taken in another letter case
-        ("username", "\u202eadm\u202c"),  # changes the direction of the text
-        ("username", "a\u200bb"),  # an invisible character
-        ("username", "\u3164"),  # an invisible letter
+        ("username", "ADA"),  # taken, in a different letter case
+        ("username", "\u202eadm\u202c"),  # contains a character that changes the direction of the text
+        ("username", "a\u200bb"),  # contains an invisible character
+        ("username", "\u3164"),  # contains an invisible letter
         ("username", "a\x00b"),
         ("username", "..."),
         ("username", "two words"),
@@ -60,7 +60,7 @@ def test_signing_up_refuses(field: str, value: str, make: Make, client: Client) 
     assert User.objects.count() == 1
 
 
-def test_what_was_typed_is_kept_but_not_the_password(client: Client, db: None) -> None:
+def test_a_refused_form_keeps_all_input_except_the_password(client: Client, db: None) -> None:
     page = Page(client.post(SIGNUP, {**NEW, "email": "wrong"}))
     assert page.all("input", name="username")[0]["value"] == "ada"
     assert "value" not in page.all("input", name="password1")[0]
@@ -72,7 +72,7 @@ def test_names_are_normalized(client: Client, db: None) -> None:
     assert User.objects.get().username == "Ada"
 
 
-def test_a_name_that_is_taken_meanwhile_is_no_crash(
+def test_a_name_that_is_taken_before_saving_is_an_error_of_the_form(
     make: Make, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("allauth.account.internal.userkit.filter_users_by_username", lambda *_: User.objects.none())
@@ -106,11 +106,11 @@ def test_the_limit_of_sign_ups_is_by_ipv6_site_and_not_by_a_forged_header(db: No
     assert [answer.status_code for answer in network] == [302, 429]
 
 
-# No response reveals which addresses have accounts
+# No response reveals which mail addresses have accounts
 
 
 def everything_seen(name: str, address: str) -> list[Any]:
-    """Return what a person sees who signs up, signs up again with the same name, and logs in."""
+    """Return all that is shown to a person who signs up, signs up again with the same name, and logs in."""
     client = Client()
     answers = [
         sign_up(client=client, username=name, email=address),

@@ -1,4 +1,4 @@
-"""API tokens are shown once, stored as a hash, have a scope, expire and can be revoked."""
+"""API tokens are shown once, are stored as a hash, have a scope, expire, and can be revoked."""
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -22,26 +22,26 @@ def token(make: Make) -> tuple[ApiToken, str]:
     return issue_token(user=make.user(), name="laptop", scope="submit", days=1)
 
 
-def test_the_secret_is_kept_as_its_hash_only(token: tuple[ApiToken, str]) -> None:
+def test_only_the_hash_of_a_secret_is_stored(token: tuple[ApiToken, str]) -> None:
     row, secret = token
     row.refresh_from_db()
     assert row.sha256 == sha256(secret.encode()).hexdigest()
     assert secret not in str(ApiToken.objects.values_list().get())
 
 
-def test_its_first_characters_distinguish_tokens(token: tuple[ApiToken, str]) -> None:
+def test_tokens_are_distinguished_by_their_first_characters(token: tuple[ApiToken, str]) -> None:
     row, secret = token
     assert secret.startswith(row.start)
     assert len(row.start) == 12
 
 
-def test_it_is_usable_until_it_expires(token: tuple[ApiToken, str]) -> None:
+def test_a_token_is_usable_until_it_expires(token: tuple[ApiToken, str]) -> None:
     now = datetime.now(UTC)
     assert ApiToken.objects.of_secret(token[1]).usable(now).exists()
     assert not ApiToken.objects.of_secret(token[1]).usable(now + 2 * DAY).exists()
 
 
-def test_a_revoked_one_is_not_usable(token: tuple[ApiToken, str]) -> None:
+def test_a_revoked_token_is_not_usable(token: tuple[ApiToken, str]) -> None:
     revoke_token(token=token[0], by=token[0].user)
     assert not ApiToken.objects.usable(datetime.now(UTC)).exists()
 
@@ -52,13 +52,13 @@ def test_revoking_twice_changes_nothing(token: tuple[ApiToken, str]) -> None:
     assert Entry.objects.filter(action="token.revoked").count() == 1
 
 
-def test_another_person_cannot_revoke_it(token: tuple[ApiToken, str], make: Make) -> None:
+def test_another_person_cannot_revoke_a_token(token: tuple[ApiToken, str], make: Make) -> None:
     with pytest.raises(Refused) as refusal:
         revoke_token(token=token[0], by=make.user())
     assert refusal.value.code == "not_found"
 
 
-def test_staff_can_revoke_it(token: tuple[ApiToken, str], make: Make) -> None:
+def test_staff_can_revoke_a_token(token: tuple[ApiToken, str], make: Make) -> None:
     revoke_token(token=token[0], by=make.user(is_staff=True))
     assert not ApiToken.objects.usable(datetime.now(UTC)).exists()
 
@@ -69,7 +69,7 @@ def test_an_inactive_account_has_no_usable_token(token: tuple[ApiToken, str]) ->
     assert not ApiToken.objects.usable(datetime.now(UTC)).exists()
 
 
-def test_the_log_records_it_and_never_the_secret(token: tuple[ApiToken, str]) -> None:
+def test_the_log_records_a_token_without_its_secret(token: tuple[ApiToken, str]) -> None:
     entry = Entry.objects.get(action="token.issued")
     assert entry.actor_name == token[0].user.username
     assert token[1] not in str(entry.detail)

@@ -1,4 +1,4 @@
-"""A form of the admin never undoes what a service has written since the form was read."""
+"""Saving a form of the admin does not overwrite what a service has written since the form was loaded."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, form: type, write: Any) -> None:
-    """Write to the row between reading and saving of a form, as another transaction can without a lock."""
+    """Call `write` after a form has been validated and before it is saved, like a simultaneous transaction."""
     clean = form.clean
 
     def late(self: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The admin: every list opens, ledgers and logs are read-only, truths stay hidden, changes are logged."""
+"""The admin: every list opens, ledgers and logs are read-only, truths remain hidden, changes are logged."""
 
 from io import StringIO
 from typing import Any
@@ -44,7 +44,7 @@ def staff(make: Make) -> Client:
 
 @pytest.fixture
 def rows(make: Make, scored: Scored) -> Phase:
-    """Create at least one row of every table."""
+    """Create at least one row in every table that the admin shows."""
     phase = make.phase()
     submission = scored(phase, 0.5)
     quota.charge(submission, now=submission.received_at)
@@ -55,7 +55,7 @@ def rows(make: Make, scored: Scored) -> Phase:
 
 
 def row_of(model: Any) -> Any:
-    """Return the first row. A table without rows would pass every test of its rows."""
+    """Return the first row of the model's table. The table must not be empty, or a test would check nothing."""
     row = model._default_manager.first()
     assert row is not None
     return row
@@ -78,14 +78,15 @@ def test_a_row_opens(staff: Client, rows: Phase, model: Any) -> None:
 
 
 @pytest.mark.parametrize("model", OURS)
-def test_nothing_is_deleted_here(staff: Client, rows: Phase, model: Any) -> None:
+def test_no_row_can_be_deleted_in_the_admin(staff: Client, rows: Phase, model: Any) -> None:
     row = row_of(model)
     assert staff.post(address(model, "delete", row.pk), {"post": "yes"}).status_code == 403
     assert model._default_manager.filter(pk=row.pk).exists()
 
 
-def test_every_table_to_be_read_only_is_there() -> None:
-    assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}  # scores are shown with their evaluation
+def test_every_read_only_table_is_in_the_admin() -> None:
+    # Scores have no admin page of their own; they are shown on the page of their evaluation.
+    assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}
 
 
 @pytest.mark.parametrize("model", [model for model in OURS if model._meta.model_name in READ_ONLY])
@@ -148,7 +149,7 @@ def test_organizers_are_logged_by_name(staff: Client, rows: Phase, make: Make) -
     assert Entry.objects.get(action="challenge.changed").detail["values"]["organizers"] == ["", "ada, bob"]
 
 
-def test_a_role_is_logged_and_no_persons_data(staff: Client, make: Make) -> None:
+def test_a_change_of_role_is_logged_without_personal_data(staff: Client, make: Make) -> None:
     person = make.user(username="ada", email="ada@example.org")
     form = {
         **{"username": "ada", "email": "new@example.org", "is_active": "on", "is_staff": "on"},

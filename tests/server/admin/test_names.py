@@ -1,4 +1,4 @@
-"""The admin checks names, titles, domains and dates as pages and bundles do."""
+"""The admin checks names, titles, mail domains and dates by the same rules as pages and bundles."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def test_a_team_keeps_a_name_that_looks_like_another(staff: Client, phase: Phase
 
 
 def person_errors(staff: Client, person: User | None, name: str) -> dict[str, Any]:
-    """Save a new user, or rename one; return the errors."""
+    """Create a user, or rename an existing one, in the admin; return the errors of the form."""
     form = {"username": name, "email": "some@example.org", "date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
     if person is None:
         form |= {"password1": "another long 7", "password2": "another long 7", "usable_password": "true"}
@@ -70,7 +70,9 @@ def test_a_person_changes_the_letter_case_of_their_name(staff: Client, make: Mak
     assert not person_errors(staff, make.user(username="ada"), "Ada")
 
 
-def test_a_name_that_is_taken_meanwhile_is_no_crash(staff: Client, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_is_taken_before_saving_is_an_error_of_the_form(
+    staff: Client, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("server.accounts.adapter.refuse_look_alike", lambda *_: None)
     monkeypatch.setattr(User, "validate_constraints", lambda *_, **__: None)
     monkeypatch.setattr(User, "validate_unique", lambda *_, **__: None)

@@ -1,4 +1,4 @@
-"""No input and no key in a form of the admin causes a server error."""
+"""No value in a form of the admin, and no selected key in a list, causes a server error."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -40,7 +40,7 @@ KEYS = ("", "abc", "\0", "-1", str(10**24), "1e3", "x" * 10**5, "00000000-0000-0
 
 
 def sent(form: Any) -> dict[str, Any]:
-    """Return what a browser sends for an unchanged form."""
+    """Return the fields that a browser submits for an unchanged form."""
     values: dict[str, Any] = {}
     for one in form:
         if one.field.disabled or one.value() is None or one.value() is False:
@@ -55,7 +55,7 @@ def sent(form: Any) -> dict[str, Any]:
 
 
 def rubbish(name: str, field: forms.Field) -> Iterator[dict[str, Any]]:
-    """Yield invalid values for a field."""
+    """Yield form values for a field, most of them invalid."""
     if isinstance(field, forms.SplitDateTimeField):
         yield from ({f"{name}_0": date, f"{name}_1": "00:00:00"} for date in DATES)
         yield from ({f"{name}_0": "9999-12-31", f"{name}_1": time} for time in TIMES)
@@ -72,12 +72,12 @@ def rubbish(name: str, field: forms.Field) -> Iterator[dict[str, Any]]:
 
 
 def last(model: Any) -> Any:
-    """Return the newest row, except for the account that sends the requests."""
+    """Return the newest row of a model."""
     return model._default_manager.order_by("pk").last()
 
 
 def form_of(staff: Client, url: str) -> Any:
-    """Return the form of a page; None if the user may not open it."""
+    """Return the form of a page, or None if the user may not open the page."""
     page = staff.get(url)
     if page.status_code == 403:
         return None
@@ -85,7 +85,7 @@ def form_of(staff: Client, url: str) -> Any:
 
 
 def check(staff: Client, url: str, values: dict[str, Any]) -> None:
-    """Check that a form is refused with a message, or saved and can be saved again. Undo all changes."""
+    """Submit a form: it must be refused with a message, or be saved and be valid again. Roll back all changes."""
     with transaction.atomic():
         answer = staff.post(url, values)
         assert answer.status_code in (200, 302, 403), values
@@ -103,7 +103,7 @@ def pages(model: Any) -> Iterator[str]:
 
 
 def filled(form: Any) -> dict[str, Any]:
-    """Return a form as it is, or a completed form for a new user."""
+    """Return the values of a form, with valid ones for the empty fields of a new user."""
     new = {"username": "somebody", "email": "some@example.org"}
     new |= {"password1": "another long 7", "password2": "another long 7"}
     return {**{name: value for name, value in new.items() if name in form.fields}, **sent(form)}

@@ -1,4 +1,4 @@
-"""The admin refuses what imports refuse, and asks for the name before a phase ends or scores are revealed."""
+"""The admin refuses what imports refuse. To end a phase or reveal scores, staff must type its name."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}
 
 
 def at(name: str, moment: datetime | None) -> dict[str, str]:
-    """Return a date and time as the admin's form sends it."""
+    """Return the two form fields of a date and time in the admin."""
     if moment is None:
         return {}
     return {f"{name}_0": f"{moment:%Y-%m-%d}", f"{name}_1": f"{moment:%H:%M:%S}"}
@@ -36,7 +36,7 @@ def staff(make: Make) -> Client:
 
 
 def errors(staff: Client, row: str, **form: Any) -> dict[str, Any]:
-    """Save a row in the admin and return the errors, empty if it was saved."""
+    """Save a row in the admin and return the errors of the form; empty if the row was saved."""
     answer = staff.post(reverse(f"admin:challenges_{row._meta.model_name}_change", args=[row.pk]), form)
     return {} if answer.status_code == 302 else dict(answer.context["adminform"].form.errors)
 
@@ -75,9 +75,9 @@ def test_a_team_of_nobody_is_refused(staff: Client, phase: Phase) -> None:
 @pytest.mark.parametrize(
     ("opens_at", "closes_at", "field"),
     [
-        (None, FUTURE + timedelta(days=9), "closes_at"),  # after the challenge closes
-        (OPENED - timedelta(days=1), None, "opens_at"),  # before it opens
-        (PAST, PAST - timedelta(days=1), "closes_at"),  # never open
+        (None, FUTURE + timedelta(days=9), "closes_at"),  # the phase closes after the challenge
+        (OPENED - timedelta(days=1), None, "opens_at"),  # the phase opens before the challenge
+        (PAST, PAST - timedelta(days=1), "closes_at"),  # the phase closes before it opens
     ],
 )
 def test_a_phase_beyond_its_challenge_is_refused(

@@ -106,7 +106,9 @@ def test_the_number_of_queries_of_a_list_does_not_depend_on_its_length(
 ) -> None:
     for _ in range(5):
         make.phase()
-    with django_assert_num_queries(5):  # count, challenges, phases, truths, clock
+    with django_assert_num_queries(
+        5
+    ):  # one each for the count, the challenges, the phases, the truths and the database's clock
         api.get("challenges")
 
 

@@ -1,4 +1,4 @@
-"""The API conforms to its published schema, for generated valid and invalid requests of three users.
+"""The API conforms to its published schema, for generated valid and invalid requests of three kinds of users.
 
 Each operation gets the edge cases of schemathesis (hundreds) and PODIUM_API_EXAMPLES random requests, the same in every
 run. A test fails on a server error, on an undocumented status, media type or body, if the API accepts input that the
@@ -40,7 +40,7 @@ CONFIG = {
     "generation": {"max-examples": EXAMPLES, "deterministic": True, "with-security-parameters": False},
     "phases": {"stateful": OFF},
     "operations": [
-        # The fields of a form have no types to violate, and Django ignores an empty file of werkzeug's client.
+        # Form fields are untyped text, and Django ignores an empty file that werkzeug's test client uploads.
         {
             "include-operation-id": ["submit", "add_truth"],
             "checks": {"positive_data_acceptance": OFF, "negative_data_rejection": OFF},
@@ -58,7 +58,7 @@ Headers = dict[str, str]
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """Read a response to its end and close it, as a server does; schemathesis does neither."""
+    """Call the application, read its response to the end and close it. schemathesis does neither."""
     with closing(application(environ, start_response)) as answer:
         return list(answer)
 
@@ -69,7 +69,7 @@ published.app = served
 
 @published.hook
 def map_path_parameters(context: Any, drawn: dict[str, Any] | None) -> dict[str, Any]:
-    """Replace most path parameters by existing ones; the others are answered with 404."""
+    """Replace most generated path parameters by those of existing rows; requests with the others get a 404."""
     return {name: real(name, str(value)) for name, value in (drawn or {}).items()}
 
 
@@ -82,7 +82,7 @@ def real(name: str, drawn: str) -> str:
 def headers(
     request: pytest.FixtureRequest, make: Make, scored: Scored, settings: Settings, inline_queue: InlineQueue
 ) -> Headers:
-    """Return the headers of a user, in a challenge without effective limits."""
+    """Return the request headers of a user, after creating a challenge with limits too high to be reached."""
     settings.API_REQUESTS_PER_MINUTE = settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = MANY
     phase = make.phase(make.challenge(slug=REAL["slug"]), slug=REAL["phase"], quota_per_day=MANY, attempts_per_day=MANY)
     people = {name: make.user(username=name) for name in SCOPES}

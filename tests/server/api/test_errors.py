@@ -49,7 +49,7 @@ def challenge(make: Make) -> Challenge:
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception], None]:
-    """`broken(error)`: reading a challenge raises it."""
+    """Return a function that makes reading a challenge raise an error: `broken(error)`."""
 
     def breaks(error: Exception) -> None:
         def get(*args: Any, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""The published schema, and the page that shows it."""
+"""The published schema of the API, and the page that shows it."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Submitting files by the API."""
+"""Submitting files through the API."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -57,7 +57,7 @@ class TestSubmit:
         answer = api.upload(PATH, file=FILE, name=name, user=member)
         if answer.status_code == 201:
             assert "/" not in answer.json()["file_name"]
-        else:  # Only a path or a space: there is no file name.
+        else:  # Only a path or a space, so there is no file name.
             assert refused(answer) == (422, "invalid")
 
     def test_a_missing_file_is_invalid(self, api: Api, member: User) -> None:

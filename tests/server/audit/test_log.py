@@ -25,7 +25,7 @@ from tests.conftest import Make
 
 @pytest.fixture(autouse=True)
 def own_home(settings: Settings, tmp_path: Path) -> None:
-    """Return the folder where the end of the log is noted. Other tests log elsewhere."""
+    """Use a temporary folder as PODIUM_HOME, so that each test has its own note of the log's end."""
     settings.PODIUM_HOME = tmp_path
 
 
@@ -34,11 +34,11 @@ def log(db: None) -> list[Entry]:
     return [record(actor=None, action="test.done", subject=f"thing {number}") for number in range(1, 5)]
 
 
-def test_an_untouched_log_holds(log: list[Entry]) -> None:
+def test_an_unchanged_log_is_valid(log: list[Entry]) -> None:
     assert list(faults()) == []
 
 
-def test_an_empty_log_holds(db: None) -> None:
+def test_an_empty_log_is_valid(db: None) -> None:
     assert list(faults()) == []
 
 
@@ -71,21 +71,21 @@ def test_an_entry_changed_with_a_matching_hash_breaks_the_chain(log: list[Entry]
     assert "entry 3 does not follow entry 2" in list(faults())
 
 
-def test_two_entries_that_changed_places_are_found(log: list[Entry]) -> None:
+def test_two_swapped_entries_are_detected(log: list[Entry]) -> None:
     Entry.objects.filter(number=2).update(number=9)
     Entry.objects.filter(number=3).update(number=2)
     Entry.objects.filter(number=9).update(number=3)
     assert {"entry 2 was changed", "entry 3 was changed"} <= set(faults())
 
 
-def test_an_entry_that_was_slipped_in_is_found(log: list[Entry]) -> None:
+def test_an_inserted_entry_is_detected(log: list[Entry]) -> None:
     last = Entry.objects.get(number=4)
     Entry.objects.create(number=5, at=last.at, action="test.forged", subject="x", previous=last.hash, hash="f" * 64)
     assert "entry 5 was changed" in list(faults())
 
 
 class TestWitness:
-    """Log files reveal that somebody with access to the database has shortened the log."""
+    """Compared with log files, the audit log shows whether somebody with access to the database has shortened it."""
 
     @pytest.fixture
     def log_before(
@@ -95,7 +95,7 @@ class TestWitness:
         caplog: pytest.LogCaptureFixture,
         django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
     ) -> Path:
-        """Return the log file of a web process that has logged four further entries."""
+        """Return the log file of a web process that has logged four more audit entries."""
         with caplog.at_level(logging.INFO, "server.audit"), django_capture_on_commit_callbacks(execute=True):
             for number in range(5, 9):
                 record(actor=None, action="test.done", subject=f"thing {number}")
@@ -109,13 +109,13 @@ class TestWitness:
         call_command("verify_audit", str(log_before), stdout=out)
         return out.getvalue()
 
-    def test_that_agrees_is_counted(self, log_before: Path) -> None:
+    def test_entries_that_are_also_in_a_log_file_are_counted(self, log_before: Path) -> None:
         assert self.verify(log_before).startswith("8 entries, none is missing; 4 of them are also in the log files\n")
 
-    def test_that_lacks_entries_is_reported_as_incomplete(self, log_before: Path) -> None:
+    def test_entries_that_are_in_no_log_file_are_counted(self, log_before: Path) -> None:
         assert "4 entries are in no log file, the first of them is 1" in self.verify(log_before)
 
-    def test_is_read_where_it_was_rotated_and_packed(self, log_before: Path, tmp_path: Path) -> None:
+    def test_a_rotated_and_compressed_log_file_is_read(self, log_before: Path, tmp_path: Path) -> None:
         (tmp_path / "logs").mkdir()
         with gzip.open(tmp_path / "logs" / "web.log.2.gz", "wt") as packed:
             packed.write(log_before.read_text())
@@ -130,10 +130,10 @@ class TestWitness:
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:-9]),
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:15] + b"\xff" * 20),
         ],
-        # Explicit ids, because the bytes contain the time and differ between processes.
+        # Explicit ids, because the ids that pytest makes from the bytes would differ between processes.
         ids=["not gzip", "cut off", "damaged"],
     )
-    def test_that_cannot_be_read_is_named_and_is_no_forgery(
+    def test_a_log_file_that_cannot_be_read_is_named_and_is_no_forgery(
         self, log_before: Path, tmp_path: Path, name: str, content: bytes
     ) -> None:
         (tmp_path / "logs").mkdir()
@@ -145,20 +145,20 @@ class TestWitness:
         assert failure.value.returncode == 3
         assert "8 entries, none is missing; 4 of them are also in the log files" in out.getvalue()
 
-    def test_of_random_bytes_reveals_nothing(self, log_before: Path, tmp_path: Path) -> None:
+    def test_a_log_file_of_random_bytes_contains_no_entries(self, log_before: Path, tmp_path: Path) -> None:
         (tmp_path / "noise.log").write_bytes(bytes(range(256)) * 100)
         assert self.verify(tmp_path / "noise.log").startswith("8 entries, none is missing; 0 of them")
 
-    def test_that_is_missing_is_named(self, log: list[Entry], tmp_path: Path) -> None:
+    def test_a_missing_log_file_is_named(self, log: list[Entry], tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="No such file") as failure:
             call_command("verify_audit", str(tmp_path / "gone.log"))
         assert failure.value.returncode == 3
 
-    def test_that_is_a_folder_is_passed_over(self, log: list[Entry], tmp_path: Path) -> None:
+    def test_a_folder_among_the_log_files_is_ignored(self, log: list[Entry], tmp_path: Path) -> None:
         (tmp_path / "logs" / "old.logs").mkdir(parents=True)
         call_command("verify_audit", stdout=StringIO())
 
-    def test_finds_a_log_that_was_shortened_together_with_its_end(self, log_before: Path) -> None:
+    def test_a_log_that_was_shortened_together_with_its_end_is_detected(self, log_before: Path) -> None:
         Entry.objects.filter(number__gt=6).delete()
         last = Entry.objects.get(number=6)
         Head.objects.update(number=last.number, hash=last.hash)
@@ -167,7 +167,7 @@ class TestWitness:
             self.verify(log_before)
         assert failure.value.returncode == 2
 
-    def test_finds_a_log_that_was_hashed_again(self, log_before: Path) -> None:
+    def test_a_log_that_was_hashed_again_is_detected(self, log_before: Path) -> None:
         previous = Entry.objects.get(number=6).hash
         for entry in Entry.objects.filter(number__gt=6).order_by("number"):
             entry.subject, entry.previous = "forged", previous
@@ -179,7 +179,7 @@ class TestWitness:
             self.verify(log_before)
         assert failure.value.returncode == 1
 
-    def test_is_looked_for_among_the_services_own_logs(
+    def test_log_files_of_the_service_are_read_by_default(
         self, log_before: Path, settings: Settings, tmp_path: Path
     ) -> None:
         settings.PODIUM_HOME = tmp_path
@@ -189,13 +189,13 @@ class TestWitness:
         call_command("verify_audit", stdout=out)
         assert "4 of them are also in the log files" in out.getvalue()
 
-    def test_receives_only_committed_entries(self, log: list[Entry], caplog: pytest.LogCaptureFixture) -> None:
+    def test_log_files_receive_only_committed_entries(self, log: list[Entry], caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.INFO, "server.audit"):
             record(actor=None, action="test.done", subject="thing")
         assert caplog.records == []
 
 
-def test_what_is_rolled_back_was_never_logged(db: None) -> None:
+def test_an_entry_that_is_rolled_back_leaves_no_gap(db: None) -> None:
     class Stop(Exception):
         pass
 
@@ -212,7 +212,7 @@ def test_what_is_rolled_back_was_never_logged(db: None) -> None:
 
 
 class TestLogFile:
-    """The log file that contains every entry."""
+    """The file `audit.log`, which contains every entry of the audit log."""
 
     @pytest.fixture
     def log_file(self, tmp_path: Path) -> Iterator[Path]:
@@ -224,14 +224,14 @@ class TestLogFile:
         handler.close()
 
     def write(self, commit: Any) -> list[Any]:
-        """Write an entry, and return whether a later hook of the same transaction ran."""
+        """Write an entry. Return ["done"] if the transaction's next `on_commit` callback was run as well."""
         later: list[str] = []
         with commit(execute=True):
             record(actor=None, action="test.done", subject="thing")
             transaction.on_commit(lambda: later.append("done"))
         return later
 
-    def test_is_made_again_where_its_folder_was_moved_away(
+    def test_the_log_file_is_created_again_if_its_folder_was_moved(
         self, db: None, log_file: Path, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
     ) -> None:
         for _ in range(2):
@@ -240,7 +240,7 @@ class TestLogFile:
             log_file.parent.rename(log_file.parent.with_name(f"moved-{Entry.objects.count()}"))
 
     @pytest.mark.django_db(transaction=True)
-    def test_that_cannot_be_opened_fails_no_deed(self, log_file: Path) -> None:
+    def test_a_log_file_that_cannot_be_opened_blocks_no_action(self, log_file: Path) -> None:
         log_file.mkdir(parents=True)
         later: list[str] = []
         with transaction.atomic():
@@ -258,7 +258,7 @@ def test_a_damaged_database_file_is_no_forgery(log: list[Entry], monkeypatch: py
 
 
 class Malformed:
-    """An SQLite database with pages of another one."""
+    """A connection to a damaged SQLite database: an index lacks a row."""
 
     vendor = "sqlite"
 
@@ -286,7 +286,7 @@ class TestCommand:
             call_command("verify_audit")
         assert str(failure.value) == "entry 1 was changed\nentry 3 was changed"
 
-    def test_a_head_that_was_removed_shows(self, log: list[Entry]) -> None:
+    def test_a_removed_head_is_reported(self, log: list[Entry]) -> None:
         Head.objects.all().delete()
         with pytest.raises(CommandError):
             call_command("verify_audit")

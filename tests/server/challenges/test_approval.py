@@ -65,7 +65,7 @@ def as_(user: Any) -> Client:
     return client
 
 
-# Waiting
+# Waiting for approval
 
 
 def test_a_request_makes_nobody_a_member(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
@@ -79,7 +79,7 @@ def test_asking_again_changes_nothing(waiting: JoinRequest, ada: User, challenge
     assert JoinRequest.objects.get().team_name == "Aurora"
 
 
-def test_nobody_joins_past_the_organizers(ada: User, challenge: Challenge) -> None:
+def test_joining_without_approval_is_impossible(ada: User, challenge: Challenge) -> None:
     assert code(join, user=ada, challenge=challenge, accept_rules=True) == "awaiting_approval"
     assert not Membership.objects.exists()
 
@@ -133,7 +133,7 @@ def test_waiting_opens_no_private_challenge(waiting: JoinRequest, ada: User, cha
     assert as_(ada).get("/challenges/c/").status_code == 404
 
 
-# Deciding
+# Approving and declining
 
 
 def test_approval_makes_a_member_with_the_requested_team(waiting: JoinRequest, organizer: User) -> None:
@@ -183,7 +183,7 @@ def test_when_registration_opens_a_waiting_person_just_joins(
     assert not JoinRequest.objects.exists()
 
 
-def test_an_approved_team_takes_its_members_itself(waiting: JoinRequest, make: Make) -> None:
+def test_an_approved_team_accepts_further_members_itself(waiting: JoinRequest, make: Make) -> None:
     team = approval.approve(request=waiting, by=None).team
     assert join_team(user=make.user(), team=team, accept_rules=True).team == team
 
@@ -232,7 +232,7 @@ def test_a_command_lists_and_decides(waiting: JoinRequest, organizer: User) -> N
 
 @pytest.fixture
 def several(challenge: Challenge, make: Any, organizer: Any) -> list[JoinRequest]:
-    """Create requests of three people, the second of whom has become an organizer since."""
+    """Create requests of three people to join, the second of whom has since become an organizer."""
     people = [make.user(username=name) for name in ("first", "second", "third")]
     requests = [approval.enter(user=one, challenge=challenge, accept_rules=True) for one in people]
     challenge.organizers.add(people[1])

@@ -22,7 +22,7 @@ def refusal(**asked: Any) -> str:
     return caught.value.code
 
 
-def test_a_person_alone_is_a_team_of_one_and_its_captain(make: Make) -> None:
+def test_a_person_who_joins_alone_is_captain_of_a_new_team(make: Make) -> None:
     user, challenge = make.user(), make.challenge()
     member = join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
     assert (member.team.name, member.is_captain, member.team.memberships.count()) == ("Aurora", True, 1)
@@ -40,7 +40,7 @@ def test_joining_is_written_down(make: Make) -> None:
     assert (entry.subject, entry.actor_name) == ("challenge animals", user.username)
 
 
-def test_a_member_stays_where_they_are(make: Make) -> None:
+def test_joining_again_does_not_change_the_team(make: Make) -> None:
     user, challenge = make.user(), make.challenge()
     first = join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
     challenge.join_until = PAST
@@ -65,7 +65,7 @@ def test_one_person_may_join_two_challenges_under_one_name(make: Make) -> None:
         ({"join_until": FUTURE, "closes_at": PAST}, "registration_closed"),
         ({"join_until": PAST, "closes_at": FUTURE}, "registration_closed"),
         ({"join_until": FUTURE, "closes_at": FUTURE}, None),
-        ({"opens_at": FUTURE}, None),  # joining is allowed before the challenge opens
+        ({"opens_at": FUTURE}, None),  # the challenge has not opened yet, but people may already join
         ({}, None),
     ],
 )
@@ -91,7 +91,7 @@ def test_joining_ends_with_its_deadline_or_the_challenge(make: Make, dates: dict
         ("<b>&amp;</b>", "<b>&amp;</b>"),
     ],
 )
-def test_a_name_is_kept_in_one_form(make: Make, given: str, kept: str) -> None:
+def test_names_are_stored_in_normalized_form(make: Make, given: str, kept: str) -> None:
     member = join(user=make.user(), challenge=make.challenge(), accept_rules=True, team_name=given)
     assert member.team.name == kept
 
@@ -151,7 +151,7 @@ def test_a_private_challenge_is_known_to_its_organizers_and_staff_who_cannot_joi
     user, challenge = make.user(is_staff=staff), make.challenge(visibility="private")
     if not staff:
         challenge.organizers.add(user)
-    assert refusal(user=user, challenge=challenge) == "forbidden"  # for all others it is not_found
+    assert refusal(user=user, challenge=challenge) == "forbidden"  # everybody else gets `not_found`
 
 
 def test_an_unlisted_challenge_is_open_to_everybody_with_its_address(make: Make) -> None:
@@ -159,7 +159,7 @@ def test_an_unlisted_challenge_is_open_to_everybody_with_its_address(make: Make)
     assert join(user=user, challenge=make.challenge(visibility="unlisted"), accept_rules=True).user == user
 
 
-def test_membership_of_nobody_is_none(make: Make) -> None:
+def test_anonymous_users_have_no_membership(make: Make) -> None:
     assert membership_of(AnonymousUser(), make.challenge()) is None
 
 
@@ -200,13 +200,13 @@ def test_a_team_cannot_be_joined_when(make: Make, challenge: dict[str, Any], acc
 
 LOOK_ALIKES = [
     ("Owls", "\u041ewls"),  # Cyrillic O
-    ("Owls", "0WLS"),  # a digit, in another letter case
-    ("Alice", "AIice"),  # an upper i
+    ("Owls", "0WLS"),  # a digit, and capital letters
+    ("Alice", "AIice"),  # a capital I instead of an l
     ("Modern", "Modem"),  # two letters that look like one
     ("Team 1", "Team l"),
-    ("Owls", "Ovvls"),  # two letters that look like one, which the list does not have
-    ("att", "att\ufe0f"),  # a variation selector
-    ("scope", "\u0455\u0441\u043e\u0440\u0435"),  # every letter Cyrillic
+    ("Owls", "Ovvls"),  # two letters that look like one, missing in Unicode's list
+    ("att", "att\ufe0f"),  # an invisible variation selector
+    ("scope", "\u0455\u0441\u043e\u0440\u0435"),  # all letters are Cyrillic
 ]
 
 

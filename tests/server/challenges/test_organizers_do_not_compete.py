@@ -1,4 +1,4 @@
-"""Nobody who can read the private leaderboard of a challenge takes part in it, and no participant can read it."""
+"""People who can read the private leaderboard of a challenge cannot take part in it, and vice versa."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.phase(challenge={"slug": "detection"}, slug="main"), p
 
 
 def given(role: str, user: Any, challenge: Challenge) -> Any:
-    """Give a person a role directly in the database, which no page allows."""
+    """Give a person a role directly in the database, because pages refuse to do so."""
     if role == "staff":
         type(user).objects.filter(pk=user.pk).update(is_staff=True)
     else:
@@ -44,7 +44,7 @@ def test_people_who_read_the_private_board_cannot_join(make: Make, phase: Phase,
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_the_page_and_the_api_refuse_them(make: Make, phase: Phase, api: Api, role: str) -> None:
+def test_page_and_api_refuse_organizers_who_join(make: Make, phase: Phase, api: Api, role: str) -> None:
     user = given(role, make.user(), phase.challenge)
     answer = api.post("challenges/detection/join", {"accept_rules": True}, user=user, scope="submit")
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")

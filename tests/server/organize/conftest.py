@@ -1,4 +1,4 @@
-"""A small bundle on disk that each test can change."""
+"""A small challenge bundle on disk that each test can change, and its import."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -23,7 +23,7 @@ LABELS = "ImageID,LabelName,Confidence\na,/m/cat,1\nb,/m/dog,1\n"
 
 
 class BundleFolder:
-    """Writes and changes the files of one bundle."""
+    """A challenge bundle in a folder, with methods to write and change its files."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -38,7 +38,7 @@ class BundleFolder:
         return target
 
     def sheet(self, *, challenge: str = "", phase: str = "", text: str = SHEET) -> None:
-        """Write challenge.yaml with further lines before `phases` and at the end of its one phase."""
+        """Write challenge.yaml with additional lines before `phases` and at the end of its only phase."""
         self.write("challenge.yaml", text.replace("phases:", f"{challenge}phases:") + phase)
 
     def zipped(self, path: Path, *, top: str = "") -> Path:
@@ -55,12 +55,15 @@ def bundle(tmp_path: Path) -> BundleFolder:
 
 @pytest.fixture
 def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Replace the child processes that prepare truths and check baselines. Return the list of prepare commands."""
+    """Replace the child processes that prepare truths and check baselines by fast stubs.
+
+    Return the list that collects the `podium prepare` commands.
+    """
     asked: list[tuple[str, ...]] = []
 
     def run(*words: str, **about: Any) -> dict[str, Any]:
         asked.append(words)
-        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))  # these options have no value
+        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))  # these options take no value
         told = dict(zip(words[2::2], words[3::2], strict=True))
         Path(told["--out"]).write_bytes(b"prepared")
         Path(told["--sample"]).write_text("ImageId,PredictionString\na,\n")
@@ -79,7 +82,7 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 def run(
     bundle: BundleFolder, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> Callable[..., list[str]]:
-    """Import the bundle and return the messages."""
+    """Return a function that imports the bundle and returns the messages of the import."""
 
     def run(*, by: Any = None, **more: Any) -> list[str]:
         said: list[str] = []

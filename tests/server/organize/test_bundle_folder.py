@@ -1,4 +1,4 @@
-"""A folder has the limits of a zip, and unreadable files are mistakes."""
+"""A bundle in a folder has the same limits as a zip, and unreadable files in it are reported as mistakes."""
 
 import os
 from errno import EIO, ENOSPC
@@ -25,7 +25,7 @@ def mistakes(path: Path) -> list[tuple[str, str | None]]:
 
 @pytest.fixture
 def uncopied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail the test if anything is copied."""
+    """Fail the test if any file is copied."""
     monkeypatch.delattr(copying, "_copy_file")
 
 
@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_listed_is_a_mistake(bundle: BundleFolder, monke
     assert mistakes(bundle.path) == [("unreadable", "bundle")]
 
 
-def test_the_whole_disk_is_no_truth(make: Make) -> None:
+def test_the_root_folder_is_refused_as_a_truth(make: Make) -> None:
     make.phase(make.challenge(slug="animals"), slug="main")
     with pytest.raises(CommandError, match=r"too_large|unreadable"):
         call_command("rescore", "animals", "main", truth="/")

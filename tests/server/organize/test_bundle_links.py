@@ -1,4 +1,4 @@
-"""Nothing outside a bundle's folder is read, through links, special files or races."""
+"""No file outside a bundle's folder can be read through links, special files or race conditions."""
 
 import os
 from pathlib import Path
@@ -89,7 +89,9 @@ def test_a_link_that_replaces_a_file_while_it_is_copied_is_not_followed(
     make: Make, bundle: BundleFolder, secret: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (bundle.path / "rules.md").symlink_to(secret)
-    monkeypatch.setattr(copying, "_kind", lambda *name: S_IFREG)  # it was a regular file when it was checked
+    monkeypatch.setattr(
+        copying, "_kind", lambda *name: S_IFREG
+    )  # as if it had been a regular file when its type was checked
     assert mistakes(bundle.path) == [("unreadable", "rules.md")]
 
 

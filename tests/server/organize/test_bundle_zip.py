@@ -24,7 +24,7 @@ def squeezed(name: str) -> ZipInfo:
 
 @pytest.fixture
 def spoiled(bundle: BundleFolder, tmp_path: Path) -> Callable[..., Path]:
-    """Return the zip of a good bundle with further entries."""
+    """Return a function that writes a valid bundle as a zip with additional entries."""
 
     def build(*entries: tuple[str | ZipInfo, bytes]) -> Path:
         path = Path(bundle.zipped(tmp_path / "bundle.zip"))

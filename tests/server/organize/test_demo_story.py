@@ -30,14 +30,14 @@ def test_a_demo_folder_is_a_bundle(made: Callable[[Story], Path], story: Story) 
     assert "$" not in bundle.description + bundle.rules + bundle.data
 
 
-def test_a_folder_that_is_there_stays_as_it_is(made: Callable[[Story], Path]) -> None:
+def test_an_existing_demo_folder_does_not_change(made: Callable[[Story], Path]) -> None:
     sheet = made(STORIES[1]) / "challenge.yaml"
     sheet.write_text("changed by an organizer")
     made(STORIES[1])
     assert sheet.read_text() == "changed by an organizer"
 
 
-def test_what_an_interruption_left_is_made_again(made: Callable[[Story], Path], tmp_path: Path) -> None:
+def test_an_incomplete_demo_folder_is_created_again(made: Callable[[Story], Path], tmp_path: Path) -> None:
     (tmp_path / "demo" / ".unfinished" / STORIES[1].slug / "truth").mkdir(parents=True)
     folders.submissions_folder(STORIES[1]).mkdir(parents=True)
     assert (made(STORIES[1]) / "challenge.yaml").is_file()
@@ -45,13 +45,13 @@ def test_what_an_interruption_left_is_made_again(made: Callable[[Story], Path], 
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
-def test_every_file_that_a_team_sends_is_there(made: Callable[[Story], Path], story: Story) -> None:
+def test_every_file_that_a_demo_team_submits_exists(made: Callable[[Story], Path], story: Story) -> None:
     made(story)
     assert all(path.is_file() for _, _, path, _ in uploads.rounds(story))
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
-def test_five_teams_or_more_send_files_of_rising_quality(story: Story) -> None:
+def test_at_least_five_demo_teams_submit_files_of_increasing_quality(story: Story) -> None:
     assert len(story.entrants) >= 5
     assert all(len(entrant.qualities) >= 2 for entrant in story.entrants)
     assert all(min(entrant.qualities) == entrant.qualities[0] for entrant in story.entrants)

@@ -1,4 +1,4 @@
-"""A bundle of every track is imported, scored and shown. The server has no code for single tracks."""
+"""A bundle of every track is imported, scored and shown. The server has no code for particular tracks."""
 
 import io
 import subprocess
@@ -59,13 +59,13 @@ SCORER = OneAnswerScorer(COLOURS, lambda truth, answers, _: {"accuracy": truth["
 
 @pytest.fixture(autouse=True)
 def a_new_track(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Register a new track, which needs ten lines in this file only."""
+    """Register a new track, which is defined in ten lines of this file and needs no other code."""
     monkeypatch.setitem(TRACKS, COLOURS.name, COLOURS)
 
 
 @pytest.fixture(autouse=True)
 def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the program in this process, because a child would not know the new track."""
+    """Run the program `podium` in this process, because a child process would not know the new track."""
 
     def run(*words: str, expected: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
         told = io.StringIO()
@@ -80,14 +80,14 @@ def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[*TRACKS, COLOURS.name])
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
-    """Create a bundle of a track with a baseline, and a better submission beside it."""
+    """Create a bundle of a track with a baseline, and a folder with that baseline and a better submission."""
     track, folder = TRACKS[request.param], tmp_path / "made"
     synthesize(track.name, folder, images=24, qualities=(0.4, 0.9))
     starter = folder / "submissions" / f"quality-0.40.{track.form.suffix}"
     home = folder / "phases" / "main"
     (home / "baselines").mkdir(parents=True)
     (folder / "truth").rename(home / "truth")
-    (home / "truth" / "salt.txt").write_text("5a" * 16)  # otherwise every run would have another split
+    (home / "truth" / "salt.txt").write_text("5a" * 16)  # a fixed salt, so that every run has the same split
     (home / "baselines" / starter.name).write_bytes(starter.read_bytes())
     (folder / "challenge.yaml").write_text(SHEET.format(slug=track.name, track=track.name, starter=starter.name))
     return track, folder
@@ -102,7 +102,7 @@ def imported(made: Case, make: Make, django_capture_on_commit_callbacks: DjangoC
 
 @pytest.fixture
 def send(imported: Phase, make: Make, inline_queue: InlineQueue) -> Send:
-    """Submit a file for a team of one, and score it."""
+    """Return a function that submits a file of Ada's team and scores it."""
     user = make.user(username="ada")
     team = make.team(imported.challenge, user, name="Ada")
 
@@ -152,7 +152,7 @@ def test_intervals_follow_where_the_track_has_them(made: Case, send: Send, api: 
 
 
 def test_a_report_has_its_classes_and_further_tables(made: Case, send: Send, api: Api) -> None:
-    """They are there with the score, long before the explanation."""
+    """Classes and additional tables are available with the score, before the explanation is computed."""
     sent = send(good(made))
     split = api.get(f"/api/v1/submissions/{sent.pk}/report", user=sent.user).json()["splits"]["public"]
     assert [set(row) for row in split["classes"]][:1] == [
@@ -162,7 +162,7 @@ def test_a_report_has_its_classes_and_further_tables(made: Case, send: Send, api
 
 
 VERDICTS = {"a_better": "A is better", "tied": "No significant difference", "b_better": "B is better"}
-# The explanation of each track: tables, and the curves of each class
+# The expected explanation for each track: the names of its tables, and of its curves
 EXPLAINED = {
     "openimages-detection": ({"errors", "error_sums", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
     "openimages-relationships": ({"errors", "error_sums", "averages"}, {"ap_relationships", "ap_phrases", *POOLED}),
@@ -177,7 +177,7 @@ EXPLAINED = {
 
 @pytest.fixture
 def explained(made: Case, send: Send, inline_queue: InlineQueue) -> Submission:
-    """Return a submission with score, intervals and explanation, computed as the worker does."""
+    """Return a submission after the worker's code has computed its score, intervals and explanation."""
     sent: Submission = send(good(made))
     inline_queue.work_later()
     inline_queue.work_later()
@@ -185,7 +185,7 @@ def explained(made: Case, send: Send, inline_queue: InlineQueue) -> Submission:
     return sent
 
 
-def test_a_score_is_explained_as_far_as_its_track_is(made: Case, explained: Submission, api: Api) -> None:
+def test_a_report_has_the_explanation_of_its_track(made: Case, explained: Submission, api: Api) -> None:
     report = api.get(f"/api/v1/submissions/{explained.pk}/report", user=explained.user).json()
     public = report["splits"]["public"]
     tables, curves = EXPLAINED[made[0].name]
@@ -196,7 +196,7 @@ def test_a_score_is_explained_as_far_as_its_track_is(made: Case, explained: Subm
         assert curve["area"] == pytest.approx(metrics[headline[curve["curve"]]])
 
 
-def test_the_page_shows_what_explains_it(made: Case, explained: Submission, visit: Visit) -> None:
+def test_the_page_shows_the_explanation(made: Case, explained: Submission, visit: Visit) -> None:
     track, page = made[0], visit(f"/submissions/{explained.pk}/")
     tables, curves = EXPLAINED[track.name]
     for table in (*track.explained_tables, *track.tables):
@@ -221,7 +221,7 @@ def test_boards_have_the_columns_of_the_track_and_the_largest_score_first(
     assert board[0]["score"] > board[1]["score"]
 
 
-def test_two_entries_are_compared_as_podium_compares_them(
+def test_the_page_compares_two_submissions_like_podium_compare(
     made: Case, explained: Submission, send: Send, visit: Visit, inline_queue: InlineQueue, settings: Settings
 ) -> None:
     track, truth = made[0], made[1] / "phases/main/truth"
@@ -247,7 +247,7 @@ def test_two_entries_are_compared_as_podium_compares_them(
     assert f"worse on {expected.lost}" in page.words
 
 
-def test_every_page_shows_it(made: Case, visit: Visit, send: Send) -> None:
+def test_every_page_shows_the_track(made: Case, visit: Visit, send: Send) -> None:
     sent, track = send(good(made)), made[0]
     for place in ("", "data", "rules", "submit", "submissions", "leaderboard"):
         assert visit(f"/challenges/{track.name}/{place}").status == 200, place

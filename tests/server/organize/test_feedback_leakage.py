@@ -1,4 +1,4 @@
-"""Organizers read how much feedback reveals: in the admin, and when a bundle shows results per class."""
+"""Organizers are shown how much the feedback reveals: in the admin, and when they import results per class."""
 
 from collections.abc import Callable
 from math import floor, log2, log10
@@ -44,9 +44,9 @@ def test_a_number_of_one_decimal_has_eleven_values() -> None:
 
 
 def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
-    """One file with one decimal: a score, two ends of eleven values, a rank of 10,000, two ties, one difference.
+    """The expected number is for one file and one decimal, so each score and each end of an interval has 11 values.
 
-    Another difference for each other team.
+    One difference, which is an interval, is to the team's earlier file, and one is to each of 10,000 other teams.
     """
     counted = phase(quota_per_day=1, quota_total=2, feedback_decimals=1)
     values = 11 * 11**2 * 10_000 * 3**2 * 11**2
@@ -55,7 +55,7 @@ def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
 
 
 def test_a_published_interval_has_no_more_values_than_are_counted() -> None:
-    """All ends are at most 200 steps from the score, which lies between them."""
+    """Every published end of an interval is at most 200 steps from the score, and the score is in the interval."""
     random = Random(1)
     for _ in range(2_000):
         score, half = random.random(), 10 ** random.uniform(-8, -0.31)
@@ -78,17 +78,19 @@ def test_results_per_class_are_counted_with_their_charts() -> None:
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_the_admin_shows_it(shown: bool, make: Make, client: Client) -> None:
+def test_the_admin_shows_how_much_feedback_reveals(shown: bool, make: Make, client: Client) -> None:
     row = make.phase(feedback_classes=shown)
     client.force_login(make.user(is_staff=True, is_superuser=True))
     html = client.get(reverse("admin:challenges_phase_change", args=[row.pk])).content.decode()
     assert f"{bits_a_day(row):,.0f} bits a day" in html
     assert (PER_CLASS in leakage_text(row)) == shown
-    assert html.count(PER_CLASS) == 1 + shown  # next to the switch, and in the text about the present feedback
+    assert (
+        html.count(PER_CLASS) == 1 + shown
+    )  # always in the help text of the switch; also in the text about the feedback of this phase if it is on
 
 
 @pytest.mark.parametrize("shown", ["true", "false"])
-def test_an_import_says_what_results_per_class_reveal(
+def test_an_import_reports_how_much_results_per_class_reveal(
     shown: str, bundle: BundleFolder, run: Callable[..., list[str]], quick_podium: list[tuple[str, ...]], db: None
 ) -> None:
     bundle.sheet(phase=f"    feedback: {{classes: {shown}}}\n")

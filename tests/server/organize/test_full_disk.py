@@ -20,7 +20,7 @@ from server.organize.services.new_files import NewFiles
 from server.organize.services.opaque_ids import write_opaque_ids
 from tests.server.organize.test_opaque_ids import captions
 
-__all__ = ["captions"]  # a fixture
+__all__ = ["captions"]  # a shared fixture
 
 pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 
@@ -41,7 +41,7 @@ def full_database(**about: Any) -> Any:
 
 
 def full_after(count: int, store: Any) -> Any:
-    """Return `store`, which finds the disk full after some calls."""
+    """Return a version of `store` that raises the error of a full disk after this number of calls."""
     calls: list[None] = []
 
     def stores(*words: Any, **about: Any) -> Any:
@@ -115,10 +115,10 @@ def test_a_truth_for_a_rescoring_leaves_nothing(
     assert Truth.objects.count() == 1
 
 
-def test_a_truth_that_cannot_be_prepared_again_on_a_full_disk_is_not_called_damaged(
+def test_a_full_disk_is_not_reported_as_a_damaged_truth(
     bundle: Any, run: Any, quick_podium: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise the organizer would be told to add it again."""
+    """The message for a damaged truth would ask the organizer to add the truth again, which does not help."""
     run()
     Truth.objects.update(prepared_with=None)
     monkeypatch.setattr(truths, "prepare", full)
@@ -144,7 +144,7 @@ def partial_copy(source: Path, target: Path) -> None:
 def test_new_caption_ids_leave_no_file_of_the_bundle_half_written(
     captions: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Using the command again gives all of them new ids."""
+    """After the disk has been freed, the same command completes its work."""
     before = {path: path.read_bytes() for path in captions.path.rglob("*") if path.is_file()}
     write = Path.write_bytes
 

@@ -60,7 +60,7 @@ def imported(bundle: BundleFolder, run: Import) -> Team:
 
 
 def entries() -> list[tuple[str, str]]:
-    """Return the phase and the baseline of each submission."""
+    """Return the slug of the phase and the name of the baseline for each submission."""
     return sorted(Submission.objects.values_list("phase__slug", "team__name"))
 
 
@@ -136,7 +136,7 @@ def test_a_baseline_named_like_a_team_is_a_mistake(make: Make, bundle: BundleFol
 
 @pytest.fixture
 def without_room(bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Fill the disk before the second of two baselines, until the test frees it."""
+    """Refuse the second of two baselines as if the disk were full, until the test clears the returned set."""
     names = {"Corner"}
     submit = intake.submit
 

@@ -1,4 +1,4 @@
-"""An import neither ends a phase nor reveals scores nor undoes an edit without consent."""
+"""Without consent, an import does not end a phase, reveal scores or undo an edit."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,7 @@ def written(at: datetime) -> str:
 
 @pytest.fixture
 def running(bundle: BundleFolder, run: Import) -> Challenge:
-    """Create an open challenge without an end."""
+    """Import an open challenge that has no closing date."""
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n")
     run()
     return Challenge.objects.get()
@@ -60,7 +60,7 @@ def test_a_closing_time_in_the_past_of_a_running_phase_is_refused_with_the_diffe
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_with_reveal_it_closes_at_once(bundle: BundleFolder, running: Challenge, run: Import, place: Any) -> None:
+def test_with_reveal_a_phase_closes_at_once(bundle: BundleFolder, running: Challenge, run: Import, place: Any) -> None:
     bundle.sheet(**place(YESTERDAY))
     run(consent=Consent(reveal=True))
     assert Phase.objects.get().has_closed(datetime.now(UTC))
@@ -132,7 +132,7 @@ def test_feedback_of_a_running_phase_that_shows_more_is_refused_and_less_is_free
 
 
 def renamed(bundle: BundleFolder, opens_at: datetime) -> None:
-    """Change the slug of the bundle's phase."""
+    """Change the slug of the bundle's phase, so that an import would remove the old phase."""
     bundle.sheet(challenge=f"opens_at: {written(opens_at)}\n", text=SHEET.replace("slug: main", "slug: other"))
     for name in ("boxes.csv", "image_labels.csv"):
         bundle.write(f"phases/other/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
@@ -221,7 +221,7 @@ def test_organizers_who_look_reveal_nothing(
 
 
 def edited(row: Any, **values: Any) -> None:
-    """Change a row and log it, as the admin does."""
+    """Change a row and record the change in the audit log, as the admin does."""
     type(row).objects.filter(pk=row.pk).update(**values)
     kind = row._meta.model_name
     audit.record(actor=None, action=f"{kind}.changed", subject=f"{kind} {row.pk}", detail={"fields": sorted(values)})

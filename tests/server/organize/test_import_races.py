@@ -1,4 +1,4 @@
-"""A worker commits while an import changes the same rows."""
+"""A worker commits a score while an import changes the same rows."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ LOCK = "/* locked */"
 
 
 class Recorder:
-    """A worker that commits its scores at the worst moment that row locks allow."""
+    """A worker that commits its scores during an import, as late as the import's row locks allow."""
 
     def __init__(self, phase: Phase) -> None:
         self.submission = phase.submissions.get()
@@ -29,7 +29,7 @@ class Recorder:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not self.is_done and '"submissions_submission"' in sql and LOCK in sql:
-            self.record()  # a transaction that locks the row waits for this
+            self.record()  # a transaction that wants to lock the row waits until this commit is done
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
             self.record()  # no lock was taken: record just after the import has collected the related rows
@@ -45,9 +45,9 @@ class Recorder:
 
 @pytest.fixture
 def recording(bundle: BundleFolder, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
-    """Record a baseline of a second phase during the import.
+    """Import a bundle with a second phase, and return a worker that scores its baseline during the next import.
 
-    SQLite has no row locks, so they are written as comments.
+    SQLite has no row locks, so they are replaced by SQL comments, which the worker detects.
     """
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_update_of", True)

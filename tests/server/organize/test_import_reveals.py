@@ -18,7 +18,7 @@ USAGE = "ImageID,Usage\na,Public\nb,Private\n"
 
 @pytest.fixture
 def moved(bundle: BundleFolder, run: Callable[..., list[str]]) -> Phase:
-    """Create a phase, and change its bundle so that its private image is public."""
+    """Import a phase, and then make its private image public in the bundle."""
     bundle.write("phases/main/usage.csv", USAGE)
     run()
     bundle.write("phases/main/usage.csv", USAGE.replace("Private", "Public"))
@@ -46,6 +46,6 @@ def test_a_truth_that_cannot_be_compared_needs_reveal(moved: Phase, run: Callabl
     assert "it is unknown what the new truth would reveal" in refused(run)
 
 
-def test_before_it_opens_images_move_freely(moved: Phase, run: Callable[..., list[str]]) -> None:
+def test_before_a_challenge_opens_images_can_become_public(moved: Phase, run: Callable[..., list[str]]) -> None:
     Challenge.objects.update(opens_at=datetime.now(UTC) + timedelta(days=1))
     assert "truth version 2" in " ".join(run())

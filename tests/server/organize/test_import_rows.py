@@ -29,7 +29,7 @@ def codes_of(run: Import) -> list[tuple[str, int | None]]:
 
 
 def stored() -> set[Path]:
-    """Return all stored files: truths and uploads."""
+    """Return all stored files of truths and uploads."""
     folders = (Path(settings.TRUTH_ROOT), Path(settings.MEDIA_ROOT))
     return {path for folder in folders for path in folder.rglob("*") if path.is_file()}
 
@@ -68,7 +68,7 @@ def test_files_stay_where_the_answer_to_the_commit_is_lost(
     assert Path(Truth.objects.get().source.path).is_file()
 
 
-def test_it_opens_with_its_import_and_stays_so(run: Import) -> None:
+def test_a_challenge_opens_at_its_first_import_by_default(run: Import) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     run()
     opened = Challenge.objects.get().opens_at
@@ -114,7 +114,7 @@ def test_a_new_ladder_has_two_standard_errors_and_one_that_exists_keeps_its_marg
     bundle.sheet(phase="    feedback: {scores: ladder}\n")
     run()
     assert Phase.objects.get().ladder_standard_errors == 2
-    Phase.objects.update(ladder_standard_errors=1)  # as the migration leaves existing phases
+    Phase.objects.update(ladder_standard_errors=1)  # the value that the migration gave to existing phases
     assert run() == ["nothing changed"]
     assert Phase.objects.get().ladder_standard_errors == 1
     bundle.sheet(phase="    feedback: {scores: ladder}\n    ladder: {standard_errors: 2.5}\n")

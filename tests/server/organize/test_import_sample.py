@@ -1,4 +1,4 @@
-"""A sample submission is published, so only its form is checked, without the truth."""
+"""Only the format of a sample submission is checked. The truth is not used, because the sample is published."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_a_sample_with_a_defect_is_a_mistake_with_its_line(
     assert not Challenge.objects.exists()
 
 
-def test_a_sample_of_other_images_is_published_because_the_truth_is_not_asked(
+def test_a_sample_with_images_outside_the_truth_is_published(
     bundle: BundleFolder, run: Callable[..., list[str]]
 ) -> None:
     sample = bundle.write(SAMPLE, f"{HEADER}example,/m/cat 0.5 0.1 0.1 0.5 0.5\n")

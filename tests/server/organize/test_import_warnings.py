@@ -1,4 +1,4 @@
-"""Warnings of an import are reported beside mistakes, and `--strict` makes them mistakes."""
+"""Warnings of an import are reported together with mistakes, and `--strict` turns them into mistakes."""
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -16,7 +16,7 @@ TOLD = "phases/main/truth/boxes.csv:3: warning: doubtful is odd"
 
 @pytest.fixture
 def doubtful(make: Make, quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make `podium prepare` report two warnings and list one of them."""
+    """Make `podium prepare` count two warnings and list only one of them."""
     quick = preparing.run
     warnings = {"warnings": [DOUBTFUL], "warning_counts": {"doubtful": 2}}
     monkeypatch.setattr(preparing, "run", lambda *words, **about: quick(*words, **about) | warnings)

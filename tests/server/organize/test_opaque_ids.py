@@ -1,4 +1,4 @@
-"""`import_challenge --opaque-ids` replaces caption ids that reveal their images."""
+"""`import_challenge --opaque-ids` replaces caption ids that reveal which image they belong to."""
 
 import csv
 import json
@@ -105,8 +105,8 @@ def test_participants_get_the_candidates_and_nothing_of_the_mapping(captions: Bu
     assert response["Content-Disposition"] == 'attachment; filename="captions-main-candidates.json"'
 
 
-def test_a_phase_of_the_version_before_keeps_its_ids(captions: BundleFolder) -> None:
-    """The phase exists already, so its bundle must still be accepted unchanged."""
+def test_an_existing_phase_keeps_its_caption_ids(captions: BundleFolder) -> None:
+    """A phase that already exists, with ids that reveal images, can still be imported unchanged."""
     write_opaque_ids(captions.path)
     import_bundle(path=captions.path, by=None)
     Phase.objects.update(salt="")

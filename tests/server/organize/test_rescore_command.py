@@ -1,4 +1,4 @@
-"""`manage.py rescore`: its output, and that a preview changes nothing."""
+"""The output of `manage.py rescore`; its preview changes nothing."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation
 from tests.conftest import Make
-from tests.server.conftest import Scored, evaluate
+from tests.server.conftest import Scored, evaluate, refresh_boards
 
 pytestmark = [pytest.mark.usefixtures("inline_queue"), pytest.mark.phase(challenge={"slug": "animals"}, slug="main")]
 TRUTH = {
@@ -34,7 +34,7 @@ def truth(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ready(phase: Phase, make: Make, scored: Scored, truth: Path) -> Truth:
-    """Create new scores for all submissions, by which B overtakes A."""
+    """Begin a rescoring and write all of its scores, with which team B overtakes team A."""
     teams = {name: make.team(phase.challenge, name=name) for name in "AB"}
     pair = [scored(phase, score, team=teams[name]) for name, score in (("A", 0.6), ("B", 0.5))]
     newer = rescore.truths.add(phase=phase, path=truth, by=None)
@@ -53,7 +53,7 @@ def test_a_preview_says_which_ranks_change_and_changes_nothing(
     assert Phase.objects.get().truth != ready
 
 
-def test_without_preview_it_is_applied(phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_preview_a_rescoring_is_applied(phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("rescore", "animals", "main")
     assert capsys.readouterr().out.endswith("applied\n")
     assert Phase.objects.get().truth == ready
@@ -93,6 +93,7 @@ def test_the_first_version_and_the_second_and_the_first_again_by_number_and_by_f
     Evaluation.objects.filter(truth__version=1).update(
         signature=signature_of(phase, phase.truths.get(version=1).sha256)
     )
+    refresh_boards()
     for named in ("1", "v1"):
         capsys.readouterr()
         call_command("rescore", "animals", "main", truth=named)
@@ -100,7 +101,7 @@ def test_the_first_version_and_the_second_and_the_first_again_by_number_and_by_f
         assert "rescoring against ground truth version 1 " in said
         assert "the leaderboards of animals/main show ground truth version 1 " in said
         assert boards(phase) == at_first
-    call_command("rescore", "animals", "main", truth=str(truth))  # a folder with the content of version 2
+    call_command("rescore", "animals", "main", truth=str(truth))  # a folder with the same content as version 2
     assert "show ground truth version 2 " in capsys.readouterr().out
     assert boards(phase) == [("B", 0.4), ("A", 0.3)]
 
@@ -121,7 +122,7 @@ def test_a_preview_says_what_boards_show_and_that_a_rescoring_waits(
 
 
 @pytest.mark.parametrize("more", [["--truth", "1"], ["--reveal"], ["--without-unscorable"]], ids=lambda words: words[0])
-def test_discarding_takes_no_option_that_it_would_ignore(phase: Phase, ready: Truth, more: list[str]) -> None:
+def test_discarding_refuses_options_that_have_no_effect(phase: Phase, ready: Truth, more: list[str]) -> None:
     call_command("rescore", "animals", "main", "--preview")
     with pytest.raises(CommandError, match="--discard cannot be combined with other options"):
         call_command("rescore", "animals", "main", "--discard", *more)

@@ -1,4 +1,4 @@
-"""A rescoring does not change leaderboards until it switches them all at once, and it loses nothing."""
+"""A rescoring loses no scores, and leaderboards do not change until it is applied to all of them at once."""
 
 from hashlib import sha256
 
@@ -18,7 +18,7 @@ from server.organize.services.rescoring import Change
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
 from tests.conftest import Make
-from tests.server.conftest import Scored, evaluate
+from tests.server.conftest import Scored, evaluate, refresh_boards
 
 ANONYMOUS = AnonymousUser()
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue")
 
 @pytest.fixture
 def newer(phase: Phase) -> Truth:
-    """Create a second version that is not active."""
+    """Create a second version of the truth, which is not active."""
     return add(phase, version=2)
 
 
@@ -44,7 +44,7 @@ def kind(phase: Phase, truth: Truth) -> str:
 
 
 def done(submission: Submission, value: float) -> None:
-    """Record a rerun as the worker does."""
+    """Claim the submission's rerun and record this score, as the worker does."""
     rerun = leases.claim(Rerun, submission.reruns.get().pk)
     assert rerun is not None
     split = {"headline": "mAP", "classes": [], "metrics": {"mAP": value}, "intervals": {"mAP": [value, value]}}
@@ -59,7 +59,7 @@ def lines(phase: Phase) -> list[tuple[str, float]]:
 
 @pytest.fixture
 def two(phase: Phase, make: Make, scored: Scored) -> tuple[Submission, Submission]:
-    """Create two submissions; team A leads team B."""
+    """Create a submission of team A and a lower-scoring one of team B."""
     return tuple(
         scored(phase, score, team=make.team(phase.challenge, name=name)) for name, score in (("A", 0.6), ("B", 0.5))
     )
@@ -88,7 +88,7 @@ def test_a_preview_lists_the_ranks_that_change(
     assert rescoring.changes(begun, split="private") == []
 
 
-def test_applied_the_board_is_the_new_one_with_everybody_on_it(
+def test_after_applying_the_leaderboard_has_all_entries_with_new_scores(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission], make: Make
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -123,7 +123,7 @@ def test_it_is_not_applied_while_a_score_is_missing(
     assert lines(phase) == [("A", 0.6), ("B", 0.5)]
 
 
-def test_a_submission_scored_meanwhile_does_not_delay_it_and_gets_a_rerun(
+def test_a_submission_scored_during_a_rescoring_gets_a_rerun_without_delaying_it(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission], scored: Scored
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -139,9 +139,7 @@ def test_a_submission_scored_meanwhile_does_not_delay_it_and_gets_a_rerun(
     assert sorted(score for _, score in lines(phase)) == [0.7, 0.8, 0.9, 0.9]
 
 
-def test_what_is_recorded_after_it_against_the_old_truth_is_scored_again(
-    phase: Phase, newer: Truth, make: Make
-) -> None:
+def test_a_late_score_against_the_old_truth_is_scored_again(phase: Phase, newer: Truth, make: Make) -> None:
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
     old = phase.truth
@@ -189,20 +187,24 @@ def test_a_rescoring_started_again_retries_what_the_platform_failed_to_score(
 
 
 def fail(submission: Submission, *, sentence: str, final: bool) -> None:
-    """End an attempt of the submission's rerun."""
+    """Claim the submission's rerun and let this attempt fail."""
     claimed = leases.claim(Rerun, submission.reruns.get().pk)
     assert claimed is not None
     reruns.fail(claimed, sentence=sentence, final=final)
 
 
-def test_a_repeated_start_continues_it(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
+def test_starting_a_rescoring_again_continues_it(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
     assert rescoring.start(phase=phase, by=None) == begun
     assert (rescoring.count_left(begun), Entry.objects.filter(action="rescoring.started").count()) == (1, 1)
 
 
-def test_a_still_newer_truth_replaces_it(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
+def test_a_rescoring_to_a_newer_truth_replaces_an_open_one(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     replaced = rescoring.start(phase=phase, by=None)
     newest = add(phase, version=3)
     begun = rescoring.start(phase=phase, by=None)
@@ -217,6 +219,7 @@ def test_another_version_of_the_evaluator_is_a_rescoring_against_the_same_truth(
 ) -> None:
     Phase.objects.filter(pk=phase.pk).update(signature="of an earlier version")
     Evaluation.objects.update(signature="of an earlier version", evaluator_version="0.9.0")
+    refresh_boards()
     begun = rescoring.start(phase=phase, by=None)
     assert (begun.truth, begun.signature, rescoring.count_left(begun)) == (phase.truth, kind(phase, phase.truth), 2)
     for submission, value in zip(two, (0.5, 0.7), strict=True):
@@ -237,7 +240,7 @@ def test_intervals_of_the_old_truth_are_not_waited_for(
     assert (Rerun.objects.scoring().count(), Submission.objects.get(pk=two[0].pk).is_settled) == (0, True)
 
 
-def test_what_boards_show_from_now_on_is_explained_again(
+def test_applying_a_rescoring_requests_explanations_of_the_new_scores(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -257,7 +260,9 @@ def test_an_explanation_that_was_given_up_keeps_nobody_off_the_boards(
     assert not rescoring.unscorable(begun).exists()
 
 
-def test_applied_twice_it_is_applied_once(phase: Phase, newer: Truth, two: tuple[Submission, Submission]) -> None:
+def test_applying_a_rescoring_twice_has_no_further_effect(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         evaluate(submission, {"public": {"mAP": 0.9}}, truth=newer, signature=begun.signature)

@@ -1,4 +1,4 @@
-"""A discarded rescoring removes what its reruns added, and nothing else."""
+"""Discarding a rescoring removes the scores that its reruns have added, and nothing else."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
 from tests.conftest import Make
+from tests.server.conftest import refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
 __all__ = ["newer", "two"]  # fixtures
@@ -22,11 +23,12 @@ def upgraded(phase: Phase, two: tuple[Submission, Submission]) -> Phase:
     """Return a phase after an upgrade of the evaluator: its leaderboards show scores of the previous version."""
     Phase.objects.update(signature=OLD)
     Evaluation.objects.update(signature=OLD, evaluator_version="0.9.0")
+    refresh_boards()
     return Phase.objects.get()
 
 
 def scored_first(phase: Phase, make: Make, value: float, **fields: Any) -> Submission:
-    """Return a submission after its first scoring with the present evaluator."""
+    """Return a submission that was scored for the first time, by the current version of the evaluator."""
     submission = leases.claim(Submission, make.submission(phase, **fields).pk)
     assert submission is not None
     assert phase.truth is not None
@@ -40,27 +42,31 @@ def signatures(submission: Submission) -> list[str]:
     return list(submission.evaluations.order_by("pk").values_list("signature", flat=True))
 
 
-def test_what_was_scored_for_the_first_time_meanwhile_keeps_its_scores(
+def test_first_scores_during_a_discarded_rescoring_remain(
     upgraded: Phase, make: Make, two: tuple[Submission, Submission]
 ) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
-    done(first, 0.3)  # record its intervals
+    done(first, 0.3)  # its intervals are recorded as well
     done(two[0], 0.9)
     rescoring.discard(phase=upgraded, by=None)
     assert [signatures(one) for one in (first, *two)] == [[kind(upgraded, upgraded.truth)], [OLD], [OLD]]
     assert lines(upgraded) == [("A", 0.6), ("B", 0.5)]
 
 
-def test_another_rescoring_that_is_begun_takes_no_first_scores(upgraded: Phase, make: Make) -> None:
+def test_beginning_another_rescoring_removes_no_first_scores(upgraded: Phase, make: Make) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
     rescoring.start(phase=upgraded, by=None, truth=add(upgraded, version=2))
     assert len(signatures(first)) == 1
 
 
-def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, newer: Truth, make: Make) -> None:
-    """Its scoring began before the leaderboards were switched, and ends after a rescoring to its truth has begun."""
+def test_a_late_first_score_against_an_earlier_truth_remains(phase: Phase, newer: Truth, make: Make) -> None:
+    """A score may be recorded late: against the truth that was active when its scoring began.
+
+    In the meantime the leaderboards were switched to a newer truth, and a rescoring back to the earlier one was begun.
+    Discarding that rescoring does not remove the score, because no rerun added it.
+    """
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
     earlier = phase.truth
@@ -74,10 +80,10 @@ def test_a_first_score_that_came_late_against_another_truth_stays(phase: Phase, 
     assert signatures(running) == [kind(phase, earlier)]
 
 
-def test_intervals_that_a_submission_waits_for_are_still_requested(
+def test_pending_intervals_are_requested_again_after_discarding(
     upgraded: Phase, two: tuple[Submission, Submission]
 ) -> None:
-    """The evaluator was upgraded after A was scored and before its intervals were computed."""
+    """Submission A still waited for its intervals when the evaluator was upgraded and a rescoring was begun."""
     reruns.request([two[0]], truth=upgraded.truth)
     Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
     rescoring.start(phase=upgraded, by=None)
@@ -87,10 +93,13 @@ def test_intervals_that_a_submission_waits_for_are_still_requested(
     assert Submission.objects.get(pk=two[0].pk).is_settled
 
 
-def test_the_first_score_against_the_active_truth_stays(
+def test_the_first_score_against_the_active_truth_remains(
     upgraded: Phase, newer: Truth, make: Make, two: tuple[Submission, Submission]
 ) -> None:
-    """A was scored against the previous truth, and waited for a score against the active one during the upgrade."""
+    """Submission A has a score against the previous truth only, and a rerun against the active one is queued.
+
+    The rescoring after an upgrade of the evaluator uses that rerun, but the score is needed without it as well.
+    """
     Evaluation.objects.filter(submission=two[0]).update(truth=newer)
     reruns.request([two[0]], truth=upgraded.truth)
     rescoring.start(phase=upgraded, by=None, truth=upgraded.truth)
@@ -100,7 +109,7 @@ def test_the_first_score_against_the_active_truth_stays(
 
 
 @pytest.mark.phase(feedback="ladder")
-def test_what_a_ladder_shows_for_a_first_score_stays(
+def test_what_ladder_feedback_shows_for_a_first_score_remains(
     upgraded: Phase, make: Make, two: tuple[Submission, Submission]
 ) -> None:
     rescoring.start(phase=upgraded, by=None)

@@ -1,4 +1,4 @@
-"""A rescoring that began before the settings of its phase changed cannot be applied."""
+"""A rescoring cannot be applied if the settings of its phase have changed since it began."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from server.organize.services import rescoring
 from server.submissions.models import Rerun
 from tests.server.organize.test_rescoring import add, lines, newer
 
-__all__ = ["newer"]  # a fixture
+__all__ = ["newer"]  # a shared fixture
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 OTHER = {"iou_threshold": 0.75}
@@ -29,7 +29,7 @@ def refusal_of(service: Any, **asked: Any) -> str:
 def test_after_an_import_with_other_parameters_a_rescoring_is_not_applied(
     bundle: Any, run: Any, quick_podium: Any, make: Any, scored: Any
 ) -> None:
-    """Baselines do not prevent an import from changing the parameters."""
+    """While only baselines were submitted, an import may still change the parameters of a phase."""
     run()
     phase = Phase.objects.get()
     bundle.write("phases/main/truth/images.csv", "ImageID\na\nb\n")
@@ -69,7 +69,7 @@ BEFORE = [("challenges", "0014_truth_sha256_unique_in_phase")]
 
 @pytest.fixture
 def migrated(make: Any) -> Any:
-    """Return a function that migrates to before the parameters of prepared files were stored, and forward again."""
+    """Return a function that migrates to BEFORE, when truths had no column `prepared_with`, and forward again."""
 
     def forward() -> None:
         newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
@@ -84,7 +84,7 @@ def migrated(make: Any) -> Any:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_existing_truths_only_the_active_ones_are_known_to_fit_their_phase(make: Any, migrated: Any) -> None:
+def test_after_the_migration_only_active_truths_are_up_to_date(make: Any, migrated: Any) -> None:
     given: tuple[dict[str, Any], ...] = ({}, {"expand_hierarchy": False}, {"expand_hierarchy": "no"})
     phases = [make.phase(parameters=parameters) for parameters in given]
     phases.append(make.phase(track="openimages-relationships"))

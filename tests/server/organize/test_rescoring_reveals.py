@@ -1,4 +1,4 @@
-"""A rescoring does not make private images public without consent, whichever version is active."""
+"""A rescoring does not make private images public without consent, whichever truth version is active."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,10 +37,9 @@ def write(folder: Path, *, z: str = "") -> Path:
 
 @pytest.fixture
 def versions(phase: Phase, tmp_path: Path) -> dict[str, Truth]:
-    """Create three versions of the truth: without image z, with z private (the active one), and with z public.
+    """Create three versions of the truth: without image z, with z private (active in the end), and with z public.
 
-    The last two were added while the first was active. Compared with the first alone, neither makes a private image
-    public.
+    The last two were added while the first was active. Compared with the first, neither makes a private image public.
     """
     added = {}
     for name, z in (("without", ""), ("private", "z,Private\n"), ("public", "z,Public\n")):
@@ -74,7 +73,7 @@ def test_it_is_not_applied_without_consent(phase: Phase, versions: dict[str, Tru
     assert active(phase) == versions["public"]
 
 
-def test_a_truth_that_came_into_use_after_the_comparison_stops_the_switch(
+def test_a_truth_that_became_active_after_the_comparison_prevents_the_switch(
     phase: Phase, versions: dict[str, Truth], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = rescoring.start(phase=phase, by=None, truth=versions["without"])
@@ -87,7 +86,7 @@ def test_a_truth_that_came_into_use_after_the_comparison_stops_the_switch(
         rescoring.apply(rescoring=begun, by=None)
 
 
-def test_what_is_over_has_nothing_to_hide(phase: Phase, versions: dict[str, Truth]) -> None:
+def test_after_the_phase_private_images_may_become_public(phase: Phase, versions: dict[str, Truth]) -> None:
     Phase.objects.update(closes_at=datetime.now(UTC) - timedelta(hours=1))
     switch(Phase.objects.get(pk=phase.pk), versions["public"])
     assert active(phase) == versions["public"]

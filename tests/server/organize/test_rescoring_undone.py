@@ -1,4 +1,4 @@
-"""Any version of a truth can become active again, and an open rescoring can be discarded."""
+"""Any earlier version of a truth can become active again, and a rescoring that was not applied can be discarded."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, reruns
 from tests.conftest import Make
-from tests.server.conftest import Scored
+from tests.server.conftest import Scored, refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
 __all__ = ["newer", "two"]  # fixtures
@@ -20,8 +20,11 @@ AT_FIRST = [("A", 0.6), ("B", 0.5)]
 
 
 def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
-    """Rescore to a truth and apply it; `scores` are the missing scores by team."""
-    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as if a worker had done them
+    """Rescore the phase against a truth and apply the rescoring.
+
+    `scores` has a value for each team whose submission has no score against this truth yet.
+    """
+    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as if a worker had computed them
     begun = rescoring.start(phase=phase, by=None, truth=truth)
     assert {rerun.submission.team.name for rerun in Rerun.objects.filter(truth=truth)} == set(scores)
     for rerun in list(Rerun.objects.filter(truth=truth)):
@@ -31,15 +34,14 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
 @pytest.fixture
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
-    """Return the first version, with the real signature on its scores."""
+    """Give the scores the signature of a real evaluation, and return the first version of the truth."""
     Evaluation.objects.update(signature=kind(phase, phase.truth))
+    refresh_boards()
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
     return Truth.objects.get(phase=phase, active=True)
 
 
-def test_back_to_the_first_version_the_board_is_as_at_first_and_nothing_is_scored_again(
-    phase: Phase, real: Truth, newer: Truth
-) -> None:
+def test_switching_back_restores_the_leaderboard_without_scoring_again(phase: Phase, real: Truth, newer: Truth) -> None:
     switched(phase, newer, A=0.1, B=0.2)
     assert lines(phase) == [("B", 0.2), ("A", 0.1)]
     switched(phase, real)
@@ -48,7 +50,7 @@ def test_back_to_the_first_version_the_board_is_as_at_first_and_nothing_is_score
     assert [one.truth.version for one in Rescoring.objects.order_by("started_at")] == [2, 1]
 
 
-def test_what_was_submitted_meanwhile_is_scored_against_the_version_that_returns(
+def test_submissions_between_two_switches_are_scored_against_the_reactivated_version(
     phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
     switched(phase, newer, A=0.1, B=0.2)
@@ -65,26 +67,24 @@ def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Phase,
     assert lines(phase) == [("A", 0.61), ("B", 0.51)]
 
 
-def test_intervals_that_a_switch_cut_off_are_requested_when_their_version_returns(
+def test_missing_intervals_are_requested_when_their_truth_version_is_active_again(
     phase: Phase, real: Truth, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
-    """`scored` writes no intervals, as if the leaderboards had been switched before they were computed."""
+    """The fixture `scored` writes no intervals, as if the leaderboards had been switched before they were computed."""
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     assert set(Rerun.objects.scoring().values_list("submission", flat=True)) == {one.pk for one in two}
 
 
-def test_a_version_that_was_taken_back_does_not_return_unless_it_is_named(
-    phase: Phase, real: Truth, newer: Truth
-) -> None:
-    assert rescoring.start(phase=phase, by=None).truth == newer  # never active, so it is the default
+def test_a_replaced_version_is_not_the_default_of_a_rescoring(phase: Phase, real: Truth, newer: Truth) -> None:
+    assert rescoring.start(phase=phase, by=None).truth == newer  # a version that was never active is the default
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     begun = rescoring.start(phase=phase, by=None)
     assert begun.truth == real
 
 
-def test_the_version_that_was_begun_is_continued_where_none_is_named(phase: Phase, real: Truth, newer: Truth) -> None:
+def test_without_a_named_version_the_open_rescoring_is_continued(phase: Phase, real: Truth, newer: Truth) -> None:
     switched(phase, newer, A=0.1, B=0.2)
     begun = rescoring.start(phase=phase, by=None, truth=real)
     assert rescoring.start(phase=phase, by=None) == begun
@@ -100,7 +100,7 @@ def test_a_discarded_rescoring_leaves_no_trace_but_in_the_audit_log(
 ) -> None:
     before = list(Evaluation.objects.order_by("pk").values_list("pk", "signature"))
     rescoring.start(phase=phase, by=None, truth=newer)
-    done(two[0], 0.1)  # the other rescoring is still open
+    done(two[0], 0.1)  # one of two reruns is done, so the rescoring cannot be applied yet
     rescoring.discard(phase=phase, by=make.user(username="boss"))
     assert not Rescoring.objects.exists()
     assert not Rerun.objects.exists()
@@ -110,9 +110,7 @@ def test_a_discarded_rescoring_leaves_no_trace_but_in_the_audit_log(
     assert (entry.action, entry.actor_name, entry.detail["truth"]) == ("rescoring.discarded", "boss", 2)
 
 
-def test_what_a_worker_has_in_hand_when_it_is_discarded_is_not_recorded(
-    phase: Phase, real: Truth, newer: Truth
-) -> None:
+def test_a_rerun_that_ends_after_discarding_is_not_recorded(phase: Phase, real: Truth, newer: Truth) -> None:
     rescoring.start(phase=phase, by=None, truth=newer)
     claimed = leases.claim(Rerun, Rerun.objects.filter(truth=newer)[0].pk)
     assert claimed is not None
@@ -135,10 +133,13 @@ def test_discarding_keeps_the_scores_from_when_that_version_was_in_use(
     assert sorted(Evaluation.objects.filter(truth=newer).values_list("submission__team__name", flat=True)) == ["A", "B"]
 
 
-def test_discarding_one_to_the_active_truth_keeps_what_the_boards_wait_for(
+def test_discarding_a_rescoring_to_the_active_truth_keeps_earlier_reruns(
     phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
-    """A file that was scored against the other truth still has its rerun; the rescoring did not queue another one."""
+    """A submission without a score against the active truth had a rerun in the queue before the rescoring began.
+
+    The rescoring did not queue that rerun, so discarding it must not remove the rerun.
+    """
     submission = scored(phase, 0.3, team=make.team(phase.challenge, name="C"))
     submission.evaluations.update(truth=newer, signature=kind(phase, newer))
     reruns.request([submission], truth=real)
@@ -147,21 +148,21 @@ def test_discarding_one_to_the_active_truth_keeps_what_the_boards_wait_for(
     assert Rerun.objects.filter(submission=submission, truth=real).exists()
 
 
-def test_after_one_was_discarded_another_can_begin(phase: Phase, real: Truth, newer: Truth) -> None:
+def test_after_discarding_a_new_rescoring_can_begin(phase: Phase, real: Truth, newer: Truth) -> None:
     rescoring.start(phase=phase, by=None, truth=newer)
     rescoring.discard(phase=phase, by=None)
     switched(phase, newer, A=0.1, B=0.2)
     assert lines(phase) == [("B", 0.2), ("A", 0.1)]
 
 
-def test_one_that_was_replaced_is_in_the_audit_log(phase: Phase, real: Truth, newer: Truth) -> None:
+def test_a_replaced_rescoring_is_in_the_audit_log(phase: Phase, real: Truth, newer: Truth) -> None:
     rescoring.start(phase=phase, by=None, truth=newer)
     rescoring.start(phase=phase, by=None, truth=add(phase, version=3))
     told = list(Entry.objects.order_by("number").values_list("action", "detail__truth"))
     assert told == [("rescoring.started", 2), ("rescoring.discarded", 2), ("rescoring.started", 3)]
 
 
-def test_nothing_can_be_discarded_where_nothing_was_begun(phase: Phase, real: Truth, newer: Truth) -> None:
+def test_discarding_without_an_open_rescoring_is_refused(phase: Phase, real: Truth, newer: Truth) -> None:
     switched(phase, newer, A=0.1, B=0.2)
     with pytest.raises(Refused) as refusal:
         rescoring.discard(phase=phase, by=None)

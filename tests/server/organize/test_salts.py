@@ -1,4 +1,4 @@
-"""The salt of a phase from import to scores: created once, stored, never shown."""
+"""The salt of a phase is created by its first import, stored, used for all scores, and never shown."""
 
 import gzip
 import io
@@ -35,7 +35,7 @@ SPLIT = "    split: {public: 0.5}\n"
 
 
 def sentences(bundle: BundleFolder) -> list[str]:
-    """Return the messages of an import and its warnings about salts."""
+    """Import the bundle. Return the messages, and the warnings about salts and seeds."""
     said: list[str] = []
     warned: list[Problem] = []
     import_bundle(path=bundle.path, by=None, report=said.append, warn=warned.append)
@@ -51,7 +51,7 @@ def refusal(act: Callable[[], object]) -> tuple[str, str | None, str]:
 
 @pytest.fixture
 def unsalted(bundle: BundleFolder) -> Phase:
-    """Create a phase as imported before salts existed, with a split by seed."""
+    """Create a phase as in versions without salts: its images are split by a seed."""
     import_bundle(path=bundle.path, by=None)
     Truth.objects.all().delete()
     Phase.objects.update(salt="")
@@ -108,7 +108,7 @@ def test_an_invalid_salt_is_reported_with_its_location(bundle: BundleFolder) -> 
     assert "32 hexadecimal digits" in message
 
 
-def test_another_salt_than_the_kept_one_is_refused(bundle: BundleFolder) -> None:
+def test_a_salt_that_differs_from_the_stored_one_is_refused(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     bundle.write(OWN, OTHER)
     before = Phase.objects.get().salt
@@ -148,7 +148,7 @@ def test_the_api_refuses_a_truth_of_another_salt(bundle: BundleFolder, make: Mak
     assert answer.json()["faults"][0]["file"] == OWN
 
 
-def test_a_phase_from_before_stays_as_it_is_and_warns(bundle: BundleFolder, unsalted: Phase) -> None:
+def test_a_phase_without_salt_does_not_change_and_is_warned_about(bundle: BundleFolder, unsalted: Phase) -> None:
     truth = unsalted.truths.get()
     assert unsalted.salt == ""
     said = sentences(bundle)
@@ -170,14 +170,14 @@ def test_a_seed_is_warned_about_and_not_read_where_there_is_a_salt(bundle: Bundl
     bundle.sheet(phase="    split: {public: 0.5, seed: 7}\n")
     assert any("split.seed is ignored" in sentence for sentence in sentences(bundle))
     phase = Phase.objects.get()
-    make.submission(phase)  # after a submission, nothing that affects scores may change
+    make.submission(phase)  # once teams have submitted, an import may not change anything that affects scores
     signature = phase.signature
     bundle.sheet(phase=SPLIT)
     assert not any("split.seed" in sentence for sentence in sentences(bundle))
     assert Phase.objects.get().signature == signature
 
 
-def test_the_published_sha256_confirms_no_guess(bundle: BundleFolder, api: Api) -> None:
+def test_the_published_sha256_cannot_confirm_a_guessed_truth(bundle: BundleFolder, api: Api) -> None:
     import_bundle(path=bundle.path, by=None)
     (told,) = api.get("/api/v1/challenges/animals").json()["phases"]
     guess = TruthFolder(bundle.path / "phases/main/truth", TRACKS["openimages-detection"])
@@ -212,7 +212,7 @@ def test_the_folder_with_its_salt_gives_the_stored_scores_and_intervals(
     settings: Settings,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The stored scores equal those of `podium score` with the unpacked source."""
+    """`podium score` with the unpacked source of the truth computes exactly the stored scores and intervals."""
     settings.INTERVAL_REPLICATES = 1_000
     synthesize("openimages-detection", tmp_path / "made", images=40, qualities=(0.6,))
     for path in (tmp_path / "made" / "truth").iterdir():

@@ -1,12 +1,13 @@
-"""A truth is one version however often it is imported, and a submission counts once on every leaderboard."""
+"""A truth that is imported again is the same version, and a submission counts only once on each leaderboard."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError, connection, transaction
-from django.db.migrations.executor import MigrationExecutor
 
 from server.challenges.models import Phase, Truth
 from server.leaderboards.queries import board
@@ -14,7 +15,7 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Explanation, Replicates, Rerun
 from tests.conftest import InlineQueue, Make
-from tests.server.conftest import Scored, evaluate
+from tests.server.conftest import Scored, evaluate, refresh_boards
 from tests.server.organize.conftest import BundleFolder
 
 Import = Callable[..., list[str]]
@@ -25,7 +26,7 @@ IMAGES = "phases/main/truth/images.csv"
 def taken_back(
     bundle: BundleFolder, make: Make, quick_podium: list[tuple[str, ...]], inline_queue: InlineQueue, run: Import
 ) -> list[str]:
-    """Import a truth, another one, and the first again. Return the messages of the last import."""
+    """Import a truth, then a different one, then the first one again. Return the messages of the last import."""
     run()
     bundle.write(IMAGES, "ImageID\na\nb\n")
     run()
@@ -33,12 +34,12 @@ def taken_back(
     return run()
 
 
-def test_a_truth_that_is_imported_again_is_the_version_that_it_was(taken_back: list[str]) -> None:
+def test_a_truth_that_is_imported_again_is_the_same_version(taken_back: list[str]) -> None:
     assert "truth version 1, " in taken_back[0]
     assert list(Truth.objects.values_list("version", "active", "used")) == [(2, False, True), (1, True, True)]
 
 
-def test_a_version_that_an_import_took_back_is_not_proposed_for_a_rescoring(taken_back: list[str]) -> None:
+def test_a_version_that_an_import_replaced_is_not_the_default_of_a_rescoring(taken_back: list[str]) -> None:
     phase = Phase.objects.get()
     assert rescoring.default_truth(phase, None) == phase.truth
 
@@ -67,46 +68,51 @@ def add(phase: Phase, *, version: int, sha256: str) -> Truth:
     return Truth.objects.create(phase=phase, version=version, sha256=sha256, prepared="a.podium", source="a.zip")
 
 
-BEFORE = [("challenges", "0013_truth_used"), ("submissions", "0009_rerun_leased"), ("organize", "0001_rescoring")]
+CONSTRAINTS = ((Truth, "truth_sha256_unique_in_phase"), (Evaluation, "one_evaluation_per_signature"))
 
 
 @pytest.fixture
-def back(make: Make) -> Iterator[Callable[[], Callable[[], None]]]:
-    """Return a function that migrates to before a truth was unique, and returns one that migrates forward again."""
+def before(make: Make) -> Iterator[Callable[[], None]]:
+    """Remove the constraints, as when a truth could be two versions. Return a function that migrates forward."""
+    kept = {model: list(model._meta.constraints) for model, _ in CONSTRAINTS}
+    for model, name in CONSTRAINTS:
+        (removed,) = [one for one in kept[model] if one.name == name]
+        model._meta.constraints = [one for one in kept[model] if one.name != name]
+        with connection.schema_editor() as editor:
+            editor.remove_constraint(model, removed)
 
-    def forward() -> None:
-        newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-        MigrationExecutor(connection).migrate(newest)
-
-    def migrate() -> Callable[[], None]:
-        MigrationExecutor(connection).migrate(BEFORE)
-        return forward
+    def migrate() -> None:
+        migration = import_module("server.organize.migrations.0002_truths_of_one_sha256_are_one_version")
+        with transaction.atomic():
+            migration.merge(apps, None)
+        refresh_boards()
 
     yield migrate
-    forward()
+    migrate()
+    for model, name in CONSTRAINTS:
+        model._meta.constraints = kept[model]
+        with connection.schema_editor() as editor:
+            editor.add_constraint(model, next(one for one in kept[model] if one.name == name))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_versions_of_one_sha256_are_merged_and_every_evaluation_stays(
-    make: Make, scored: Scored, back: Callable[[], Callable[[], None]]
+def test_versions_with_equal_sha256_are_merged_without_losing_evaluations(
+    make: Make, scored: Scored, before: Callable[[], None]
 ) -> None:
     phase = make.phase()
     active = phase.truths.get()
     Truth.objects.filter(pk=active.pk).update(version=3)
-    first, other = (add(phase, version=version, sha256=f"{version}" * 64) for version in (1, 2))
+    first, other = (add(phase, version=version, sha256=sha) for version, sha in ((1, active.sha256), (2, "0" * 64)))
     twice, once = scored(phase, 0.5, interval=(0.4, 0.6), truth=first), scored(phase, 0.6, truth=first)
     mine = twice.evaluations.get()
-    again = evaluate(twice, {"public": {"mAP": 0.5}}, truth=active, published=mine, signature="of the other version")
+    again = evaluate(twice, {"public": {"mAP": 0.5}}, truth=active, published=mine)
     Replicates.objects.create(evaluation=again, split="public", seed=0, count=1, values=b"\0" * 8)
     Explanation.objects.create(evaluation=mine, split="public", content=b"why")
     Evaluation.objects.filter(pk=mine.pk).update(published=mine)
     begun = Rescoring.objects.create(phase=phase, truth=first, signature=phase.signature, started_at=datetime.now(UTC))
     for truth, submission in ((first, once), (first, twice), (active, twice)):
         Rerun.objects.create(submission=submission, truth=truth, enqueued_at=datetime.now(UTC))
-    forward = back()
-    Truth.objects.filter(pk=first.pk).update(sha256=active.sha256)
-    Evaluation.objects.filter(pk=again.pk).update(signature=phase.signature)
-    forward()
+    before()
     assert list(phase.truths.values_list("pk", "active", "used")) == [(active.pk, True, True), (other.pk, False, True)]
     kept = twice.evaluations.get()
     assert (kept, kept.published, kept.truth) == (again, again, active)

@@ -1,4 +1,4 @@
-"""Access to pages, beyond the table of `tests/server/test_access.py`: lists, logins and forms of other people."""
+"""Access to pages where `tests/server/test_access.py` does not suffice: lists, redirects to the login, forms."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The front page, and the overview, data, rules and team pages of a challenge."""
+"""The front page, and the pages of a challenge: overview, data, rules and team."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""The contrast of the colours in tokens.css reaches WCAG AA, in the light and the dark scheme."""
+"""The colours in tokens.css have the contrast that WCAG AA requires, in the light and in the dark scheme."""
 
 import re
 from pathlib import Path

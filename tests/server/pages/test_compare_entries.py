@@ -21,7 +21,7 @@ def owls(make: Any) -> Any:
 
 @pytest.fixture
 def board(phase: Any, make: Any, replicated: Any, owls: Any) -> Any:
-    """Foxes lead clearly; Owls and the baseline are close to each other."""
+    """Create a leaderboard: the Foxes lead clearly; the Owls and the baseline have similar scores."""
     make_team = make.team
     replicated(
         phase, [0.8, 0.9, 1.0], team=make_team(phase.challenge, name="Foxes"), file_name="secret.csv", note="our"
@@ -72,7 +72,7 @@ def test_no_class_file_or_note_of_another_team_is_shown(board: Any) -> None:
 @pytest.mark.parametrize(
     ("query", "sentence"), [({"a": "Nobody"}, "has no entry"), ({"a": "Owls", "b": "Owls"}, "same")]
 )
-def test_what_cannot_be_compared_is_said(query: dict[str, str], sentence: str, board: Any) -> None:
+def test_a_page_says_why_entries_cannot_be_compared(query: dict[str, str], sentence: str, board: Any) -> None:
     page = visit(**query)
     assert verdicts(page) == []
     assert sentence in page.words

@@ -1,4 +1,4 @@
-"""The components that templates use inside sentences."""
+"""The template tags that are used inside sentences: their output has no surrounding white space."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""There is advice for every code of the evaluator, and for no other code."""
+"""There is advice for every defect code of the evaluator, and none for codes that do not exist."""
 
 import ast
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ FILES = [*(ROOT / "files").glob("*.py"), *(ROOT / "tracks").rglob("*.py")]
 
 
 def texts(node: ast.AST) -> Iterator[str]:
-    """Yield the string constants of an expression, also those of a conditional expression."""
+    """Yield the strings that an expression can have: a constant, or both branches of a conditional expression."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.IfExp):
@@ -21,7 +21,7 @@ def texts(node: ast.AST) -> Iterator[str]:
 
 
 def codes_in(node: ast.AST) -> Iterator[str]:
-    """Yield the codes that a node contains, in one of the ways in which the evaluator writes them."""
+    """Yield the defect codes in a syntax node, in each notation that the evaluator uses for them."""
     match node:
         case ast.Call(func=ast.Name(id="Problem"), args=[code, *_]):
             yield from texts(code)

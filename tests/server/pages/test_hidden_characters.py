@@ -17,7 +17,7 @@ def test_a_hidden_character_is_escaped(sign: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\tb\r\nc", "café 猫", "שלום", "e\u0301", "10\u00a0%", "\u26a0\ufe0f"])
-def test_what_is_seen_stays(text: str) -> None:
+def test_visible_characters_do_not_change(text: str) -> None:
     assert reveal(text) == text
 
 

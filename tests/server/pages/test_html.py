@@ -1,4 +1,4 @@
-"""Rules for the HTML of every page: no inline code, no foreign sites, usable by screen reader and keyboard."""
+"""Rules for the HTML of every page: no inline code, nothing from other sites, usable by screen reader and keyboard."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ DEFECTS = {
 
 @pytest.fixture
 def addresses(make: Make, scored: Scored, client: Client) -> list[str]:
-    """Return every page that a member can see, with data for all of their parts."""
+    """Return the address of every page that a member can see, after creating data for all parts of the pages."""
     member = make.user()
     phase = make.phase(feedback_classes=True)
     challenge = phase.challenge
@@ -58,11 +58,11 @@ def pages(addresses: list[str], client: Client, db: None) -> list[tuple[str, Pag
     return [*seen, *((address, Page(stranger.get(address))) for address in public)]
 
 
-def test_every_page_is_found(pages: list[tuple[str, Page]]) -> None:
+def test_every_page_of_the_list_exists(pages: list[tuple[str, Page]]) -> None:
     assert {address: page.status for address, page in pages if page.status != 200} == {"/nothing": 404}
 
 
-def test_nothing_is_inline(pages: list[tuple[str, Page]]) -> None:
+def test_no_page_has_inline_code_or_styles(pages: list[tuple[str, Page]]) -> None:
     for address, page in pages:
         assert not page.inline, address
         handlers = [name for _, found in page.elements for name in found if name == "style" or name.startswith("on")]

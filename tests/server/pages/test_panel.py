@@ -1,4 +1,4 @@
-"""The panel of a submission, which is updated while the submission is queued or running."""
+"""The status panel on a submission's page, which is updated while the submission is queued or running."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

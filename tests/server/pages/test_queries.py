@@ -1,4 +1,4 @@
-"""The number of queries of a page does not depend on how much it shows."""
+"""The number of database queries of a page does not grow with the number of rows that it shows."""
 
 import pytest
 from django.db import connection

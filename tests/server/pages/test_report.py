@@ -1,4 +1,4 @@
-"""The report on a submission's page, and its files."""
+"""The report on a submission's page, and the files with its data."""
 
 import csv
 import io
@@ -75,10 +75,10 @@ def test_the_mean_curve_has_a_drawing_a_description_and_a_table(
 def test_the_name_of_a_class_links_to_its_curve(explained: Submission, visit: Callable[..., Page]) -> None:
     page = visit(explained)
     link = next(link for link in page.links() if "chosen=%2Fm%2F1" in link)
-    assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]  # it has no objects
+    assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]  # this class has no objects, so no curve
     page = visit(explained, link.partition("/?")[2].join(("?", "")).partition("#")[0])
     assert page.context["report"].chart.chosen_class == "Cat"
-    assert len(page.all("path", class_="quiet")) == 2  # in the chart and in the legend
+    assert len(page.all("path", class_="quiet")) == 2  # one in the chart and one in the legend
     assert page.all("path", class_="own")[0]["d"] == "M34 58H184V58H334V208"
 
 
@@ -130,7 +130,7 @@ def test_a_confusion_matrix_has_a_row_and_a_column_for_nothing(
 
 @pytest.mark.phase(feedback_classes=False)
 class TestWithheld:
-    def test_it_is_not_shown(self, explained: Submission, visit: Callable[..., Page]) -> None:
+    def test_a_withheld_report_is_not_shown(self, explained: Submission, visit: Callable[..., Page]) -> None:
         page = visit(explained)
         assert page.context["report"].withheld
         assert not [
@@ -139,7 +139,9 @@ class TestWithheld:
         assert not page.all("path", class_="curve")
 
     @pytest.mark.parametrize("name", ["curves.csv", "classes.csv"])
-    def test_its_files_do_not_exist(self, name: str, explained: Submission, client: Client) -> None:
+    def test_the_files_of_a_withheld_report_do_not_exist(
+        self, name: str, explained: Submission, client: Client
+    ) -> None:
         assert client.get(f"/submissions/{explained.pk}/{name}").status_code == 404
 
 
@@ -186,7 +188,9 @@ class TestPending:
         assert page.all("path", class_="curve")
         assert "hx-get" not in page.all("div", id="panel")[0]
 
-    def test_after_a_failure_the_page_asks_no_more(self, waiting: Submission, visit: Callable[..., Page]) -> None:
+    def test_after_a_failure_the_page_stops_asking_for_updates(
+        self, waiting: Submission, visit: Callable[..., Page]
+    ) -> None:
         Rerun.objects.update(failure="too large")
         page = visit(waiting)
         assert page.context["report"].note

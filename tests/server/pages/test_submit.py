@@ -1,4 +1,4 @@
-"""The submit page: a file is accepted, or refused while the form keeps its content."""
+"""The submit page: a file is accepted, or it is refused and the form keeps the other input."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from tests.server.page import Page
 HOUR = timedelta(hours=1)
 NOW = datetime.now(UTC)
 ADDRESS = "/challenges/c/submit"
-# The phase, and the code and status of the refusal
+# Fields of the phase, with the code and the status of the refusal
 REFUSED = [
     ({"opens_at": NOW + HOUR}, "phase_not_open", 409),
     ({"closes_at": NOW - HOUR}, "phase_closed", 409),

@@ -1,4 +1,4 @@
-"""An unreachable or locked database gives a 503 with Retry-After, never a 500."""
+"""While the database is unreachable or locked, requests get a 503 with Retry-After, never a 500."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ API = (
 
 
 def locked(folder: Path) -> sqlite3.OperationalError:
-    """Return SQLite's error if another process writes for too long."""
+    """Return the error that SQLite raises while another connection keeps the database locked."""
     file = folder / "locked.sqlite3"
     with closing(sqlite3.connect(file)) as writer, closing(sqlite3.connect(file, timeout=0)) as waiting:
         writer.execute("BEGIN EXCLUSIVE")
@@ -33,14 +33,14 @@ def locked(folder: Path) -> sqlite3.OperationalError:
 
 
 def missing(folder: Path) -> sqlite3.OperationalError:
-    """Return SQLite's error if its file cannot be opened."""
+    """Return the error that SQLite raises if the database file cannot be opened."""
     with pytest.raises(sqlite3.OperationalError) as error:
         sqlite3.connect(folder / "nowhere" / "x.sqlite3")
     return error.value
 
 
 def caused(kind: type[Exception], cause: Exception) -> Exception:
-    """Return Django's exception with the driver's as its cause."""
+    """Return an exception of Django whose cause is this exception of the database driver."""
     error = kind(*cause.args)
     error.__cause__ = cause
     return error
@@ -60,7 +60,7 @@ def away(request: pytest.FixtureRequest, tmp_path: Path) -> Exception:
 
 @pytest.fixture
 def asked(make: Make, away: Exception) -> Iterator[Client]:
-    """Return the browser of a member while every query fails."""
+    """Return the browser of a logged-in member, and let every database query fail."""
     phase = make.phase(make.challenge(slug="c"), slug="main")
     browser = Client(raise_request_exception=False)
     browser.force_login(make.team(phase.challenge).memberships.get().user)
@@ -99,11 +99,11 @@ def test_a_session_that_cannot_be_saved_is_reported(asked: Client) -> None:
         caused(OperationalError, psycopg.errors.UndefinedFunction("x")),
     ],
 )
-def test_our_own_mistakes_stay_mistakes(error: Exception) -> None:
+def test_programming_errors_do_not_count_as_database_outages(error: Exception) -> None:
     assert database_unavailable(error) is None
 
 
-def test_a_table_that_is_not_there_is_our_mistake() -> None:
+def test_a_missing_table_does_not_count_as_a_database_outage() -> None:
     with closing(sqlite3.connect(":memory:")) as database, pytest.raises(sqlite3.OperationalError) as error:
         database.execute("SELECT * FROM nothing")
     assert database_unavailable(caused(OperationalError, error.value)) is None

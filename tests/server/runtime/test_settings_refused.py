@@ -1,4 +1,4 @@
-"""Unusable values of settings are refused with one sentence that names the setting."""
+"""Invalid values of settings are refused with a one-line message that names the setting."""
 
 import json
 import os
@@ -28,10 +28,10 @@ RUBBISH = [
     "$HOME",
     "://",
     "http://[::1",
-    "\u0663",  # an Arabic digit
+    "\u0663",  # ARABIC-INDIC DIGIT THREE, which int() accepts
     "\udce9",  # a byte that is not UTF-8
 ]
-# Values that are ordinary for this setting
+# Settings for which some of these values are valid
 TEXTS = {"EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD"}
 NAMES_OF_HOSTS = {"ALLOWED_HOSTS", "EMAIL_HOST", "PODIUM_BIND"}
 MAY_BE_ZERO = {
@@ -48,7 +48,7 @@ MAY_BE_ZERO = {
     "CONFIRM_EMAIL",
 }
 
-# Reads the settings for each environment in one process, because one process for each would take minutes
+# Reads the settings for all environments in one process, because a process for each would take minutes
 PROBE = """
 import json, os, sys
 from importlib import import_module
@@ -72,7 +72,7 @@ for told in json.load(sys.stdin):
 
 
 def read(cwd: Path, told: list[dict[str, str]]) -> list[Any]:
-    """Return the settings for each environment, or the message that refuses it."""
+    """Return, for each environment, the settings that were read or the message that refused them."""
     kept = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment = {**kept, "PODIUM_HOME": str(cwd / "home"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", PROBE]

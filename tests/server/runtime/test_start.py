@@ -1,4 +1,4 @@
-"""Mistakes of operators are reported in one sentence that names the setting, without traceback and password."""
+"""Mistakes in the configuration are reported in one line that names the setting, without traceback or password."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ def up(*words: str, **environment: str) -> str:
 
 
 def refused(*words: str, **environment: str) -> str:
-    """Return the one line that a command prints when it is refused."""
+    """Run a command that is refused, and return the only line that it prints."""
     told = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     command = [sys.executable, "manage.py", *words]
     done = subprocess.run(
@@ -72,7 +72,7 @@ def test_folder_that_cannot_be_locked_is_refused(settings: Settings, tmp_path: P
         ("", "redis://127.0.0.1", "DATABASE_URL missing"),
     ],
 )
-def test_services_are_not_replaced_by_our_own(database, broker, missing, tmp_path: Path) -> None:
+def test_with_services_no_own_database_or_broker_is_started(database, broker, missing, tmp_path: Path) -> None:
     assert missing in up("--services", PODIUM_HOME=str(tmp_path), DATABASE_URL=database, REDIS_URL=broker)
 
 

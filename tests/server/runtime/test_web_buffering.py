@@ -1,4 +1,4 @@
-"""No client blocks a thread of the web process, however slowly it sends or receives."""
+"""No client can block a thread of the web process, however slowly the client sends or receives."""
 
 import socket
 import time
@@ -72,7 +72,7 @@ def test_a_head_without_end_is_refused(port: int) -> None:
         assert answer(client)[0] == 431
 
 
-def test_nonsense_is_refused(port: int) -> None:
+def test_a_request_that_is_not_http_is_refused(port: int) -> None:
     with connect(port) as client:
         client.sendall(b"nonsense\r\n\r\n")
         assert answer(client)[0] == 400
@@ -131,7 +131,7 @@ def test_a_slow_client_gets_an_error_and_a_silent_one_is_dropped(port: int, monk
         assert silent.recv(1) == b""
 
 
-def test_bytes_buy_time_but_never_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_received_bytes_extend_the_timeout_only_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = connections.Connection(None, None, None, incoming=None, outgoing=None)
     connection.until = time.monotonic() + 10
     connection.extend_timeout(connections.BYTES_PER_SECOND)
@@ -140,7 +140,7 @@ def test_bytes_buy_time_but_never_much_of_it(monkeypatch: pytest.MonkeyPatch) ->
     assert connection.until == pytest.approx(time.monotonic() + connections.STALL_SECONDS, abs=0.5)
 
 
-def test_what_the_client_still_sends_after_its_answer_is_not_held_against_it(port: int) -> None:
+def test_a_client_that_still_sends_after_a_refusal_can_read_the_response(port: int) -> None:
     with connect(port) as client:
         client.sendall(request("/refuse", LARGE) + b"x" * (LARGE // 2))
         assert answer(client) == (403, b"")

@@ -28,5 +28,5 @@ def test_the_probe_loads_every_view(loaded: set[str]) -> None:
 
 
 @pytest.mark.parametrize("module", ["numpy", "pandas", "numba", "evaluator.scoring", "evaluator.tracks", "worker"])
-def test_it_is_not_loaded(loaded: set[str], module: str) -> None:
+def test_the_web_process_does_not_load_the_module(loaded: set[str], module: str) -> None:
     assert module not in loaded

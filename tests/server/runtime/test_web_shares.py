@@ -1,4 +1,4 @@
-"""No address and no account can exclude others from the web process, whatever it sends."""
+"""No IP address and no account can lock others out of the web process, whatever it sends."""
 
 import socket
 import time
@@ -22,14 +22,14 @@ STEADY_PIECES = 80  # pieces of 1000 bytes, 20 per second
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch, own_folders: None) -> Iterator[int]:
-    """Start a worker with few connections and return its port."""
+    """Start a web worker that accepts few connections, and yield its port."""
     with serving(Application(), monkeypatch, worker_connections=CONNECTIONS) as port:
         yield port
 
 
 @pytest.fixture
 def open_many(port: int) -> Iterator[Callable[..., list[socket.socket]]]:
-    """`open_many(count, sent, address)`: open this many connections and send these bytes on each."""
+    """Return a function that opens connections and sends these bytes on each: `open_many(count, sent, address)`."""
     with ExitStack() as stack:
 
         def open_many(count: int, sent: bytes, address: str = "127.0.0.1") -> list[socket.socket]:
@@ -66,7 +66,7 @@ def served(port: int, address: str, path: str = "/") -> int:
 
 
 @pytest.mark.parametrize("sent", [b"", b"G", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
-def test_half_sent_heads_of_one_address_keep_nobody_out(
+def test_incomplete_headers_of_one_address_lock_nobody_out(
     port: int, open_many: Callable[..., list[socket.socket]], sent
 ) -> None:
     clients = open_many(2 * CONNECTIONS, sent)
@@ -75,7 +75,7 @@ def test_half_sent_heads_of_one_address_keep_nobody_out(
     assert not is_closed(clients[-1])
 
 
-def test_half_sent_heads_of_many_addresses_keep_nobody_out(
+def test_incomplete_headers_of_many_addresses_lock_nobody_out(
     port: int, open_many: Callable[..., list[socket.socket]]
 ) -> None:
     for number in range(2 * CONNECTIONS):
@@ -83,13 +83,13 @@ def test_half_sent_heads_of_many_addresses_keep_nobody_out(
     assert served(port, OTHER) == 200
 
 
-def test_kept_connections_keep_nobody_out(port: int, open_many: Callable[..., list[socket.socket]]) -> None:
+def test_idle_connections_lock_nobody_out(port: int, open_many: Callable[..., list[socket.socket]]) -> None:
     open_many(2 * CONNECTIONS, request())
     assert served(port, OTHER) == 200
 
 
 @pytest.mark.parametrize("sent", [request(length=10), request("/large")], ids=["stalled body", "answer not taken"])
-def test_stalled_requests_of_two_addresses_keep_nobody_out(
+def test_stalled_requests_of_two_addresses_lock_nobody_out(
     port: int, open_many: Callable[..., list[socket.socket]], sent
 ) -> None:
     for address in ("127.0.0.1", "127.0.0.3"):
@@ -98,10 +98,10 @@ def test_stalled_requests_of_two_addresses_keep_nobody_out(
 
 
 @pytest.mark.parametrize("of_each", [1, 2, 10])
-def test_bodies_of_many_addresses_that_stall_keep_nobody_out(
+def test_stalled_bodies_of_many_addresses_lock_nobody_out(
     port: int, open_many: Callable[..., list[socket.socket]], of_each
 ) -> None:
-    """None of them has a large share, and all are in the middle of a request."""
+    """No address has many connections, and every connection is in the middle of a request."""
     for number in range(2 * CONNECTIONS // of_each):
         open_many(of_each, request(length=60_000), f"127.0.1.{number + 1}")
     assert [served(port, f"127.0.2.{number + 1}") for number in range(5)] == [200] * 5
@@ -113,7 +113,7 @@ def test_a_body_that_comes_steadily_is_not_closed_for_others(
     with connect(port, OTHER) as upload, ThreadPoolExecutor() as pool:
         upload.sendall(request(length=STEADY_PIECES * 1000))
         sent = pool.submit(send_steadily, upload)
-        time.sleep(2.5)  # until its speed has been measured
+        time.sleep(2.5)  # long enough for its speed to be measured
         for number in range(2 * CONNECTIONS):
             open_many(1, request(length=60_000), f"127.0.1.{number + 1}")
         sent.result()
@@ -124,7 +124,7 @@ def test_requests_under_way_are_not_closed_for_others_of_the_same_address(
     port: int, open_many: Callable[..., list[socket.socket]]
 ) -> None:
     clients = open_many(OF_ONE, request(length=5))
-    time.sleep(1)  # until every head has been read
+    time.sleep(1)  # long enough for the headers of all requests to be read
     assert is_closed(open_many(1, b"")[0], seconds=5)
     for client in clients:
         client.sendall(b"small")
@@ -139,10 +139,10 @@ class TestBehindAProxy:
     def of(self, sender: str, length: int) -> bytes:
         return request("/", length, f"X-Forwarded-For: 9.9.9.9, {sender}")
 
-    def test_the_share_is_the_senders_and_never_the_proxys(
+    def test_the_share_is_that_of_the_sender_and_not_of_the_proxy(
         self, port: int, open_many: Callable[..., list[socket.socket]]
     ) -> None:
-        """Addresses that the client itself wrote into the header are ignored."""
+        """Addresses that the client itself wrote into `X-Forwarded-For` are ignored."""
         clients = open_many(OF_ONE, self.of("192.0.2.1", 5))
         with connect(port) as one_more, connect(port) as other:
             one_more.sendall(self.of("192.0.2.1", 5))
@@ -163,7 +163,10 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
-        """Create addresses named after their behaviour; `busy` and `steady` ones are in the middle of requests."""
+        """Open this many connections for each address, whose name describes the behaviour of its connections.
+
+        Connections of `busy` and `steady` addresses are in the middle of requests.
+        """
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():
             for number in range(count):
@@ -181,26 +184,26 @@ class TestShares:
     @pytest.mark.parametrize(
         ("held", "worst"),
         [
-            # The address with most connections, although it is in the middle of requests.
+            # The address with the most connections loses one, although all are in the middle of requests.
             ({"busy": 11, "early": 10}, "busy 0"),
-            ({"steady": 40, "busy": 9}, "busy 0"),  # connections with steady progress are not closed first
-            # But addresses with few connections are preferred to those with many.
+            ({"steady": 40, "busy": 9}, "busy 0"),  # steady connections are not closed first
+            # But an address with few connections takes precedence over steady ones of an address with many.
             ({"busy": 8, "steady": 9}, "steady 0"),
-            ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),  # new connections stay open if most are steady
-            ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),  # the oldest connection if all addresses have few
+            ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),  # if most are steady, a steady one is closed
+            ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),  # no address has many: the oldest one
             ({"busy": 1, "early": 1}, "busy 0"),
         ],
     )
     def test_the_connection_that_stores_most_is_closed(self, held, worst) -> None:
         assert self.shares(**held).worst() == worst
 
-    def test_a_newcomer_never_gives_way_to_itself(self) -> None:
+    def test_a_new_connection_is_never_chosen_to_make_room_for_itself(self) -> None:
         shares = self.shares(new=1)
         assert shares.worst("new 0") is None
         shares = self.shares(new=1, steady=1)
         assert shares.worst("new 0") == "steady 0"
 
-    def test_an_early_one_goes_before_those_under_way_of_its_address(self) -> None:
+    def test_an_idle_connection_is_closed_before_busy_ones_of_its_address(self) -> None:
         shares = self.shares(busy=9)
         shares.enter("busy")
         shares.add_waiting("idle", "busy", idle=True)
@@ -213,20 +216,20 @@ class TestShares:
             shares.update_pace(f"steady {number}", "steady", is_steady=False)
         assert shares.worst() == "steady 0"
 
-    def test_connections_that_no_longer_wait_are_forgotten(self) -> None:
+    def test_connections_that_no_longer_wait_are_not_closed(self) -> None:
         shares = self.shares(steady=1, busy=1, idle=1)
         for address in ("steady", "busy", "idle"):
             shares.remove_waiting(f"{address} 0", address)
         assert shares.worst() is None
 
-    def test_what_is_not_known_yet_has_no_share(self) -> None:
+    def test_connections_of_unknown_senders_have_no_share(self) -> None:
         shares = self.shares(**{UNKNOWN: 70})
         assert shares.surplus("new", UNKNOWN) is None
         assert shares.worst() == f"{UNKNOWN} 0"
 
 
 class TestDiskSpace:
-    def test_one_owner_never_takes_more_than_it_leaves(self) -> None:
+    def test_one_owner_never_takes_more_than_half_of_the_free_space(self) -> None:
         space = spools.DiskSpace(1000)
         space.take(500, ("one",))
         with pytest.raises(spools.ShareExhausted):
@@ -238,7 +241,7 @@ class TestDiskSpace:
         space.give_back(500, ("one",))
         assert (space.left, dict(space.held)) == (1000, {})
 
-    def test_the_one_that_uses_it_is_refused_and_others_continue_to_upload(
+    def test_an_address_that_uses_its_disk_space_is_refused_and_others_can_upload(
         self, port: int, open_many: Callable[..., list[socket.socket]], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(spools.DiskSpace, "take", limited(spools.DiskSpace.take))
@@ -252,7 +255,7 @@ class TestDiskSpace:
             assert answer(other) == (200, b"%d POST" % LARGE)
         assert not is_closed(hogs[0])
 
-    def test_addresses_that_fill_it_and_stall_give_way_to_others(
+    def test_stalled_uploads_that_fill_the_disk_space_are_closed_for_others(
         self, port: int, open_many: Callable[..., list[socket.socket]], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(spools.DiskSpace, "take", limited(spools.DiskSpace.take))
@@ -270,7 +273,7 @@ class TestDiskSpace:
             time.sleep(1)
         assert (statuses[0], statuses[-1]) == (429, 200)
 
-    def test_it_is_short_only_for_owners_that_use_less_than_others(self) -> None:
+    def test_space_is_short_only_for_owners_that_use_less_than_others(self) -> None:
         room = spools.DiskSpace(1000)
         room.take(500, ("one",))
         for owner, is_short in (("one", False), ("two", True)):
@@ -280,7 +283,7 @@ class TestDiskSpace:
 
 
 def limited(take: Callable[..., None]) -> Callable[..., None]:
-    """Limit the disk space to 18 MiB."""
+    """Return a version of `DiskSpace.take` that limits the disk space to 18 MiB."""
 
     def take_of_less(space: spools.DiskSpace, count: int, owners: tuple[str, ...] = ()) -> None:
         if space.left > 2**30:

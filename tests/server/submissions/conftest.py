@@ -1,4 +1,4 @@
-"""Fixtures for stored files without a row."""
+"""Fixtures for stored files to which no database row refers."""
 
 import os
 import time
@@ -21,7 +21,7 @@ def aged(path: Path, *, hours: float) -> Path:
 
 @pytest.fixture
 def truths(db: None, own_folders: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Use an empty folder of truths, because that of the tests contains leftovers of rolled back tests."""
+    """Use an empty folder for truths, because the default one contains files from tests that were rolled back."""
     storage = FileSystemStorage(tmp_path / "truths")
     monkeypatch.setattr(quarantine, "truth_storage", lambda: storage)
     (tmp_path / "truths").mkdir()
@@ -30,7 +30,7 @@ def truths(db: None, own_folders: None, monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.fixture
 def upload(truths: Path) -> Storing:
-    """`upload("stray", hours=2)`: store a file without a row."""
+    """Return a function that stores an uploaded file without a row: `upload("stray", hours=2)`."""
 
     def store(name: str = "stray", *, hours: float = 25) -> Path:
         path = Path(default_storage.path(default_storage.save(f"submissions/{name}", ContentFile(b"content"))))

@@ -1,4 +1,4 @@
-"""Notes and final submissions: what a team can change, and until when."""
+"""Teams can change notes and choose final submissions, each until a deadline."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -39,7 +39,7 @@ def test_note_has_a_limit(scored: Submission, note, fits) -> None:
 
 
 @pytest.mark.parametrize(("service", "change"), [(set_note, {"note": "x"}), (set_final, {"final": True})])
-def test_others_change_nothing(make: Make, scored: Submission, service, change) -> None:
+def test_people_outside_the_team_cannot_change_a_submission(make: Make, scored: Submission, service, change) -> None:
     assert code_of(service, submission=scored, by=make.user(), **change) == "not_a_member"
 
 
@@ -64,7 +64,7 @@ def test_only_what_is_scored_can_be_chosen(make: Make) -> None:
     assert code_of(set_final, submission=queued, by=queued.user, final=True) == "invalid"
 
 
-def test_choice_is_over_when_the_phase_is(scored: Submission) -> None:
+def test_final_submissions_cannot_be_chosen_after_the_phase(scored: Submission) -> None:
     scored.phase.opens_at, scored.phase.closes_at = NOW - timedelta(days=2), NOW - timedelta(days=1)
     scored.phase.save()
     assert code_of(set_final, submission=scored, by=scored.user, final=True) == "phase_closed"

@@ -1,4 +1,7 @@
-"""Every end of a submission has a fault, a code, a sentence with advice, and its effect on quota, on page and API."""
+"""Each way in which a submission can end has a fault, a code, a message with advice, and an effect on the quota.
+
+Page and API show them.
+"""
 
 import logging
 from collections.abc import Callable
@@ -27,13 +30,13 @@ WHOSE = {
     Fault.ORGANIZER: "The organizers of the challenge have to fix it.",
     Fault.PLATFORM: "The problem is on our side",
 }
-# Words that tell the reader what to do
+# Each message contains one of these requests
 DEEDS = ("Submit ", "Send ", "Write ", "Fix ", "Keep ", "tell us")
 
 
 @dataclass(frozen=True)
 class End:
-    """One way a submission can end, and what is expected of it."""
+    """One way in which a submission can end, and the expected result."""
 
     brought_about: Callable[[Submission, pytest.MonkeyPatch], None]
     status: Status
@@ -44,7 +47,7 @@ class End:
 
 
 def worker(outcome: BaseException | Report) -> Callable[[Submission, pytest.MonkeyPatch], None]:
-    """Score a submission as often as it is queued, each time with this outcome."""
+    """Return a function that scores a submission each time it is queued, always with this outcome."""
 
     def work(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
         def score(request: ScoringRequest) -> Report:
@@ -69,7 +72,7 @@ def dies_again_and_again(submission: Submission, monkeypatch: pytest.MonkeyPatch
 
 
 def dies_once(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    Submission.objects.update(attempts=2)  # after other accidents
+    Submission.objects.update(attempts=2)  # two earlier attempts failed for other reasons
     dies_again_and_again(submission, monkeypatch)
 
 
@@ -135,7 +138,7 @@ def test_every_status_fault_and_code_is_among_the_ends() -> None:
     assert {end.code for end in ENDS.values()} == {"", *Failure, *ADVICE}
 
 
-def test_the_row_says_whose_fault_it_is(end: End, ended: Submission) -> None:
+def test_the_row_has_the_expected_status_fault_and_attempts(end: End, ended: Submission) -> None:
     found = (Status(ended.status), Fault(ended.fault), ended.attempts)
     assert found == (end.status, end.fault, end.attempts)
 
@@ -173,7 +176,7 @@ def test_the_api_says_code_sentence_and_what_to_do(end: End, ended: Submission, 
         assert any(deed in told["why_not"] for deed in DEEDS)
 
 
-def test_what_is_our_fault_rings_an_alarm(
+def test_every_failure_of_the_platform_raises_an_alarm(
     end: End, make: Make, inline_queue: InlineQueue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     submission: Submission = make.submission(make.phase())

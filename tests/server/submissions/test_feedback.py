@@ -1,4 +1,4 @@
-"""Which splits, digits and classes of a scored submission a person may see."""
+"""A person sees only the permitted splits, digits and results per class of a scored submission."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -46,7 +46,7 @@ def test_a_participant_sees_the_public_split_only(phase: Phase, make: Make, scor
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
 
 
-def test_all_would_give_private_away_and_stays_hidden_as_long(phase: Phase, scored: Scored) -> None:
+def test_split_all_is_hidden_as_long_as_split_private(phase: Phase, scored: Scored) -> None:
     submission = scored(phase, 0.5, private=0.4)
     assert "all" not in scores_seen(submission, viewer=submission.user, now=NOW)
     assert set(scores_seen(submission, viewer=submission.user, now=LATER)) == {"public", "private", "all"}
@@ -115,6 +115,6 @@ def test_many_submissions_cost_the_same_queries(
     for number in range(5):
         scored(phase, number / 10, team=team)
     viewer = make.user(is_staff=True)
-    with django_assert_num_queries(3):  # submissions, evaluations, scores
+    with django_assert_num_queries(3):  # one each for submissions, evaluations and scores
         for submission in with_scores(Submission.objects.filter(team=team)):
             scores_seen(submission, viewer=viewer, now=NOW)

@@ -1,4 +1,4 @@
-"""Submitting files: what is refused with which code, and that a refusal leaves nothing behind."""
+"""Submitting files: each refusal has a code and leaves neither a row nor a file behind."""
 
 import errno
 import os
@@ -36,7 +36,7 @@ def upload(content: bytes = TEXT, name: str = "mine.csv") -> ContentFile:
 
 @pytest.fixture
 def entrant(make: Make) -> dict[str, Any]:
-    """Return a member with team and open phase, the arguments of an accepted upload."""
+    """Return the arguments of an upload that is accepted: a user, the user's team and an open phase."""
     user, phase = make.user(), make.phase()
     return {"user": user, "team": make.team(phase.challenge, user), "phase": phase}
 
@@ -78,7 +78,7 @@ def test_uploaded_temporary_file_is_moved_not_copied(entrant):
     assert Path(submission.file.path).stat().st_ino == inode
 
 
-def test_slow_upload_is_as_old_as_its_end(entrant):
+def test_age_of_a_slow_upload_begins_with_its_end(entrant):
     file = TemporaryUploadedFile("mine.csv", "text/csv", len(TEXT), None)
     file.write(TEXT)
     file.flush()
@@ -120,7 +120,7 @@ def test_phase_without_truth_is_not_open(entrant):
 
 
 def test_dates_are_read_fresh_after_a_long_upload(entrant):
-    entrant["phase"].closes_at = NOW - HOUR  # an organizer changed it; the view still has the old object
+    entrant["phase"].closes_at = NOW - HOUR  # an organizer closes the phase after the view has read it
     entrant["phase"].save()
     entrant["phase"].closes_at = None
     assert refusal(**entrant).code == "phase_closed"
@@ -284,7 +284,7 @@ def test_full_disk_under_the_database_is_no_space(entrant, monkeypatch):
     [
         ("../../etc/passwd", "passwd"),
         ("a\u202egpj.csv", "agpj.csv"),  # right-to-left override
-        ("a\ufe0f\u3164\U0001d159.csv", "a.csv"),  # a variation selector, a filler, and a musical note without a head
+        ("a\ufe0f\u3164\U0001d159.csv", "a.csv"),  # a variation selector, a filler and a null notehead, all invisible
         ("tab\there\x00.csv", "tabhere.csv"),
         ("", "unnamed"),
         ("x" * 300 + ".csv", "x" * 251 + ".csv"),

@@ -1,4 +1,4 @@
-"""The Ladder: a new public score is shown only if it clearly beats the team's best, until the phase is over."""
+"""Ladder feedback: until the phase ends, a public score is shown only if it is clearly above the team's best."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -12,31 +12,42 @@ from django.test import Client
 from server.accounts.models import User
 from server.challenges import feedback_leakage
 from server.challenges.models import Phase, Team
-from server.leaderboards.queries import board, standing
+from server.leaderboards.queries import board
+from server.leaderboards.standings import standing
 from server.submissions.feedback import intervals_in, score_access, scores_in
 from server.submissions.models import Submission
 from server.submissions.reports import visible_report
 from server.submissions.services import ladder
+from server.submissions.signals import announce
 from tests.conftest import Make
-from tests.server.documented import Api
+from tests.server.documented import Api, content_of
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=2)
-FIRST, HIGHER, NO_CLEARER = [0.4, 0.5, 0.6], [0.52, 0.6, 0.68], [0.4, 0.61, 0.85]  # means 0.5, 0.6, 0.62
+FIRST, HIGHER, NO_CLEARER = (
+    [0.4, 0.5, 0.6],
+    [0.52, 0.6, 0.68],
+    [0.4, 0.61, 0.85],
+)  # their means, which are the scores, are 0.5, 0.6 and 0.62
 Send = Callable[..., Submission]
 
 
 pytestmark = pytest.mark.phase(feedback="ladder", closes_at=NOW + timedelta(days=1))
 
 
+def decide(submission: Submission) -> None:
+    ladder.publish(submission.evaluations.get())
+    announce(submission.phase, [submission.team_id])
+
+
 @pytest.fixture
 def send(phase: Phase, team: Team, replicated: Callable[..., Submission]) -> Send:
-    """`send(values)`: create a submission with these replicates, and let the ladder decide."""
+    """Return a function that creates a submission with these replicates and decides whether its score is shown."""
 
     def send(values: list[float], **fields: Any) -> Submission:
         submission: Submission = replicated(phase, values, **{"team": team, **fields})
-        ladder.publish(submission.evaluations.get())
+        decide(submission)
         return submission
 
     return send
@@ -69,7 +80,7 @@ def test_an_improvement_within_the_standard_error_shows_the_best_again(send: Sen
     assert intervals_in(unclear, seen) == intervals_in(best, seen)
 
 
-def test_a_worse_one_shows_the_best_again(send: Send, viewer: User) -> None:
+def test_a_worse_submission_shows_the_best_score_again(send: Send, viewer: User) -> None:
     send(HIGHER)
     assert shown(send(FIRST), viewer) == pytest.approx(0.6)
 
@@ -80,17 +91,17 @@ def test_teams_are_compared_with_themselves_only(send: Send, phase: Phase, make:
     assert shown(send(FIRST, team=other), other.memberships.get().user) == 0.5
 
 
-def test_a_baseline_is_shown_as_it_is(send: Send, phase: Phase, make: Make, viewer: User) -> None:
+def test_a_baseline_is_shown_with_its_exact_score(send: Send, phase: Phase, make: Make, viewer: User) -> None:
     nobody = make.team(phase.challenge, is_baseline=True)
     send(HIGHER, team=nobody)
     assert shown(send(FIRST, team=nobody), viewer) == 0.5
 
 
-def test_what_was_decided_stays(send: Send, viewer: User) -> None:
+def test_a_published_score_does_not_change_later(send: Send, viewer: User) -> None:
     send(FIRST)
     unclear = send([0.3, 0.51, 0.72])
     send(HIGHER)
-    ladder.publish(unclear.evaluations.get())
+    decide(unclear)
     assert shown(unclear, viewer) == 0.5
 
 
@@ -131,10 +142,10 @@ def test_what_is_not_shown_is_on_no_page_no_board_and_in_no_file(
     client.force_login(viewer)
     slug, of_phase = phase.challenge.slug, f"challenges/{phase.challenge.slug}/phases/{phase.slug}"
     pages = ("", "submissions", "leaderboard", "leaderboard.csv")
-    shown = [client.get(f"/challenges/{slug}/{name}").content for name in pages]
+    shown = [content_of(client.get(f"/challenges/{slug}/{name}")) for name in pages]
     shown += [client.get(f"/submissions/{unclear.pk}/{part}").content for part in ("", "panel")]
     asked = ("leaderboard", "leaderboard?format=csv", "submissions")
-    shown += [api.get(f"{of_phase}/{name}", user=viewer).content for name in asked]
+    shown += [content_of(api.get(f"{of_phase}/{name}", user=viewer)) for name in asked]
     shown += [api.get(f"submissions/{unclear.pk}{part}", user=viewer).content for part in ("", "/report")]
     assert not [text for text in shown if b"0.62" in text or b"0.621" in text]
     assert len([text for text in shown if b"0.6" in text]) == len(shown)
@@ -158,7 +169,7 @@ def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(
 def test_the_margin_is_a_parameter_of_the_phase(
     margin: float, is_shown: bool, send: Send, phase: Phase, viewer: User
 ) -> None:
-    """The score is better by 0.025. That is between one and two standard errors of the difference, about 0.018."""
+    """The difference of 0.025 is between one and two standard errors; one standard error is about 0.018."""
     phase.ladder_standard_errors = margin
     send([0.5, 0.5, 0.5])
     assert (shown(send([0.505, 0.53, 0.54]), viewer) == pytest.approx(0.525)) == is_shown
@@ -170,12 +181,12 @@ def test_a_new_phase_has_two_standard_errors(phase: Phase) -> None:
 
 
 @pytest.mark.parametrize("margin", [0, -1, 11])
-def test_a_margin_that_makes_no_sense_is_refused(margin: float, phase: Phase) -> None:
+def test_an_invalid_margin_is_refused(margin: float, phase: Phase) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         Phase.objects.update(ladder_standard_errors=margin)
 
 
-def test_a_file_that_is_not_shown_says_by_how_much_it_would_have_to_be_better(send: Send, phase: Phase) -> None:
+def test_a_hidden_score_is_explained_by_the_required_margin(send: Send, phase: Phase) -> None:
     phase.ladder_standard_errors = 1.5
     send(HIGHER)
     unclear = send(NO_CLEARER)
@@ -193,11 +204,11 @@ def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase:
     assert "the quota is the real limit" in words
 
 
-IMAGES, PROBES = 400, 200  # public images, and as many private ones, each with a label 0 or 1
+IMAGES, PROBES = 400, 200  # there are 400 public and 400 private images, each with a label 0 or 1
 
 
 class ShownScores:
-    """The public scores that a team sees of its files, exact or through the ladder."""
+    """The public scores that a team sees: the score of each file, or with ladder feedback the best one published."""
 
     def __init__(self, rng: np.random.Generator, *, by_ladder: bool) -> None:
         self.truth, self.by_ladder = rng.integers(0, 2, 2 * IMAGES), by_ladder
@@ -212,13 +223,13 @@ class ShownScores:
         return self.best[0]
 
     def luck(self, answers: Any) -> float:
-        """Return how much higher the accuracy is on the probed images than on others."""
+        """Return how much higher the accuracy is on the public images, which are probed, than on the private ones."""
         right = answers == self.truth
         return float(right[:IMAGES].mean() - right[IMAGES:].mean())
 
 
 def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Change a few answers, and keep them if the score rises."""
+    """Attack by hill climbing: change a few answers at a time, and keep the changes if the shown score rises."""
     best = rng.integers(0, 2, 2 * IMAGES)
     score = shown.of(best)
     for _ in range(PROBES):
@@ -229,7 +240,7 @@ def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
 
 
 def boosting(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Let the guesses vote whose scores are better than chance."""
+    """Attack by boosting: return the majority vote of the random guesses whose shown score is above 0.5."""
     guesses = rng.integers(0, 2, (PROBES, 2 * IMAGES))
     return guesses[[shown.of(guess) > 0.5 for guess in guesses]].mean(axis=0).round()
 

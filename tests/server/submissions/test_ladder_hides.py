@@ -1,4 +1,4 @@
-"""A score that the Ladder hides changes no response, for any reader and on any route."""
+"""A score that ladder feedback hides has no influence on any response to participants or visitors."""
 
 import re
 import struct
@@ -12,11 +12,12 @@ from django.test import Client
 from server.challenges.models import Phase
 from server.submissions.models import Replicates, Score, Submission
 from server.submissions.services import ladder
+from server.submissions.signals import announce
 from tests.conftest import Make
-from tests.server.documented import Api
+from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
-# Tokens, request ids, element ids and times
+# Parts that differ between equal requests: tokens, request ids, element ids and times
 VARYING = re.compile(
     rb'csrfmiddlewaretoken" value="\w+"|X-CSRFToken[^}]*|\b[0-9a-f]{12}\b|\be[0-9a-f]{8}\b'
     rb'|"at":"[^"]*"|<time.*?</time>|\d+ s(econds)? ago|just now'
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, feedback="ladder", close
 
 @pytest.fixture
 def entries(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> list[Submission]:
-    """Create a rival's submission, the team's best, and a hidden one."""
+    """Create three submissions: one of a rival team, the team's best, and one of the team whose score is hidden."""
     rival, team = make.team(phase.challenge, name="Rivals"), make.team(phase.challenge, name="Owls")
     found = [
         replicated(phase, [0.6, 0.66, 0.72], team=rival),
@@ -38,14 +39,16 @@ def entries(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> 
     ]
     for one in found:
         ladder.publish(one.evaluations.get())
+        announce(phase, [one.team_id])
     return found
 
 
 def rescored(hidden: Submission, values: list[float]) -> None:
-    """Give the hidden evaluation another score, interval and replicates."""
+    """Give the hidden evaluation a different score, interval and replicates."""
     evaluation = hidden.evaluations.get()
     Score.objects.filter(evaluation=evaluation).update(value=sum(values) / 3, low=min(values), high=max(values))
     Replicates.objects.filter(evaluation=evaluation).update(values=struct.pack("<3d", *values))
+    announce(hidden.phase, [hidden.team_id])
 
 
 def served(client: Client, api: Api, user: Any, entries: list[Submission]) -> dict[str, tuple[bytes, dict[str, str]]]:
@@ -68,7 +71,7 @@ def served(client: Client, api: Api, user: Any, entries: list[Submission]) -> di
     answers |= {address: api.get(address, user=user) for address in asked}
     return {
         address: (
-            VARYING.sub(b"", answer.content),
+            VARYING.sub(b"", content_of(answer)),
             {name: answer.headers[name] for name in set(answer.headers) & VALIDATORS},
         )
         for address, answer in answers.items()
@@ -76,7 +79,7 @@ def served(client: Client, api: Api, user: Any, entries: list[Submission]) -> di
 
 
 @pytest.mark.parametrize("who", ["author", "rival", "nobody"])
-def test_whatever_is_hidden_the_answers_are_the_same(
+def test_responses_do_not_depend_on_a_hidden_score(
     who: str, entries: list[Submission], client: Client, api: Api
 ) -> None:
     rival, best, hidden = entries
@@ -88,7 +91,7 @@ def test_whatever_is_hidden_the_answers_are_the_same(
 
 
 def test_organizers_see_the_difference(entries: list[Submission], make: Make, client: Client, api: Api) -> None:
-    """This shows that the test above can fail."""
+    """Check that the previous test could fail: organizers do see a difference."""
     organizer = make.user(is_staff=True)
     before = served(client, api, organizer, entries)
     rescored(entries[2], [0.1, 0.2, 0.3])

@@ -1,16 +1,17 @@
-"""How much trial and error gains through the Ladder: seeded climbs on 2,000 binary labels with 500 probes.
+"""Measures how much an attack by hill climbing gains under ladder feedback, with 500 probes on 2,000 binary labels.
 
-A climb flips some answers. It keeps them if a better score is shown, and undoes them otherwise. With memory it tries no
-label twice. The gain is the rise of the accuracy on the probed labels; on other labels the accuracy does not rise.
-Measured with 8 seeds and 1,000 replicates; the best of 17 fixed step sizes from 1 to 40:
+Each probe flips some answers. The attack keeps the flips if a better score is shown, and undoes them otherwise. With
+memory, it flips no label twice until all have been tried. The gain is the increase of the accuracy on these labels; it
+would not increase on labels that are not scored. Measured with 8 seeds and 1,000 replicates; the best of 17 fixed
+numbers of flips per probe, from 1 to 40 (the best one in parentheses):
 
                           exact        1 standard error   2 standard errors
     single flips          0.109        0.055              0
-    best plain climb      0.146 (7)    0.116 (7)          0.040 (8)
+    best without memory   0.146 (7)    0.116 (7)          0.040 (8)
     best with memory      0.195 (5)    0.140 (7)          0.046 (8)
 
-With steps of random size, where each answer flips with some probability: exact 0.142, one standard error 0.100 (0.123
-with memory), two standard errors 0.040 (0.043).
+If instead each answer flips with a fixed probability, the gain is 0.142 with exact scores, 0.100 with one standard
+error (0.123 with memory), and 0.040 with two standard errors (0.043).
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ STEPS = (7, 8, 14)
 
 
 def weights_of(seed: int) -> NDArray[np.float64]:
-    """Return how often each image is in each replicate, shape (labels, replicates)."""
+    """Return how often each label was drawn for each bootstrap replicate, as an array of (labels, replicates)."""
     rng = np.random.default_rng([seed, 1])
     drawn = [np.bincount(rng.integers(0, LABELS, LABELS), minlength=LABELS) for _ in range(REPLICATES)]
     return np.array(drawn, np.float64).T
@@ -36,7 +37,7 @@ WEIGHTS = [weights_of(seed) for seed in range(SEEDS)]
 
 
 def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -> float:
-    """Return the gain of one climb. `standard_errors` None: every score is shown exactly."""
+    """Return the gain of one attack. If `standard_errors` is None, every exact score is shown."""
     rng = np.random.default_rng(seed)
     right = rng.random(LABELS) < 0.5
     at_first = right.mean()
@@ -53,7 +54,7 @@ def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -
 
 
 def is_shown(change: NDArray[np.int_], weights: NDArray[np.float64], standard_errors: float | None) -> bool:
-    """Return whether a better score is shown. Only flipped answers contribute to differences of replicates."""
+    """Return whether the score after these flips is shown. Other labels do not contribute to the difference."""
     better = change.sum() / LABELS
     if better <= 0 or standard_errors is None:
         return bool(better > 0)
@@ -79,13 +80,13 @@ def test_at_two_standard_errors_no_single_flip_is_shown() -> None:
 
 
 @pytest.mark.parametrize("memory", [False, True])
-def test_at_two_standard_errors_a_climb_gains_less_than_half_of_what_it_gains_at_one(memory: bool) -> None:
+def test_at_two_standard_errors_an_attack_gains_less_than_half_as_much_as_at_one(memory: bool) -> None:
     one, two = (best_gain(margin, memory=memory) for margin in (1, 2))
     assert one > (0.11 if memory else 0.09)
     assert two < 0.06
     assert two < one / 2
 
 
-def test_the_quota_stays_the_real_limit() -> None:
-    """Even with the ladder, a climb that changes many answers at once gains something."""
+def test_the_quota_remains_the_real_limit() -> None:
+    """Even under ladder feedback, an attack that flips several answers at once gains something."""
     assert mean_gain(8, 2) > 0.02

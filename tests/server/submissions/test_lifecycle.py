@@ -6,7 +6,6 @@ from functools import partial
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.errors import Refused
@@ -29,9 +28,12 @@ REPORT = {
 }
 
 
+End = Callable[[Submission], bool]
+
+
 @pytest.fixture
 def queued(make: Make) -> Submission:
-    """Create a queued submission whose quota is charged, as an upload leaves it."""
+    """Create a queued submission and charge the quota for it, as after an upload."""
     submission = make.submission(make.phase())
     quota.charge(submission, now=submission.received_at)
     return submission
@@ -46,7 +48,7 @@ def running(queued: Submission) -> Submission:
 
 @pytest.fixture
 def stale(running: Submission) -> Submission:
-    """Return the submission as a worker has it that lost its lease to another worker."""
+    """Return a running submission as its former worker sees it, after a second worker has taken over the lease."""
     Submission.objects.filter(pk=running.pk).update(lease_token=uuid4())
     return running
 
@@ -88,12 +90,12 @@ def test_claim_of_an_unknown_submission_is_none(db: None) -> None:
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_claim_of_a_finished_submission_is_none(running: Submission, end: Callable[[Submission], bool]) -> None:
+def test_claim_of_a_finished_submission_is_none(running: Submission, end: End) -> None:
     end(running)
     assert leases.claim(Submission, running.pk) is None
 
 
-def test_beat_prolongs_the_lease_and_reports_the_stage(running: Submission) -> None:
+def test_beat_renews_the_lease_and_reports_the_stage(running: Submission) -> None:
     Submission.objects.filter(pk=running.pk).update(lease_until=running.started_at)
     assert lifecycle.report_progress(running, stage="matching", progress=0.25)
     row = now_of(running)
@@ -102,12 +104,12 @@ def test_beat_prolongs_the_lease_and_reports_the_stage(running: Submission) -> N
 
 
 @pytest.mark.parametrize(("told", "kept"), [(-0.1, 0.0), (1.0000001, 1.0)])
-def test_beat_keeps_progress_a_fraction(running: Submission, told: float, kept: float) -> None:
+def test_reported_progress_is_limited_to_a_fraction(running: Submission, told: float, kept: float) -> None:
     lifecycle.report_progress(running, stage="scoring", progress=told)
     assert now_of(running).progress == kept
 
 
-def test_beat_of_a_lost_lease_is_false_and_prolongs_nothing(stale: Submission) -> None:
+def test_beat_of_a_lost_lease_does_not_renew_it(stale: Submission) -> None:
     before = now_of(stale).lease_until
     assert not lifecycle.report_progress(stale, stage="matching", progress=0.5)
     assert now_of(stale).lease_until == before
@@ -140,7 +142,7 @@ def test_record_ends_the_run(running: Submission) -> None:
 
 @pytest.mark.parametrize(("replicates", "stage", "asked"), [(1000, "bootstrapping", 1), (0, "", 0)])
 def test_record_asks_for_intervals_where_there_are_to_be_any(
-    running: Submission, settings: Settings, replicates: int, stage: str, asked: Client
+    running: Submission, settings: Settings, replicates: int, stage: str, asked: int
 ) -> None:
     settings.INTERVAL_REPLICATES = replicates
     record(running)
@@ -153,7 +155,7 @@ def test_scored_submission_keeps_its_charge(running: Submission) -> None:
 
 
 @pytest.mark.parametrize("end", [record, reject, fail, leases.release])
-def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: Callable[[Submission], bool]) -> None:
+def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: End) -> None:
     assert end(stale) is False
     assert now_of(stale).status == Status.RUNNING
     assert not Evaluation.objects.exists()
@@ -162,9 +164,7 @@ def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: Callable[
 
 @pytest.mark.parametrize("again", [record, reject, fail, leases.release])
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_does_not_end_twice(
-    running: Submission, end: Callable[[Submission], bool], again: Callable[[Submission], bool]
-) -> None:
+def test_a_submission_does_not_end_twice(running: Submission, end: End, again: End) -> None:
     end(running)
     status, paid = now_of(running).status, balance(running)
     assert again(running) is False
@@ -186,9 +186,7 @@ def test_rejected_file_shows_its_problems_and_costs_nothing(running: Submission)
 
 
 @pytest.mark.parametrize(("losses", "charged"), [(1, 0), (2, 1)])
-def test_a_file_charged_for_lost_workers_stays_charged_when_it_is_rejected(
-    running: Submission, losses: int, charged
-) -> None:
+def test_a_rejected_file_that_ended_workers_stays_charged(running: Submission, losses: int, charged: int) -> None:
     Submission.objects.update(losses=losses, lease_token=None, lease_until=None, status=Status.QUEUED)
     claimed = leases.claim(Submission, running.pk)
     assert reject(claimed)
@@ -259,7 +257,7 @@ def test_cancelled_while_running_stays_charged(make: Make, running: Submission) 
 
 @pytest.mark.parametrize("put_back", [leases.release_as_large, leases.release, partial(fail, final=False)])
 def test_cancelled_in_the_queue_after_scoring_has_begun_stays_charged(
-    make: Make, running: Submission, put_back
+    make: Make, running: Submission, put_back: End
 ) -> None:
     assert put_back(running)
     assert now_of(running).status == Status.QUEUED
@@ -287,7 +285,7 @@ def test_cancelling_twice_is_cancelling_once(make: Make, queued: Submission) -> 
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_is_not_cancellable(make: Make, running: Submission, end: Callable[[Submission], bool]) -> None:
+def test_what_ended_is_not_cancellable(make: Make, running: Submission, end: End) -> None:
     end(running)
     with pytest.raises(Refused) as caught:
         lifecycle.cancel(submission=running, by=make.user())

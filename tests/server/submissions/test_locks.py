@@ -1,4 +1,4 @@
-"""Locks are taken in one order, and a cancelled row cannot change meanwhile."""
+"""Row locks are always taken in the same order, and a submission cannot change while it is being cancelled."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -17,14 +17,14 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture(autouse=True)
 def written_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write row locks as SQL comments, because SQLite has none."""
+    """Replace row locks by SQL comments, because SQLite has no row locks."""
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_no_key_update", True)
     monkeypatch.setattr(connection.ops, "for_update_sql", lambda **about: LOCK)
 
 
 class Order:
-    """Records the tables whose rows were locked, in order."""
+    """Records the names of the tables in which rows are locked, in order."""
 
     def __init__(self) -> None:
         self.tables: list[str] = []
@@ -38,7 +38,7 @@ class Order:
 @pytest.mark.parametrize("change", [{"note": "n"}, {"final": True}, {"note": "n", "final": True}])
 def test_a_change_waits_for_its_team_before_the_log(api: Api, make: Make, change: dict[str, Any]) -> None:
     submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
-    api.get("challenges", user=submission.user)  # with a token, whose creation is logged too
+    api.get("challenges", user=submission.user)  # creates a token, which is logged as well, before locks are recorded
     with connection.execute_wrapper(order := Order()):
         answer = api.patch(f"submissions/{submission.pk}", change, user=submission.user)
     assert answer.status_code == 200
@@ -46,7 +46,7 @@ def test_a_change_waits_for_its_team_before_the_log(api: Api, make: Make, change
 
 
 class Sweeper:
-    """Queues a running submission again at the worst moment that its row lock allows."""
+    """Puts a running submission back in the queue while it is being cancelled, as late as its row lock allows."""
 
     is_done = False
 
@@ -73,4 +73,6 @@ def test_cancelling_meets_the_sweeper_and_is_done(make: Make) -> None:
     with connection.execute_wrapper(sweeper := Sweeper()):
         cancelled = lifecycle.cancel(submission=running, by=submission.user)
     assert (sweeper.is_done, cancelled.status) == (True, Status.CANCELLED)
-    assert sum(QuotaEntry.objects.values_list("amount", flat=True)) == 1  # a scoring had begun
+    assert (
+        sum(QuotaEntry.objects.values_list("amount", flat=True)) == 1
+    )  # not given back, because the scoring had begun

@@ -1,4 +1,4 @@
-"""Only organizers see exact ends of intervals; no page, file or response shows them to others."""
+"""Only organizers see the exact ends of intervals; no page, file or API response shows them to others."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from server.submissions.feedback import score_access
 from server.submissions.models import Submission
 from tests.conftest import Make
 from tests.server.conftest import Scored, explain
-from tests.server.documented import Api
+from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
 LOW, HIGH = 0.412345678, 0.587654321  # shown as 0.412 and 0.588
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, closes_at=NOW + timedelt
 
 @pytest.fixture
 def entries(phase: Phase, team: Team, make: Make, replicated: Callable[..., Submission]) -> list[Submission]:
-    """Create two submissions of the team and one of another team."""
+    """Create two submissions of the member's team and one of a different team."""
     report = {"splits": {"public": {"classes": [{"label": "/m/1", "name": "Cat", "ap": 0.5, "truths": 1.0}]}}}
     own = [replicated(phase, values, team=team, private=PRIVATE, report=report) for values in (DRAWN, OTHER)]
     for one in own:
@@ -41,7 +41,7 @@ def entries(phase: Phase, team: Team, make: Make, replicated: Callable[..., Subm
 
 
 def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -> Iterator[tuple[str, bytes]]:
-    """Return the response of every route that shows scores."""
+    """Yield the address and the response of every route that shows scores."""
     client.force_login(user)
     a, b = (one.pk for one in entries[:2])
     pages = ["", "submissions", "data", "submit", f"compare?a={a}&b={b}", "leaderboard/compare"]
@@ -50,7 +50,7 @@ def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -
     ]
     addresses = ["/", *(f"/challenges/c/{page}" for page in pages)]
     addresses += [f"/submissions/{a}/{part}" for part in ("", "panel", "report.json", "classes.csv", "curves.csv")]
-    yield from ((address, client.get(address).content) for address in addresses)
+    yield from ((address, content_of(client.get(address))) for address in addresses)
     of_phase = f"challenges/c/phases/{entries[0].phase.slug}"
     asked = [
         f"{of_phase}/leaderboard?split={split}&format={form}"
@@ -58,7 +58,7 @@ def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -
         for form in ("json", "csv")
     ]
     asked += [f"{of_phase}/submissions", f"submissions/{a}", f"submissions/{a}/report"]
-    yield from ((path, api.get(path, user=user).content) for path in asked)
+    yield from ((path, content_of(api.get(path, user=user))) for path in asked)
 
 
 @pytest.mark.parametrize("is_over", [False, True])
@@ -76,7 +76,7 @@ def test_no_participant_sees_exact_ends(
 
 def test_no_viewer_sees_exact_ends(entries: list[Submission], client: Client, api: Api) -> None:
     for address in ("/challenges/c/", "/challenges/c/leaderboard", "/challenges/c/leaderboard.csv"):
-        content = client.get(address).content
+        content = content_of(client.get(address))
         assert not EXACT.search(content), address
         assert b"0.412" in content, address
     answer = api.get(f"challenges/c/phases/{entries[0].phase.slug}/leaderboard").json()
@@ -89,18 +89,21 @@ def test_organizers_see_exact_ends(entries: list[Submission], make: Make, client
     client.force_login(organizer)
     (leader, *_) = api.get(f"challenges/c/phases/{entries[0].phase.slug}/leaderboard", user=organizer).json()["results"]
     assert leader["interval"] == [LOW, HIGH]
-    assert b"0.412345678,0.587654321" in client.get("/challenges/c/leaderboard.csv").content
+    assert b"0.412345678,0.587654321" in content_of(client.get("/challenges/c/leaderboard.csv"))
 
 
 def test_the_band_of_a_board_is_drawn_from_what_is_published(
     entries: list[Submission], phase: Phase, client: Client
 ) -> None:
-    """Two intervals with equal published ends are drawn in the same way."""
+    """Intervals whose exact ends change and whose published ends do not are drawn in the same way."""
     before = client.get("/challenges/c/leaderboard").content
     for one in entries:
         for score in one.evaluations.get().scores.all():
             low, high = score_access(phase, viewer=AnonymousUser(), now=NOW).interval(score.low, score.high) or (0, 0)
-            score.low, score.high = low + 0.0001, high - 0.0001  # exact ends that round to the same steps
+            score.low, score.high = (
+                low + 0.0001,
+                high - 0.0001,
+            )  # exact ends that are rounded outward to the same published ends
             score.save()
     bands = re.compile(rb'<svg class="interval".*?</svg>', re.DOTALL)
     assert bands.findall(before) == bands.findall(client.get("/challenges/c/leaderboard").content) != []
@@ -125,7 +128,7 @@ def test_a_shown_score_lies_in_its_shown_interval(make: Make, scored: Scored) ->
 def test_the_verdict_of_a_comparison_follows_what_is_shown(
     phase: Phase, team: Team, replicated: Callable[..., Submission], client: Client
 ) -> None:
-    """The exact interval of the difference begins at 0.0001, and the shown one at 0."""
+    """The exact interval of the difference is above 0, but the published interval includes 0."""
     b = replicated(phase, [0.5001, 0.7] * 100, team=team)
     a = replicated(phase, [0.5, 0.5] * 100, team=team)
     client.force_login(team.memberships.get().user)

@@ -1,4 +1,4 @@
-"""Files without a row are quarantined, listed, restored when a row refers to them, and deleted after some days."""
+"""Files without a row are moved to quarantine, restored if a row refers to them, and deleted after 30 days."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,12 +15,12 @@ DAY_HOURS = 24.0
 
 
 def aside(path: Path) -> Path:
-    """Return the path of an upload that was quarantined today."""
+    """Return the path in quarantine of an upload that was quarantined today."""
     return path.parent.parent / "quarantine" / "submissions" / f"{datetime.now(UTC):%Y-%m-%d}" / path.name
 
 
 def days_later(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
-    """Make the quarantine believe that this many days have passed."""
+    """Change the quarantine's date as if this many days had passed."""
     monkeypatch.setattr(quarantine, "today", lambda: (datetime.now(UTC) + timedelta(days=days)).date())
 
 
@@ -86,8 +86,8 @@ def test_draws_go_with_their_truth(truths: Path, make: Make, known: bool, hours:
     assert (sweep().quarantined, draws.exists()) == (moved, not moved)
 
 
-def test_older_rows_next_to_newer_files_lose_nothing(truths: Path, make: Make) -> None:
-    """After a backup is restored, the sweeper runs before anybody notices. Then the newer rows are restored as well."""
+def test_no_file_is_lost_if_an_old_backup_is_restored(truths: Path, make: Make) -> None:
+    """After an old backup is restored, the sweeper quarantines newer files. It puts them back with their rows."""
     phase = make.phase()
     newer = [make.submission(phase) for _ in range(5)]
     paths = [aged(Path(one.file.path), hours=25) for one in newer]
@@ -157,7 +157,7 @@ def test_files_quarantined_before_there_were_days_are_kept_from_now_on(upload: S
     assert len([*truths.glob("quarantine/*/truth.draws/weights")]) == 1
 
 
-def test_a_file_that_cannot_be_moved_keeps_the_sweeper_from_no_other(
+def test_a_file_that_cannot_be_moved_does_not_stop_the_sweeper(
     upload: Storing, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     paths = [upload(name) for name in ("first", "second", "third")]
@@ -174,7 +174,7 @@ def test_a_file_that_cannot_be_moved_keeps_the_sweeper_from_no_other(
     assert f"alarm: {paths[0]} cannot be moved" in caplog.text
 
 
-def test_a_file_that_cannot_be_removed_keeps_the_sweeper_from_no_other(
+def test_a_quarantined_file_that_cannot_be_removed_does_not_stop_the_sweeper(
     upload: Storing, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     paths = [upload(name) for name in ("first", "second")]
@@ -215,7 +215,7 @@ def test_file_of_a_row_is_never_deleted_from_quarantine(
     path = upload()
     sweep()
     make.submission(make.phase(), file=f"submissions/{path.name}")
-    path.write_bytes(b"another of the same name")  # another file with the same name, so that it cannot be restored
+    path.write_bytes(b"another of the same name")  # so that the quarantined file cannot be restored
     days_later(monkeypatch, 100)
     sweep()
     assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"another of the same name")

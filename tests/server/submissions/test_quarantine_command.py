@@ -26,7 +26,7 @@ def test_command_puts_back_what_is_named(upload: Storing, capsys: pytest.Capture
     sweep()
     call_command("quarantine", "submissions/one", restore=True)
     assert (one.exists(), other.exists()) == (True, False)
-    assert sweep().quarantined == 0, "it has an hour for its row to be restored"
+    assert sweep().quarantined == 0, "a restored file is not quarantined for an hour, in which its row can be restored"
 
 
 @pytest.mark.parametrize(("names", "more"), [(["submissions/one"], {}), ([], {"all": True}), (["no/such"], {})])

@@ -1,4 +1,4 @@
-"""A message consists of a task name and an id, and sending it never fails, even if the broker is down."""
+"""A message consists of a task name and an id. Sending one never raises an error, even if the broker is down."""
 
 from uuid import UUID
 

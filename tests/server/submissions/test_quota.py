@@ -1,4 +1,4 @@
-"""Quota from the ledger: how much is left, when it is renewed, and why a team may not submit."""
+"""The ledger determines how much quota is left, when a team may submit again, and why it may not submit now."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.phase(
 
 @pytest.fixture
 def spend(make: Make, phase: Phase, team: Team) -> Callable[..., None]:
-    """`spend("++-")`: submit twice and give the second quota back, at the time `at`."""
+    """Return a function that charges quota (+) and gives the last charge back (-): `spend("++-", at=…)`."""
 
     def write(deeds: str, at: datetime = NOON, back_at: datetime | None = None) -> None:
         last = None
@@ -46,10 +46,10 @@ def state(phase: Phase, team: Team, now: datetime = NOON) -> quota.Quota:
         ("", 0, 2, 3, 5),
         ("+", 1, 1, 2, 4),
         ("++", 2, 0, 1, 3),
-        ("+-", 0, 2, 2, 5),  # given back, but the attempt still counts
+        ("+-", 0, 2, 2, 5),  # given back, but the attempt is still counted
         ("+-+-+-", 0, 2, 0, 5),
         ("+-++", 2, 0, 0, 3),
-        ("+--", 0, 2, 2, 5),  # given back once only
+        ("+--", 0, 2, 2, 5),  # the same charge is given back only once
     ],
 )
 def test_ledger_is_counted(
@@ -66,7 +66,7 @@ def test_ledger_is_counted(
         ("", None, False),
         ("+", None, False),
         ("++", MIDNIGHT, True),
-        ("+-+-+-", MIDNIGHT, True),  # attempts used up
+        ("+-+-+-", MIDNIGHT, True),  # no attempts left
     ],
 )
 def test_next_is_allowed_at_the_next_utc_midnight(
@@ -82,7 +82,7 @@ def test_new_day_brings_new_submissions(phase: Phase, team: Team, spend: Callabl
     assert state(phase, team, NOON + DAY).left == 2
 
 
-def test_given_back_on_the_next_day_counts_for_the_day_it_was_charged_on(
+def test_quota_given_back_later_counts_for_the_day_of_the_charge(
     phase: Phase, team: Team, spend: Callable[..., None]
 ) -> None:
     spend("+-", back_at=NOON + DAY)

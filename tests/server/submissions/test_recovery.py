@@ -1,4 +1,4 @@
-"""Failed submissions are queued again, missing intervals computed, quota given back, and the actor is logged."""
+"""Commands queue failed submissions again, request missing intervals and give quota back. They log the actor."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ def queue(
 
 @pytest.fixture
 def failed(make: Make) -> Callable[..., Submission]:
-    """`failed(Failure.ACCIDENT, phase)`: create a charged submission that failed with this code."""
+    """Return a function that creates a charged submission that failed with this code: `failed(Failure.ACCIDENT)`."""
 
     def build(code: Failure = Failure.ACCIDENT, phase: Phase | None = None) -> Submission:
         submission: Submission = make.submission(phase or make.phase())
@@ -152,7 +152,7 @@ def test_unknown_person_cannot_act(db: None, own_folders: None, command) -> None
 
 @pytest.fixture
 def bare(make: Make, scored: Scored) -> Submission:
-    """Create a scored submission whose interval was given up."""
+    """Create a scored submission without intervals: the attempts to compute them were given up."""
     submission: Submission = scored(make.phase(), 0.5)
     Rerun.objects.create(submission=submission, truth=submission.phase.truth, enqueued_at=NOW, failure="lost")
     return submission

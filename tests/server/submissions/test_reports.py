@@ -1,4 +1,4 @@
-"""Which reports a person may read, on which splits and with how many digits."""
+"""A person may read only permitted reports: each has only the permitted splits and number of digits."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1), feedback_class
 
 @pytest.fixture
 def explained(scored: Scored) -> Callable[..., Submission]:
-    """`explained(phase)`: create a submission that is scored and explained on every split."""
+    """Return a function that creates a scored submission with an explanation of every split: `explained(phase)`."""
 
     def score(phase: Phase) -> Submission:
         submission = scored(phase, 0.5, private=0.4, report=REPORT)
@@ -52,12 +52,14 @@ def seen(submission: Submission, viewer: Any = None, now: datetime = NOW) -> dic
     return report
 
 
-def test_nothing_is_there_before_it_is_scored(phase: Phase, make: Make) -> None:
+def test_an_unscored_submission_has_no_report(phase: Phase, make: Make) -> None:
     submission = make.submission(phase)
     assert visible_report(submission, viewer=submission.user, now=NOW) is None
 
 
-def test_without_leave_participants_read_metrics_and_no_more(make: Make, explained: Callable[..., Submission]) -> None:
+def test_without_results_per_class_participants_read_only_metrics(
+    make: Make, explained: Callable[..., Submission]
+) -> None:
     report = seen(explained(make.phase(closes_at=NOW + timedelta(days=1))))
     assert report["splits"] == {
         "public": {
@@ -73,7 +75,7 @@ def test_without_leave_participants_read_metrics_and_no_more(make: Make, explain
     assert (bool(report["withheld"]), report["explanation"]) == (True, "none")
 
 
-def test_with_leave_they_read_the_public_split_until_the_end(
+def test_with_results_per_class_participants_read_the_public_split_until_the_end(
     phase: Phase, explained: Callable[..., Submission]
 ) -> None:
     submission = explained(phase)
@@ -98,7 +100,7 @@ def test_every_number_is_rounded_as_scores_are(make: Make, explained: Callable[.
     assert (curve["area"], curve["recall"], curve["precision"], curve["confidence"]) == (0.12, [0.33], [0.78], [0.99])
 
 
-def test_organizers_read_all_of_it_at_any_time(make: Make, explained: Callable[..., Submission]) -> None:
+def test_organizers_read_whole_reports_at_any_time(make: Make, explained: Callable[..., Submission]) -> None:
     phase = make.phase(closes_at=NOW + timedelta(days=1))
     organizer = make.user()
     phase.challenge.organizers.add(organizer)

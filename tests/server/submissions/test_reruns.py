@@ -1,4 +1,4 @@
-"""Intervals follow a score reliably, never change it, and never delay it."""
+"""Intervals are computed after each score, even after crashes; they never change or delay a score."""
 
 from array import array
 from copy import deepcopy
@@ -74,7 +74,7 @@ def test_second_claim_is_none(claimed: Rerun) -> None:
     assert leases.claim(Rerun, claimed.pk) is None
 
 
-def test_record_gives_the_scores_their_ends_and_the_replicates_a_row(claimed: Rerun) -> None:
+def test_record_saves_the_interval_ends_and_the_replicates(claimed: Rerun) -> None:
     assert record(claimed)
     assert set(Score.objects.values_list("value", "low", "high")) == {(0.625, 0.5, 0.75)}
     kept = Replicates.objects.get()
@@ -124,12 +124,12 @@ class TestExplanation:
     def record(self, rerun, **changes):
         return reruns.record_explanation(rerun, report=report(**changes), contents={"public": b"1", "all": b"2"})
 
-    def test_it_is_kept_next_to_its_evaluation_and_done(self, explaining) -> None:
+    def test_an_explanation_is_saved_and_its_rerun_removed(self, explaining) -> None:
         assert self.record(explaining)
         kept = {one.split: bytes(one.content) for one in Evaluation.objects.get().explanations.all()}
         assert (kept, Rerun.objects.exists()) == ({"public": b"1", "all": b"2"}, False)
 
-    def test_a_second_one_replaces_it(self, explaining, inline_queue: InlineQueue) -> None:
+    def test_a_second_explanation_replaces_the_first(self, explaining, inline_queue: InlineQueue) -> None:
         self.record(explaining)
         reruns.request([explaining.submission], truth=explaining.truth, purpose=Rerun.Purpose.EXPLANATION)
         assert self.record(leases.claim(Rerun, Rerun.objects.get().pk))
@@ -145,7 +145,9 @@ class TestExplanation:
         assert not self.record(explaining)
         assert not Explanation.objects.exists()
 
-    def test_given_up_it_takes_nothing_away(self, explaining, caplog: pytest.LogCaptureFixture) -> None:
+    def test_an_explanation_that_is_given_up_does_not_remove_intervals(
+        self, explaining, caplog: pytest.LogCaptureFixture
+    ) -> None:
         assert reruns.fail(explaining, sentence="too large", final=True)
         assert (Submission.objects.get().is_settled, Replicates.objects.exists()) == (True, True)
         assert "has no explanation: too large" in caplog.text
@@ -215,14 +217,14 @@ def test_overdue_lease_is_swept_and_the_late_result_refused(claimed: Rerun) -> N
     assert leases.claim(Rerun, claimed.pk).attempts == 2
 
 
-def test_file_whose_rerun_cost_a_worker_its_life_is_not_small_any_more(claimed: Rerun) -> None:
+def test_file_whose_rerun_killed_a_worker_is_no_longer_small(claimed: Rerun) -> None:
     Submission.objects.update(small=True)
     Rerun.objects.update(lease_until=LONG_AGO)
     assert sweep() == SweepResult(requeued=1)
     assert not Submission.objects.get().small
 
 
-def test_worker_that_always_dies_of_it_is_spared_after_three_times(claimed: Rerun, settings: Settings) -> None:
+def test_rerun_is_given_up_after_three_workers_died(claimed: Rerun, settings: Settings) -> None:
     Rerun.objects.update(lease_until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
     assert sweep() == SweepResult(failed=1)
     assert (Rerun.objects.get().failure, stage(claimed)) == ("its worker stopped 3 times", "")

@@ -1,4 +1,4 @@
-"""How long files are kept, how much storage a team may use, and what pages and API show of it."""
+"""How long files are stored, how much storage a team may use, and what pages and API show about both."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def ended(make: Make) -> Callable[..., Submission]:
-    """`ended(Status.FAILED, days=8)`: create a submission that ended eight days ago."""
+    """Return a function that creates a submission that ended some days ago: `ended(Status.FAILED, days=8)`."""
 
     def build(status: Status, *, days: float, **fields: Any) -> Submission:
         why = {"fault": "platform", "failure": "x"} if status == Status.FAILED else {}
@@ -46,7 +46,7 @@ def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(
     assert (path.exists(), bool(submission.file), submission.status) == (not removed, not removed, status)
 
 
-def test_file_that_cannot_be_removed_keeps_the_sweeper_from_no_other(
+def test_file_that_cannot_be_removed_does_not_stop_the_sweeper(
     ended: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     paths = [Path(ended(Status.FAILED, days=8).file.path) for _ in range(2)]
@@ -142,7 +142,7 @@ def test_pages_show_the_share_and_how_long_files_stay(
     assert "7 days" in words
 
 
-def test_page_of_a_submission_says_until_when_and_that_it_is_gone(
+def test_page_of_a_submission_says_until_when_its_file_is_stored(
     ended: Callable[..., Submission], client: Client, api: Api
 ) -> None:
     submission = ended(Status.REJECTED, days=6)

@@ -22,7 +22,7 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture
 def queued(make: Make, phase: Phase) -> Callable[..., list[Submission]]:
-    """`queued(team, 3, small=True)`: create three submissions of the team, one after the other."""
+    """Return a function that creates queued submissions, each later than the last: `queued(team, 3, small=True)`."""
 
     def build(team: Team, count: int = 1, **fields: Any) -> list[Submission]:
         begun = Submission.objects.count()
@@ -35,7 +35,7 @@ def queued(make: Make, phase: Phase) -> Callable[..., list[Submission]]:
 
 
 def served(count: int, *, large: bool = True) -> list[str]:
-    """Score this many submissions one after the other, and return the names of their teams."""
+    """Claim and score this many submissions, one after the other. Return the names of their teams in this order."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Submission, large=large)
@@ -138,7 +138,7 @@ def test_file_that_must_wait_waits(make: Make, phase: Phase, queued: Callable[..
 
 @pytest.fixture
 def waiting(make: Make, phase: Phase) -> Callable[..., Rerun]:
-    """`waiting(team, small=True)`: create a rerun of a scored file of the team."""
+    """Return a function that creates a queued rerun of a scored submission: `waiting(team, small=True)`."""
 
     def build(team: Team, purpose: str = Rerun.Purpose.INTERVALS, **fields: Any) -> Rerun:
         scored = make.submission(phase, team, status=Status.SCORED, finished_at=NOW, **fields)
@@ -228,7 +228,7 @@ def test_intervals_of_one_team_do_not_wait_for_explanations_of_others(
 
 
 def rerun_in_turn(count: int) -> list[str]:
-    """Do this many reruns one after the other, and return the names of their teams."""
+    """Claim and finish this many reruns, one after the other. Return the names of their teams in this order."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Rerun, large=True)
@@ -279,11 +279,11 @@ def test_a_worker_that_finishes_wakes_another_if_no_message_is_left(
         (b"a" * 1000, True),
         (b"a" * 1001, False),
         (gzip.compress(b"a" * 1000, mtime=0), True),
-        (gzip.compress(b"a" * 1001, mtime=0), False),  # 30 bytes when compressed
+        (gzip.compress(b"a" * 1001, mtime=0), False),  # far fewer bytes when compressed
         (gzip.compress(b"a" * 10**6, mtime=0), False),
-        (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),  # a small first member
+        (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),  # a small and a large member
         (gzip.compress(b"", mtime=0) * 20, False),
-        (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # damaged
+        (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # truncated
         (b"", True),
     ],
 )

@@ -1,4 +1,4 @@
-"""The statement of a team's ledger has the same lines on the page and in the API, and they add up."""
+"""The statement of a team's quota has the same lines on the page and in the API; their sum is what is used."""
 
 from datetime import UTC, datetime
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, slug="main", quota_per_d
 
 @pytest.fixture(autouse=True)
 def three_files(make: Make, phase: Phase, team: Team, member: User, inline_queue: InlineQueue) -> None:
-    """Submit three files of the team: one counts, one is cancelled, one rejected."""
+    """Create three submissions of the team: one counts against the quota, one is cancelled, one is rejected."""
     for name in ("stands.csv", "cancelled.csv", "rejected.csv"):
         submission = make.submission(phase, team, file_name=name)
         quota.charge(submission, now=datetime.now(UTC))
@@ -58,7 +58,7 @@ def test_the_page_shows_the_same(member: User, api: Api, client: Client) -> None
     assert "2 of 3 left today (UTC)" in page.words
 
 
-def test_another_team_sees_none_of_it(member: User, phase: Phase, make: Make, api: Api) -> None:
+def test_another_team_cannot_see_the_statement(member: User, phase: Phase, make: Make, api: Api) -> None:
     other = make.user()
     make.team(phase.challenge, other)
     assert api.get(STATEMENT, user=other).json()["results"] == []

@@ -1,4 +1,4 @@
-"""The sweeper cleans up after crashes and leaves everything in use alone."""
+"""The sweeper cleans up after crashes and does not touch anything that is still in use."""
 
 import os
 import time
@@ -22,7 +22,7 @@ LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
 
 @pytest.fixture
 def leased(make: Make) -> Callable[..., Submission]:
-    """`leased(attempts=1, until=…)`: create a running submission whose quota is charged."""
+    """Return a function that creates a running submission with this lease: `leased(attempts=1, until=…)`."""
 
     def build(*, until: datetime, attempts: int = 1, losses: int = 0) -> Submission:
         leased = {"lease_token": uuid4(), "lease_until": until, "attempts": attempts, "losses": losses}
@@ -36,7 +36,7 @@ def leased(make: Make) -> Callable[..., Submission]:
 
 @pytest.fixture(autouse=True)
 def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> InlineQueue:
-    """Replace the broker by one that lost all messages; `.sent` collects new ones."""
+    """Replace the broker by one that has lost all messages; `.sent` collects new messages."""
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     return inline_queue
 
@@ -45,7 +45,7 @@ def status(submission: Submission) -> str:
     return Submission.objects.get(pk=submission.pk).status
 
 
-def test_nothing_to_do_is_nothing_done(db: None, own_folders: None) -> None:
+def test_sweep_without_work_changes_nothing(db: None, own_folders: None) -> None:
     assert sweep() == SweepResult()
 
 
@@ -66,7 +66,7 @@ def test_lease_that_still_runs_is_left_alone(leased: Callable[..., Submission]) 
     assert status(submission) == Status.RUNNING
 
 
-def test_lease_that_is_prolonged_meanwhile_is_left_alone(leased: Callable[..., Submission]) -> None:
+def test_a_lease_that_is_renewed_during_a_sweep_does_not_expire(leased: Callable[..., Submission]) -> None:
     submission = leased(until=LONG_AGO)
     assert lifecycle.report_progress(submission, stage="scoring", progress=0.5)
     assert not sweeping.end_submission(submission)
@@ -95,7 +95,7 @@ def test_second_lost_worker_of_a_file_costs_quota(
     assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == used
 
 
-def test_file_that_cost_a_worker_its_life_is_not_small_any_more(leased: Callable[..., Submission]) -> None:
+def test_file_whose_worker_died_is_no_longer_small(leased: Callable[..., Submission]) -> None:
     submission = leased(until=LONG_AGO)
     Submission.objects.update(small=True)
     sweep()
@@ -104,7 +104,7 @@ def test_file_that_cost_a_worker_its_life_is_not_small_any_more(leased: Callable
 
 
 @pytest.mark.parametrize("losses", [0, 1])
-def test_file_that_cost_a_worker_its_life_is_tried_again_and_cancelling_it_gives_nothing_back(
+def test_file_whose_worker_died_is_tried_again_and_cancelling_gives_no_quota_back(
     make: Make, leased: Callable[..., Submission], losses
 ) -> None:
     submission = leased(until=LONG_AGO, attempts=2, losses=losses)
@@ -140,10 +140,10 @@ def test_queued_just_now_is_not_resent(make: Make) -> None:
     ("waiting", "resent"),
     [
         (0, 3),  # all messages were lost
-        (2, 1),  # one was lost: as many are sent as are missing, oldest first
-        (3, 0),  # a long queue, nothing lost
+        (2, 1),  # one message was lost: it is sent again for the oldest submission
+        (3, 0),  # no message was lost
         (9, 0),
-        (None, 0),  # the broker is down: send later
+        (None, 0),  # the broker cannot be reached; a later sweep sends the messages
     ],
 )
 def test_as_many_are_resent_as_messages_are_missing(
@@ -176,7 +176,9 @@ def test_abandoned_part_of_an_upload_is_removed_when_it_is_old(
 
 
 @pytest.mark.parametrize("name", ["abc.upload.csv", "bundle-abc", "import-abc"])
-def test_what_began_hours_ago_may_still_be_at_it(db: None, own_folders: None, settings: Settings, name) -> None:
+def test_a_partial_file_of_less_than_a_day_is_not_removed(
+    db: None, own_folders: None, settings: Settings, name
+) -> None:
     part = settings.FILE_UPLOAD_TEMP_DIR / name
     part.touch() if name.endswith("csv") else part.mkdir()
     dated(part, hours=23)
@@ -184,7 +186,7 @@ def test_what_began_hours_ago_may_still_be_at_it(db: None, own_folders: None, se
 
 
 @pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])
-def test_folder_of_an_interrupted_import_is_removed_when_nothing_in_it_is_fresh(
+def test_folder_of_an_interrupted_import_is_removed_when_all_its_files_are_old(
     db: None, own_folders: None, settings: Settings, age, removed
 ) -> None:
     folder = settings.FILE_UPLOAD_TEMP_DIR / "import-abc"

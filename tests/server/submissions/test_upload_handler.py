@@ -1,4 +1,4 @@
-"""Uploads are refused before their first byte if possible, hashed while they arrive, and never held in memory."""
+"""Uploads are refused before their body is read if possible, hashed while they arrive, and never held in memory."""
 
 import gc
 import tracemalloc
@@ -29,7 +29,7 @@ TOKEN = "a" * 32
 
 
 class Pieces:
-    """A request body that is generated while it is read, always with a size."""
+    """A request body that is generated while it is read."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self.pieces, self.rest = pieces, b""
@@ -40,7 +40,7 @@ class Pieces:
         found, self.rest = self.rest[:size], self.rest[size:]
         return found
 
-    readline = read  # required, but unused
+    readline = read  # required by WSGI, but not used
 
 
 class Unread:
@@ -63,7 +63,7 @@ pytestmark = [
 
 @pytest.fixture
 def send(api: Api) -> Send:
-    """`send(PAGE, user, body, length)`: send an upload like a browser or a program, and return the status."""
+    """Return a function that uploads by page or API and returns the status: `send(PAGE, user, body, length)`."""
 
     def send(path: str, user: Any, body: Any, length: int) -> int:
         browser = Client()
@@ -90,7 +90,7 @@ def send(api: Api) -> Send:
 
 
 def form(size: int) -> tuple[Pieces, int, str]:
-    """Return a form with a file of this size, the form's length, and the file's sha256."""
+    """Return the body of a form with a file of this size, the length of the body, and the SHA-256 of the file."""
     head = part(b'name="file"; filename="run.csv"', b"")[: -len(b"\r\n")]
     tail = b"\r\n--boundary--\r\n"
     piece = bytes(range(256)) * (MEBIBYTE // 256)
@@ -111,7 +111,7 @@ def form(size: int) -> tuple[Pieces, int, str]:
 def test_a_large_file_is_hashed_as_it_comes_and_never_in_memory(
     path: str, member: User, send: Send, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(intake, "file_digest")  # code that would read it a second time
+    monkeypatch.delattr(intake, "file_digest")  # this function would read the file a second time
     body, length, digest = form(LARGE)
     tracemalloc.start()
     try:
@@ -136,7 +136,7 @@ def test_a_large_file_is_hashed_as_it_comes_and_never_in_memory(
     ],
 )
 @pytest.mark.parametrize("path", [PAGE, API])
-def test_what_would_be_refused_is_refused_unread(
+def test_an_upload_that_would_be_refused_is_refused_before_its_body_is_read(
     path: str, fields: dict[str, Any], status: int, member: User, send: Send
 ) -> None:
     phase = member.memberships.get().challenge.phases.get()

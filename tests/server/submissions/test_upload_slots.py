@@ -1,4 +1,4 @@
-"""Upload slots limit how many large bodies are uploaded at once."""
+"""Upload slots limit how many large request bodies of a team can arrive at the same time."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ class TestSlots:
         for slot in (mine, again):
             SLOTS.release(slot)
 
-    def test_a_request_whose_body_is_here_needs_none(self) -> None:
+    def test_a_request_whose_body_has_arrived_needs_no_slot(self) -> None:
         assert all(upload_slots.take("team", 0) for _ in range(3))
 
 
@@ -54,7 +54,7 @@ class TestUploadsAtOnce:
 
     @pytest.fixture
     def begin(self) -> Iterator[Callable[..., PendingUpload]]:
-        """`begin(user=…, team=…, phase=…)`: take the slots of an upload whose body has not arrived."""
+        """Return a function that takes the slots of an upload that has begun: `begin(user=…, team=…, phase=…)`."""
         uploads = []
 
         def begin(**who: Any) -> PendingUpload:
@@ -67,7 +67,7 @@ class TestUploadsAtOnce:
         for upload in uploads:
             upload.release()
 
-    def test_no_more_are_under_way_than_the_quota_has_left(
+    def test_no_more_uploads_can_run_at_once_than_the_quota_allows(
         self, entrant: dict[str, Any], begin: Callable[..., PendingUpload], make: Make
     ) -> None:
         uploads = [begin(**entrant) for _ in range(3)]
@@ -80,7 +80,7 @@ class TestUploadsAtOnce:
         uploads[1].release()
         begin(**entrant)
 
-    def test_another_team_is_not_concerned(
+    def test_uploads_of_one_team_do_not_take_slots_of_another(
         self, entrant: dict[str, Any], begin: Callable[..., PendingUpload], make: Make
     ) -> None:
         for _ in range(3):
