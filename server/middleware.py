@@ -38,7 +38,7 @@ class RequestIdMiddleware:
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Compresses pages. Downloads are left as they are, because many are compressed already."""
+    """Compresses pages. Downloads are not compressed, because many of them already are."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_page = response.get("Content-Type", "").startswith("text/html")

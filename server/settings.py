@@ -240,7 +240,7 @@ CACHES: dict[str, dict[str, object]] = {
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
     "requests": {"BACKEND": IN_MEMORY},
-    # Parts of leaderboards, by their version: each web process keeps a few, of about 100 kB.
+    # Rendered parts of leaderboards. Each web process caches a few, of about 100 kB each.
     "boards": {"BACKEND": IN_MEMORY, "LOCATION": "boards", "OPTIONS": {"MAX_ENTRIES": 64}},
 }
 if REDIS_URL:

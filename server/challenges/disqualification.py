@@ -18,7 +18,9 @@ def disqualify(*, team: Team, by: User | None, reason: str) -> Team:
     """Take a team off the leaderboards. `by` is None for the operator. A new reason replaces the previous one."""
     locked = lock(team, by)
     if locked.is_baseline:
-        raise Refused("invalid", f"{locked.name} is a baseline. Remove it from the bundle instead.")
+        raise Refused(
+            "invalid", f"{locked.name} is a baseline, which cannot be disqualified. Remove it from the bundle instead."
+        )
     try:
         locked.disqualification_reason = one_line(reason, REASON_CHARACTERS)
     except ValueError as error:
@@ -29,7 +31,7 @@ def disqualify(*, team: Team, by: User | None, reason: str) -> Team:
 
 @transaction.atomic
 def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
-    """Put a disqualified team back on the leaderboards."""
+    """Put a disqualified team back on the leaderboards. Raises Refused if the team is not disqualified."""
     locked = lock(team, by)
     if locked.disqualified_at is None:
         raise Refused("invalid", f"{locked.name} is not disqualified.")
@@ -47,7 +49,7 @@ def lock(team: Team, by: User | None) -> Team:
 
 
 def save(team: Team, by: User | None, *, action: str, detail: dict[str, str]) -> Team:
-    """Write the row, which the leaderboards follow, and the audit log."""
+    """Write the team's row, from which the leaderboards are updated, and an audit entry."""
     team.save(update_fields=["disqualified_at", "disqualification_reason"])
     audit.record(actor=by, action=action, subject=f"team {team.pk}", detail={"team": team.name, **detail})
     return team

@@ -8,6 +8,7 @@ from server.challenges.models import Team
 def lock_teams(teams: Iterable[int]) -> list[Team]:
     """Lock the rows of teams, in the order of their ids, and return them as they are now.
 
-    Whoever changes what a leaderboard shows of a team holds this lock, so that its entries follow one change at a time.
+    Code that changes what a leaderboard shows about a team must hold this lock, so that the team's entries are updated
+    for one change at a time.
     """
     return list(Team.objects.select_for_update(no_key=True).filter(pk__in=[*teams]).order_by("pk"))

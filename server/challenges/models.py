@@ -99,7 +99,7 @@ class Phase(models.Model):
     parameters = models.JSONField(default=dict, blank=True)
     public_share = models.FloatField(default=1.0)
     split_seed = models.BigIntegerField(default=0)
-    salt = models.CharField(max_length=34, blank=True, default="", db_default="", editable=False)  # salt.txt; secret
+    salt = models.CharField(max_length=34, blank=True, default="", db_default="", editable=False)  # secret
     opens_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
     closes_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
     quota_per_day = models.PositiveIntegerField(default=5)

@@ -1,4 +1,4 @@
-"""Which challenges a person sees."""
+"""Queries for the challenges that a person may see."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 class ChallengeQuerySet(models.QuerySet["Challenge"]):
     def listed_for(self, user: Any) -> "ChallengeQuerySet":
-        """Return what a person sees in lists: public challenges, their own, and those they organize. Staff see all."""
+        """Return the challenges in a person's lists: public, joined and organized ones. Staff see all challenges."""
         return self.shown_to(user, [self.model.Visibility.PUBLIC])
 
     def readable_by(self, user: Any) -> "ChallengeQuerySet":
-        """Return what a person may open by its URL: listed and unlisted challenges."""
+        """Return the challenges that a person may open by URL: those in their lists, and unlisted ones."""
         return self.shown_to(user, [self.model.Visibility.PUBLIC, self.model.Visibility.UNLISTED])
 
     def shown_to(self, user: Any, to_anybody: list[str]) -> "ChallengeQuerySet":
-        """Return challenges of these visibilities, and those that a person is in or organizes."""
+        """Return the challenges with these visibilities, and those that the person has joined or organizes."""
         if user.is_staff:
             return self
         shown = Q(visibility__in=to_anybody)

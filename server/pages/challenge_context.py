@@ -86,7 +86,7 @@ class ChallengeContext:
 
     @property
     def score_access(self) -> ScoreAccess:
-        """What the viewer may see of the phase's scores."""
+        """Which scores of the phase the viewer may see."""
         return score_access(self.required_phase(), viewer=self.user, now=self.now, is_organizer=self.is_organizer)
 
     def required_phase(self) -> Phase:

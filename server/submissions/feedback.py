@@ -54,8 +54,8 @@ def note_revealed(phase: Phase, *, now: datetime) -> None:
 def score_access(phase: Phase, *, viewer: Any, now: datetime, is_organizer: bool | None = None) -> ScoreAccess:
     """Return the access of a viewer. Organizers see all splits; others see only the public one until the phase is over.
 
-    The split `all` stays hidden as long as `private`, because together with the public score it would reveal the
-    private one. `is_organizer` saves a query where that is known.
+    The split `all` remains hidden as long as `private`, because together with the public score it would reveal the
+    private one. Callers that know whether the viewer is an organizer pass `is_organizer`, which saves a query.
     """
     if phase.challenge.is_organized_by(viewer) if is_organizer is None else is_organizer:
         return ScoreAccess(frozenset(SPLITS), None, True, exact_ends=True)

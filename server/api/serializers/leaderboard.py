@@ -10,15 +10,18 @@ from server.submissions.feedback import SPLITS
 
 
 def time_text(moment: datetime) -> str:
-    """Return a time as all serializers write it."""
+    """Return a time in the format that all serializers use."""
     return str(serializers.DateTimeField().to_representation(moment))
 
 
 class BoardQuery(serializers.Serializer[Any]):
     split = serializers.ChoiceField(choices=SPLITS, default="public")
-    at = QueryTime(default=None, help_text="as it was shown at this time; ISO 8601, in UTC if no time zone is given")
+    at = QueryTime(
+        default=None, help_text="show the leaderboard as it was at this time; ISO 8601, in UTC if no time zone is given"
+    )
     all = serializers.BooleanField(
-        default=False, help_text="the whole leaderboard as one stream, without `tied`; `csv` always returns all of it"
+        default=False,
+        help_text="the whole leaderboard as one stream, without `tied`; `csv` is always the whole leaderboard",
     )
 
 
@@ -53,7 +56,7 @@ class BoardSerializer(serializers.Serializer[Any]):
     signature = serializers.CharField()
     at = serializers.DateTimeField()
     reconstructed = serializers.BooleanField(
-        help_text="whether this time is before the history was recorded, so that it was reconstructed from scores"
+        help_text="whether the leaderboard was reconstructed from scores, because there is no history of this time"
     )
     count = serializers.IntegerField()
     next = serializers.URLField(allow_null=True)

@@ -1,4 +1,4 @@
-"""Leaderboards, as pages of JSON, or whole as CSV or JSON."""
+"""Leaderboards: in pages of JSON, or complete as CSV or JSON."""
 
 import json
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ class Leaderboard(APIView):
 
 
 def described(shown: ShownBoard) -> dict[str, Any]:
-    """Return the fields of the whole leaderboard."""
+    """Return the fields that describe the leaderboard as a whole."""
     return {
         "split": shown.split,
         "signature": shown.signature,
@@ -79,7 +79,7 @@ def described(shown: ShownBoard) -> dict[str, Any]:
 
 
 def row_json(row: BoardRow) -> dict[str, Any]:
-    """Return a row as `RowSerializer` describes it. A serializer would take much longer."""
+    """Return a row with the fields of `RowSerializer`. The serializer itself would take much longer."""
     return {
         "rank": row.rank,
         "team": row.team,

@@ -126,7 +126,7 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
     """
     if begun.signature != begun.phase.signature:
         teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
-        lock_teams(teams)  # before their submissions and reruns, as workers do
+        lock_teams(teams)  # teams are locked before their submissions and reruns, as workers do
         queued = Rerun.objects.filter(submission__phase=begun.phase_id, truth=begun.truth_id)
         requested = without_score(begun).exclude(stage=BOOTSTRAPPING)
         (queued.scoring().filter(submission__in=requested) if begun.truth.active else queued).delete()

@@ -38,7 +38,7 @@ class ShownEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListedRows:
-    """The rows of one page of a leaderboard, and their HTML for viewers who have none of them."""
+    """The rows of one page of a leaderboard, and their HTML for viewers whose team is not among them."""
 
     rows: list[BoardRow]
     html: list[SafeString]
@@ -48,7 +48,7 @@ class ListedRows:
     has_cut: bool
 
     def html_for(self, team_id: int | None, track: Track) -> list[SafeString]:
-        """Return the HTML of the rows; the one of the viewer's team is marked."""
+        """Return the HTML of the rows, with the row of the viewer's team marked."""
         own = next((index for index, row in enumerate(self.rows) if row.team_id == team_id), None)
         if own is None:
             return self.html
@@ -58,7 +58,7 @@ class ListedRows:
 
 @dataclass(frozen=True, slots=True)
 class RowTerms:
-    """What the rows of a page have in common: the axis of their intervals, decimals, whether ties are tested."""
+    """The properties that all rows of a page share: axis of the intervals, decimals, and whether ties are tested."""
 
     axis: Interval | None
     decimals: int | None
@@ -68,7 +68,7 @@ class RowTerms:
 def shown_entry(
     row: BoardRow, track: Track, *, compared: bool, team_id: int | None = None, link: str = ""
 ) -> ShownEntry:
-    """Return an entry to show. `compared`: whether neighbouring entries of this leaderboard are tested for ties."""
+    """Return an entry as the page shows it. `compared` is whether this leaderboard tests neighbours for ties."""
     untested = compared and row.tied is None and not row.baseline
     mine = row.team_id == team_id and not row.baseline
     bracket = "tied" if row.joined else "untested" if untested else ""
@@ -84,7 +84,7 @@ def shown_entry(
 
 
 def listed_rows(board: ShownBoard, page: "Page[Any]", track: Track) -> ListedRows:
-    """Return the rows of a page. They are kept in the cache until the leaderboard changes."""
+    """Return the rows of a page. They are cached until the leaderboard changes."""
     key = fingerprint("rows", content_key(board), page.number, rendered_by())
     found: ListedRows | None = caches["boards"].get(key)
     if found is None:
@@ -107,7 +107,7 @@ def rendered_rows(rows: list[BoardRow], board: ShownBoard, track: Track) -> List
 
 
 def entry_html(entry: ShownEntry, terms: RowTerms) -> SafeString:
-    """Return an entry as the row of a table. It is written here for the reason given in `formatting.inline`."""
+    """Return the HTML of an entry, as a table row. No template is used, for the reason given in `formatting.inline`."""
     row = entry.row
     note = f'<span class="reader-only">({entry.note})</span>' if entry.note else ""
     tag = f'<span class="tag">{entry.tag}</span>' if entry.tag else ""
@@ -131,7 +131,7 @@ def entry_html(entry: ShownEntry, terms: RowTerms) -> SafeString:
 
 @cache
 def rendered_by() -> str:
-    """Return a fingerprint of the code of pages, because another version may render the same rows differently."""
+    """Return a fingerprint of the code of the pages, because another version may render these rows differently."""
     folders = (settings.BASE_DIR / "server" / name for name in ("templates", "pages", "static"))
     files = sorted(file for folder in folders for file in folder.rglob("*.*") if file.suffix != ".pyc")
     return fingerprint(*(file.read_bytes() for file in files if file.is_file()))

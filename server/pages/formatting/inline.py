@@ -1,7 +1,7 @@
-"""Small components as HTML: numbers, intervals, times, medals. A leaderboard has hundreds of them.
+"""Functions that return small components as HTML: numbers, intervals, times, medals.
 
-They are written here and not as templates, because a template takes ten times as long for so little text. What they
-contain are numbers and dates, which need no escaping.
+A leaderboard has hundreds of them, and rendering a template would take ten times as long. The components contain only
+numbers and dates, which need no escaping.
 """
 
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ NO_RANK = '<span class="soft">–<span class="reader-only"> no rank</span></span
 
 
 def medal_html(rank: int | None) -> SafeString:
-    """Return a rank; the first three have a medal."""
+    """Return the HTML of a rank. The first three ranks have a medal."""
     sign = NO_MEDAL
     if rank in (1, 2, 3):
         circle = '<circle cx="4" cy="4" r="4" />'
@@ -30,7 +30,7 @@ def medal_html(rank: int | None) -> SafeString:
 
 
 def digits_html(digits: ScoreDigits, interval: Interval | None = None, kind: str = "") -> SafeString:
-    """Return a score; digits that its interval does not support are faint."""
+    """Return the HTML of a score. Digits that its interval does not support are faint."""
     title = f"{digits.exact} (95%: {interval[0]} to {interval[1]})" if interval else digits.exact
     classes = f"honest honest-{kind}" if kind else "honest"
     faint = f"<i>{digits.unsupported}</i>" if digits.unsupported else ""
@@ -38,13 +38,13 @@ def digits_html(digits: ScoreDigits, interval: Interval | None = None, kind: str
 
 
 def share_html(value: float, decimals: int | None = None) -> SafeString:
-    """Return a fraction of a report, with at most three decimals because it has no interval."""
+    """Return the HTML of a fraction in a report, with at most three decimals because it has no interval."""
     shown = REPORT_DECIMALS if decimals is None else min(REPORT_DECIMALS, decimals)
     return digits_html(score_digits(value, decimals=shown))
 
 
 def interval_html(value: float, ends: Interval | None, axis: Interval | None) -> SafeString:
-    """Return an interval as a bar on an axis; empty if there is no interval."""
+    """Return the HTML of an interval, as a bar on an axis; empty if there is no interval."""
     if ends is None or axis is None:
         return SafeString()
     bar = interval_bar(value, ends, axis)
@@ -60,7 +60,7 @@ def interval_html(value: float, ends: Interval | None, axis: Interval | None) ->
 
 
 def time_html(moment: datetime, text: str, style: str = "relative") -> SafeString:
-    """Return a time with its exact value on hover. A script knows from the style how to rewrite the text."""
+    """Return the HTML of a time, with the exact time on hover. The script `time.js` rewrites the text by `style`."""
     kept = f' data-style="{style}"' if style != "relative" else ""
     exact = moment.astimezone(UTC).isoformat(timespec="seconds")
     return mark_safe(f'<time datetime="{exact}" title="{utc_second(moment)}"{kept}>{text}</time>')

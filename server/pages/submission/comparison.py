@@ -121,7 +121,7 @@ def difference_on(
 
 
 def difference_of_entries(a: BoardRow, b: BoardRow, board: ShownBoard, track: Track) -> Difference:
-    """Compare two entries of a leaderboard, without their classes: results per class are shown to the own team only."""
+    """Compare two entries of a leaderboard, without their classes: a team may only see its own results per class."""
     first, second = (Side(one.score, one.interval, one.evaluation_id or 0) for one in (a, b))
     return difference_of(first, second, board.split, track, board.access)
 

@@ -94,9 +94,9 @@ def interval(value: float, ends: Interval | None, axis: Interval | None) -> Safe
 
 @register.simple_tag(takes_context=True)
 def when(context: Context, moment: datetime | None, style: str = "relative") -> SafeString:
-    """Render a time; its exact value is on hover. The style is `relative` to now, `absolute` in UTC, or `since`.
+    """Render a time, with the exact time on hover. The style is `relative` to now, `absolute` in UTC, or `since`.
 
-    `since` renders the date, so that the text does not change with time; a script replaces it by a relative text.
+    `since` renders the date, so that the text does not change with time; a script replaces it with a relative time.
     """
     if moment is None:
         return SafeString()
@@ -151,7 +151,7 @@ def quota(context: Context, state: Quota) -> SafeString:
 
 @register.simple_tag
 def medal(rank: int | None) -> SafeString:
-    """Render a rank; the first three have a medal."""
+    """Render a rank. The first three ranks have a medal."""
     return medal_html(rank)
 
 

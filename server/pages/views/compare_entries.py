@@ -22,7 +22,7 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
     board = queries.board(phase, split=query.split, viewer=request.user)
     names = [request.GET.get(letter, "").strip() for letter in "ab"]
     a, b = chosen_entries(board, names, team_id=current.team.pk if current.team else None)
-    is_ladder = board.access.ladder  # A ladder hides small differences until the end, and a comparison would show them.
+    is_ladder = board.access.ladder  # Until the end, a ladder hides small differences, which a comparison would show.
     comparable = a is not None and b is not None and a is not b and not is_ladder
     context = {
         "current": current,
@@ -44,7 +44,7 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def chosen_entries(board: ShownBoard, names: list[str], *, team_id: int | None) -> list[BoardRow | None]:
-    """Return the named entries. Without a name A is the viewer's entry, and B the entry above it, or the next best."""
+    """Return the named entries. By default A is the viewer's entry, and B the one above it or, at the top, below it."""
     chosen = [board.row_named(name) if name else None for name in names]
     if all(names):
         return chosen

@@ -41,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def listed_challenges(user: Any, now: datetime) -> list[ListedChallenge]:
-    """Return the challenges that this person can see, by deadline; open ones with the rank of their team."""
+    """Return the challenges that this person can see, by deadline. Open ones include the rank of the person's team."""
     visible = Challenge.objects.listed_for(user)
     teams = Team.objects.filter(challenge=OuterRef("pk"), is_baseline=False).order_by()
     counts = teams.values("challenge").annotate(count=Count("pk")).values("count")

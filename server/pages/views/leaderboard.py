@@ -66,7 +66,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponseBase:
     current = find_context(request, slug)
     query = parse_query(request, current)
     board = board_of(current, query)
-    if len(messages.get_messages(request)):  # shown once, so this page must not be kept
+    if len(messages.get_messages(request)):  # messages are shown once, so this page must not be cached
         return render(request, "leaderboard/leaderboard.html", page_context(current, query, board))
     tag = entity_tag(board, query, *page_parts(request, current))
     return not_modified(request, tag) or tagged(HttpResponse(page_html(request, current, query, board, tag)), tag)
@@ -75,7 +75,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponseBase:
 def page_html(
     request: HttpRequest, current: ChallengeContext, query: LeaderboardQuery, board: ShownBoard, tag: str
 ) -> str:
-    """Return the page. The one for viewers who are not logged in is kept until something on it changes."""
+    """Return the page. The page for viewers who are not logged in is cached until it changes."""
     kept: str | None = None if request.user.is_authenticated else caches["boards"].get(tag)
     if kept is not None:
         return kept
@@ -91,7 +91,7 @@ def board_of(current: ChallengeContext, query: LeaderboardQuery) -> ShownBoard:
 
 
 def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object, ...]:
-    """Return what the page around the entries depends on: the viewer, the challenge, and the templates."""
+    """Return everything that the page depends on besides its entries: viewer, challenge and templates."""
     rows = [current.challenge, *current.phases]
     names = [[getattr(row, field.attname) for field in row._meta.concrete_fields] for row in rows]
     viewer = (request.user.pk, current.user.is_staff, request.META.get("CSRF_COOKIE", ""), current.join_state)
