@@ -80,7 +80,7 @@ class InvalidValues:
     tokens : int64 array of shape (N,)
         Position in the prediction string, from 1; 0 if there is no such string.
     values : int64 array of shape (N,)
-                Index of each invalid value, the argument of ``describe``.
+                Index of each invalid value, which is passed to ``describe``.
     describe : callable
     """
 
