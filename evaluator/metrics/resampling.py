@@ -86,7 +86,7 @@ class CurveSteps:
         First step of each curve, and the number of steps.
     envelope : bool
         Whether the precision of a step is the highest precision at its own or any lower confidence (an interpolated
-            curve). If not, it is the precision at its own confidence.
+        curve). If not, it is the precision at its own confidence.
     """
 
     rows: NDArray[np.int32]

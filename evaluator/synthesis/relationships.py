@@ -111,7 +111,7 @@ class RelationshipScene:
     topics : int64 array of shape (images, TOPICS)
         Triplets that may occur in an image.
     image, triplet, one, two
-                For each pair: index of the image and of the triplet, and the corners of its two boxes.
+        For each pair: index of the image and of the triplet, and the corners of its two boxes.
     verified : int64 array
         Keys (image × number of labels + label) of the verified labels.
     """
