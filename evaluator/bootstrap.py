@@ -48,7 +48,7 @@ def _replicates(
     bootstrap: Bootstrap,
     resources: Resources,
 ) -> dict[str, Numbers]:
-    """Return each metric in each replicate of a split, shape (replicates,)."""
+    """Return the values of each metric in all bootstrap replicates of a split, shape (replicates,)."""
     resources.progress("bootstrapping", 0.0)
     in_split = truth.splits[split]
     images = int(in_split.sum())

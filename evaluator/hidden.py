@@ -3,7 +3,7 @@
 import re
 
 # Default_Ignorable_Code_Point (DerivedCoreProperties.txt of Unicode), which Python's unicodedata does not have:
-# joiners, direction marks, fillers, variation selectors, tags. It also has unassigned code points, so it is stable.
+# joiners, direction marks, fillers, variation selectors, tags. Unassigned code points are included.
 IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"

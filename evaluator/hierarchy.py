@@ -83,7 +83,9 @@ def _walk(node: Any, path: tuple[str, ...], json_path: str) -> Iterator[tuple[st
         raise ValueError("a node has no LabelName")
     children = node.get("Subcategory", [])
     if not isinstance(children, list) or len(path) > MAX_DEPTH:
-        raise ValueError(f"Subcategory of {node['LabelName']} is not a list of nodes, or nested over {MAX_DEPTH} deep")
+        raise ValueError(
+            f"Subcategory of {node['LabelName']} is not a list of nodes, or is nested over {MAX_DEPTH} levels deep"
+        )
     yield node["LabelName"], path, json_path
     for number, child in enumerate(children):
         yield from _walk(child, (*path, node["LabelName"]), f"{json_path}.Subcategory[{number}]")

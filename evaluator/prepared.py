@@ -137,7 +137,7 @@ def identity_of(state: os.stat_result) -> Identity:
 def _verified(path: Path, identity: Identity) -> set[str]:
     """Return the arrays that this process has verified in this state of a file.
 
-    Nothing is remembered for a file that has just changed, because another change may not change its times.
+    Nothing is remembered for a file that has just changed, because a second change might not update its times.
     """
     if time.time_ns() - identity[0] < SETTLED_NS:
         return set()

@@ -41,7 +41,7 @@ class Problem:
     column : str or None
         Name of the column.
     image : str or None
-                Id of the image in that line.
+        Id of the image in that line.
     token : int or None
         Number of the token in its prediction string, from 1.
     file : str or None

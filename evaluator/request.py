@@ -105,7 +105,7 @@ class ReportOptions:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The limits and resources of a scoring.
+    """The limits and resources for scoring a submission.
 
     Attributes
     ----------

@@ -52,7 +52,7 @@ def score(request: ScoringRequest) -> Report:
     Returns
     -------
     Report
-                Does not depend, to the last bit, on the order of the submission's rows or on its shape.
+        Does not depend, to the last bit, on the order of the submission's rows or on its shape.
 
     Raises
     ------

@@ -18,7 +18,7 @@ AVERAGES = ReportTable(
     {
         "micro": "of all predictions and objects together",
         "macro": "mean over all classes that have objects",
-        "weighted": "the same mean, weighted by the number of objects of each class",
+        "weighted": "mean over all classes, weighted by the number of objects of each class",
     },
 )
 NEAR = "overlaps an object of its own class, but not enough"
@@ -92,7 +92,7 @@ SLICES = ReportTable(
 )
 ABLATION = ReportTable(
     "ablation",
-    "The score under other rules",
+    "The score under different rules",
     (
         ReportColumn("non_exhaustive_labels", "Unverified classes ignored", "switch"),
         ReportColumn("hierarchy", "Hierarchy", "switch"),

@@ -105,7 +105,7 @@ RETRIEVAL = Track(
 }""",
     ),
     metrics=(
-        Metric("mean_recall", "Mean recall", "mean of the six recalls below", share="mean"),
+        Metric("mean_recall", "Mean recall", "mean of recall@1, @5 and @10 in both directions", share="mean"),
         *(
             Metric(
                 f"image_to_sentence_recall@{k}",

@@ -15,7 +15,7 @@ TOP1, TOP5, IMAGES = (
 OBJECTNET = Track(
     name="objectnet",
     title="Object classification (ObjectNet)",
-    summary="Name the object in each image, with up to five guesses; places and viewpoints are unusual.",
+    summary="Name the object in each image, with up to five guesses. Its place or viewpoint is unusual.",
     truth=(
         TruthFile("answers.json", (), "the class id of each file, as in {file: id}"),
         TruthFile(

@@ -35,7 +35,7 @@ MATCHING = (
     Parameter(
         "group_of_weight",
         1.0,
-        "weight of a group-of box; 0 makes it a region that is ignored",
+        "weight of a group-of box; with 0, detections in the box are ignored",
         short="groupof",
         low=0.0,
         high=1.0,
@@ -145,7 +145,7 @@ SEGMENTATION = Track(
         TruthFile(
             "images.csv",
             ("ImageID",),
-            "every image of the test set with its size in pixels; required in a challenge: sizes must reveal no mask",
+            "every image of the test set with its size in pixels; required in a challenge, to hide which have a mask",
             required=False,
             extras=("Width", "Height"),
         ),

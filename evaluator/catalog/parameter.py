@@ -19,7 +19,7 @@ class Parameter:
     meaning : str
     short : str
         Name in signatures, which describe how a score was computed; empty for a parameter that does not change a
-            score.
+        score.
     choices : tuple of str
         The allowed values of a text.
     low, high : float or None

@@ -26,7 +26,7 @@ COMMANDS = {
     "compare": "test whether the difference between two submissions is statistically significant",
     "prepare": "compile a truth folder to one file that loads quickly",
     "reveals": "count the images that are private in one prepared truth and public in another",
-    "convert": "convert a submission between its two CSV shapes",
+    "convert": "convert a submission between the two CSV shapes, one row per image and one row per prediction",
     "synthesize": "generate a truth folder and submissions of chosen quality from a seed",
 }
 

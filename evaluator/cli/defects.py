@@ -60,7 +60,7 @@ def _print(findings: Findings, *, name: str, stream: TextIO) -> None:
         kinds = ", ".join(f"{count:,} {code}" for code, count in findings.counts.items())
         print(style.bold(f"{more}{total:,} {'defect' if total == 1 else 'defects'}: {kinds}"), file=stream)
         if more:
-            print("reading stopped here; fix these defects and check again", file=stream)
+            print("the rest of the file was not read; fix these defects and check again", file=stream)
     else:
         print(f"{name}: no defects", file=stream)
 

@@ -69,7 +69,9 @@ def _ordered(row: Row, reader: RowReader, names: list[str]) -> Iterator[list[str
 def _check_size(first: tuple[str, ...], row: Row, findings: Findings) -> None:
     """Add a defect if the size in a row differs from the first row of its image: a prediction string has one size."""
     if tuple(row.image_cells) != first:
-        message = f"{' × '.join(row.image_cells)} here, {' × '.join(first)} before; expected one size for each image"
+        message = (
+            f"{' × '.join(row.image_cells)} in this row, {' × '.join(first)} before; expected one size for each image"
+        )
         findings.add(Problem("bad_mask", message, line=row.line, image=row.image))
 
 

@@ -44,7 +44,7 @@ class MaskReader:
     limit : int
         Maximum size of the decompressed run lengths of all masks together, in bytes.
     read : int
-                Size of the decompressed run lengths that have been read so far, in bytes.
+        Size of the decompressed run lengths that have been read so far, in bytes.
     """
 
     limit: int = sys.maxsize

@@ -76,11 +76,11 @@ class InvalidValues:
     ----------
     column : Column
     rows : int64 array of shape (N,)
-                Row of each invalid value in the batch.
+        Row of each invalid value in the batch.
     tokens : int64 array of shape (N,)
         Position in the prediction string, from 1; 0 if there is no such string.
     values : int64 array of shape (N,)
-                Index of each invalid value, the argument of ``describe``.
+        Index of each invalid value, which is passed to ``describe``.
     describe : callable
     """
 
@@ -118,7 +118,7 @@ class Batch:
         Raises
         ------
         Stop
-                    If the number of defects has reached its limit.
+            If the number of defects has reached its limit.
         """
         layout = self.reader.layout
         images = self._codes([row.image for row in self.rows], self.reader.image_column, step=0)

@@ -82,7 +82,7 @@ def _common(shorter, shorter_first, shorter_stop, longer, first, stop):
     types.float32[::1],
 )
 def intersections(texts, ends, other_texts, other_ends, ranges, runs, other_runs, other_stops, common):
-    """Compute how many pixels each mask has in common with each of its partners among the other masks.
+    """Compute how many pixels each mask has in common with each of its partners, a range of the other masks.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
     The ends are percentiles, by linear interpolation, of replicate − mean of the replicates + observed. Interpolated
     average precision is biased upwards on few objects, and more so in replicates, which have fewer distinct objects:
     the plain percentile interval covers the true value in 86–90% of test sets, this one in 93–95%. If the score lies
-        outside the interval, the nearer end is moved to the score. This happens because a class that few images have is
+    outside the interval, the nearer end is moved to the score. This happens because a class that few images have is
     undefined in some replicates, which moves their mean and thus both ends.
 
     Examples

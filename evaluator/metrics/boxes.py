@@ -43,7 +43,7 @@ def intersection_over_union(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
 
     Notes
     -----
-        Unlike in PASCAL VOC, no pixel is added to the sides of a box, because coordinates are fractions. Source: Open
+    Unlike in PASCAL VOC, no pixel is added to the sides of a box, because coordinates are fractions. Source: Open
     Images V4, 5.2.1.
 
     Examples

@@ -152,8 +152,7 @@ class CurveErrors:
     def gain_without(self, kind: int) -> float:
         """Return how much the mean average precision would gain if all errors of a kind were fixed.
 
-                A false positive becomes a hit if that is possible, and is removed otherwise. A missed object that no
-                entry can
+        A false positive becomes a hit if that is possible, and is removed otherwise. A missed object that no entry can
         match is removed from the truth. This is the rule of TIDE. The gains of all kinds do not add up to the distance
         from 1.
         """

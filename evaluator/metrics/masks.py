@@ -131,7 +131,7 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
     Parameters
     ----------
     runs : Runs
-                Runs whose lengths add up to ``heights`` × ``widths``.
+        Runs whose lengths add up to ``heights`` × ``widths``.
     heights, widths : int64 arrays of shape (N,)
 
     Returns

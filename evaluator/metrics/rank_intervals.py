@@ -110,13 +110,13 @@ class _Board:
     size : int
         Number of all rows.
     rows : int array of shape (known,)
-                Indices of the known rows.
+        Indices of the known rows.
     scores : float64 array of shape (known,), in descending order
     deviations : float64 array of shape (known, N)
         Replicates minus the mean of the row. The mean of each replicate over the rows is subtracted as well: it cancels
         out in every difference, and bounds of the differences are closer without it.
     errors : float64 array of shape (known,)
-                Standard deviation of the deviations of each row.
+        Standard deviation of the deviations of each row.
     """
 
     size: int

@@ -39,7 +39,7 @@ def rates(true: Counts, predicted: Counts, support: Counts) -> Rates:
 
 
 def averages(true: Counts, predicted: Counts, support: Counts) -> dict[str, tuple[float, float, float]]:
-    """Return precision, recall and F1 of all classes together, averaged in three ways.
+    """Return precision, recall and F1 of all classes together, combined in three ways.
 
     Parameters
     ----------

@@ -32,8 +32,8 @@ def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
 def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
     """Return which images have more than :data:`~evaluator.kernels.CROWD` predictions, given these numbers.
 
-    The annotations of a crowded image could change the number of curve entries so much that the CPU time of a scoring
-    would reveal them.
+    The annotations of a crowded image could change the number of curve entries so much that the CPU time would
+    reveal them.
 
     >>> crowded_images(np.array([256, 257]))
     array([False,  True])
@@ -86,7 +86,7 @@ class CurveSteps:
         First step of each curve, and the number of steps.
     envelope : bool
         Whether the precision of a step is the highest precision at its own or any lower confidence (an interpolated
-            curve). If not, it is the precision at its own confidence.
+        curve). If not, it is the precision at its own confidence.
     """
 
     rows: NDArray[np.int32]
@@ -170,9 +170,9 @@ class CurveSteps:
 def _with_complements(
     curves: NDArray[np.integer[Any]], has_row: NDArray[np.bool_], crowded: NDArray[np.bool_], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the indices and the curves of the entries of all curves and of their complements.
+    """Return the entries of all curves and of their complements: the index and the curve of each entry.
 
-    The third result is which of these 2 × ``count`` curves may have entries of crowded images.
+    The third array marks which of these 2 × ``count`` curves may have entries of crowded images.
     """
     own = curves.astype(np.int64) % count
     counts = has_row & (curves < count)

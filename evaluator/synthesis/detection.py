@@ -31,7 +31,7 @@ class DetectionScene:
     candidates : int64 array of shape (images, TOPICS + CHECKED)
         Classes that the simulated detector may predict in an image.
     image, label, box, group
-                For each object: index of the image and of the class, corners of the box, whether it is a group.
+        For each object: index of the image and of the class, corners of the box, whether it is a group.
     positive, negative : int64 arrays
         Keys (image × number of classes + class) of the verified labels.
     """

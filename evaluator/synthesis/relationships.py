@@ -111,7 +111,7 @@ class RelationshipScene:
     topics : int64 array of shape (images, TOPICS)
         Triplets that may occur in an image.
     image, triplet, one, two
-                For each pair: index of the image and of the triplet, and the corners of its two boxes.
+        For each pair: index of the image and of the triplet, and the corners of its two boxes.
     verified : int64 array
         Keys (image × number of labels + label) of the verified labels.
     """
@@ -171,7 +171,7 @@ class RelationshipScene:
         return image, triplet, one, np.where(_ONE_BOX[triplet][:, None], one, two), right
 
     def _false(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return predictions where there is no pair; half of them have a triplet that may occur in the image."""
+        """Return predictions where there is no pair; half are labelled as a triplet that the image may have."""
         count = int(len(self.image) * (0.2 + 1.5 * error_rate))
         image = stream.integers(len(self.ids), count)
         likely = self.topics[image, stream.integers(TOPICS, count)]

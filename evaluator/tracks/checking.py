@@ -76,7 +76,7 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
     table = folder.table("usage.csv")
     words = [word.strip().lower() for word in table.texts("Usage")]
     kinds = coded(words, USAGES)
-    table.mark("Usage", kinds < 0, "truth_bad_value", "is none of Public, Private, Ignored")
+    table.mark("Usage", kinds < 0, "truth_bad_value", "is not Public, Private or Ignored")
     codes = coded(table.texts("ImageID"), images)
     usage = np.full(len(images), IGNORED, np.int8)
     usage[codes[codes >= 0]] = kinds[codes >= 0]

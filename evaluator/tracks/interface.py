@@ -86,7 +86,7 @@ class Outcome:
 
 
 class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
-    """The reference implementation of a track: an object without state that scores any number of submissions.
+    """The reference implementation of a track: a stateless object that can score any number of submissions.
 
     The three type parameters are the types of the track's truth, of its parameters and of its parsed submissions.
 

@@ -53,7 +53,7 @@ def overlaps_of(truth, images, labels, predictions, overlaps):
 def match_collected(truth, state, threshold, one_image, groups_count, images, labels, predictions):
     """Match the predictions of overfull images that remain after the cap, image by image.
 
-    The state must have room for an entry for each of them and for each group of these images.
+    The state must have room for one more entry for each of these predictions and for each group of the images.
 
     Parameters
     ----------

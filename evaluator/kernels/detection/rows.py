@@ -93,7 +93,7 @@ def _position_of(truth, state, image, label):
 def _add_batch(truth, state, threshold, batch, rows):
     """Match the predictions of a batch; return a status.
 
-    Each step goes through all rows, so that the CPU waits for several memory accesses at once.
+    Each step processes all rows of the batch, so that the CPU can overlap their memory accesses.
     """
     state.counts[PREDICTIONS] += rows
     for row in range(rows):

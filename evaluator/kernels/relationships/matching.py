@@ -80,7 +80,7 @@ def _verification(truth, image, label):
 
 @inlined
 def _is_scored(truth, image, one, two):
-    """Return whether a pair of these labels is scored: both are verified in the image, or one is verified as absent."""
+    """Return whether a pair with two labels is scored: both are verified in the image, or one is verified as absent."""
     if one < 0 or two < 0:
         return False
     first, second = _verification(truth, image, one), _verification(truth, image, two)

@@ -1,6 +1,7 @@
 """Reading of one CSV line cell by cell.
 
-Offsets are positions of bytes in the block. The offset 0 means that a cell is not plain or is not a number.
+Offsets are positions of bytes in the block. The offset 0 means that a cell is not a number or not plain
+(see :mod:`evaluator.kernels.reading`).
 """
 
 from evaluator.kernels.jit import inlined, subroutine

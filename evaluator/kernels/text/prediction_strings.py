@@ -1,6 +1,7 @@
 """Reading of the tokens of a prediction string: numbers and labels separated by blanks.
 
-Offsets are positions of bytes in the block. The offset 0 means that a token is not plain or is not a number.
+Offsets are positions of bytes in the block. The offset 0 means that a token is not a number or not plain
+(see :mod:`evaluator.kernels.reading`).
 """
 
 from evaluator.kernels.jit import inlined, subroutine

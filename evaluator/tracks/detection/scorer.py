@@ -115,11 +115,11 @@ class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTabl
     track = DETECTION
 
     def truth_of(self, prepared: Truth) -> DetectionTruth:
-        """Return the truth with typed members."""
+        """Return a truth as this track's type."""
         return DetectionTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> DetectionParameters:
-        """Return the parameters as typed fields."""
+        """Return the parameters as this track's type."""
         return DetectionParameters.of(resolved)
 
     def read(self, source: Source, truth: DetectionTruth | None, parameters: DetectionParameters) -> SubmissionTable:

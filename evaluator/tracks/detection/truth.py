@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class DetectionParameters(TrackParameters):
-    """Parameters of a scoring.
+    """The parameters of the detection track.
 
     Attributes
     ----------

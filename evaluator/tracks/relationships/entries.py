@@ -110,7 +110,7 @@ class ScoredPairs:
         return split_report(self.truth, split, weighted, self.weights)
 
     def curves(self, split: str) -> list[CurveRow]:
-        """Return the precision/recall curves of a split for each kind: of all relations pooled and of each relation."""
+        """Return the precision/recall curves of a split, by kind: of all relations pooled, and of each relation."""
         truth, positives = self.truth, self.truth.positives(split)
         entries = self.entries.scored(len(positives))
         entries = entries[truth.splits[split][entries.images]]

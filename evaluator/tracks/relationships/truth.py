@@ -15,7 +15,7 @@ Weights = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class RelationshipsParameters(TrackParameters):
-    """Parameters of a scoring.
+    """The parameters of the relationships track.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> Retrieval
     usage = usage_of(folder, images)
     folder.faults.check()
     if len(images) <= max(DEPTHS):
-        message = f"has {len(images)} images; only with at least {max(DEPTHS) + 1}, recall@{max(DEPTHS)} can be below 1"
+        message = f"has {len(images)} images; below {max(DEPTHS) + 1}, recall@{max(DEPTHS)} of full lists is 1"
         folder.faults.warn("truth_small_gallery", GALLERY, message)
     ids = sorted(captions)  # The order of the file may show which captions belong to one image.
     texts = {"images": list(images), "captions": ids, "sentences": [sentences[caption] for caption in ids]}

@@ -87,7 +87,7 @@ def are_on_boxes(
     settled: NDArray[np.bool_],
     threshold: float,
 ) -> NDArray[np.bool_]:
-    """Return which detections that have not been matched yet match an object that has only a box, shape (N,).
+    """Return which of the detections not matched so far match an object that has only a box, shape (N,).
 
     Of the detections that overlap an ordinary box enough, the best one matches it. All detections in the box of a group
     match the group.

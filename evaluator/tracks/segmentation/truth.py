@@ -13,7 +13,7 @@ from evaluator.truth import StoredArray, StoredTexts
 
 @dataclass(frozen=True, slots=True)
 class SegmentationParameters(TrackParameters):
-    """Parameters of a scoring.
+    """The parameters of the segmentation track.
 
     Attributes
     ----------

@@ -95,7 +95,7 @@ class FileHeader:
 
     Attributes
     ----------
-        kaggle : bool
+    kaggle : bool
         Whether the file has one line per image, with a prediction string.
     positions : list of int
         Position in the file of each column that the track declares.

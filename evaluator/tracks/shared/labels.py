@@ -158,8 +158,7 @@ def _label_codes(
 ) -> dict[str, int]:
     """Return the code of each label.
 
-        If there is a ``classes.csv``, only its labels have codes, in its order, so an ancestor that it does not list is
-        not
+    If there is a ``classes.csv``, only its labels have codes, in its order, so an ancestor that it does not list is not
     evaluated. Without it, the labels of the hierarchy come first, sorted, and then the remaining labels, sorted.
     """
     if listed is not None:

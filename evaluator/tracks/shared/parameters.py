@@ -20,5 +20,5 @@ class TrackParameters:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Return an object with the values of its fields, given all parameters of a scoring."""
+        """Return an object with the values of its fields, given all parameters of the track."""
         return cls(**{each.name: parameters[each.name] for each in fields(cls)})

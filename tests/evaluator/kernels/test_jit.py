@@ -73,4 +73,4 @@ def test_only_the_first_scoring_on_a_machine_compiles_kernels(
             request = ScoringRequest(tiny.track, tiny.truth, tiny.long, resources=Resources(progress=report))
             assert scoring.score(request).way == "fast path"
         outputs.append(capsys.readouterr().err)
-    assert outputs == ["compiling the kernels, which takes about a minute, once on this machine\n", ""]
+    assert outputs == ["compiling the kernels, once on this machine; this takes about a minute\n", ""]

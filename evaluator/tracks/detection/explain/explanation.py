@@ -56,7 +56,7 @@ def explain(
 
     The rows of classes get columns for precision, recall, F1 and support, for detections that were ignored, matched a
     group or were absorbed, for missed objects, and for false positives by kind (``fp_…``). The tables are ``averages``,
-    ``errors``, ``error_sums``, ``class_errors`` (classes predicted for objects of other classes), ``slices``, and
+    ``errors``, ``error_sums``, ``class_errors`` (classes predicted for objects of a different class), ``slices``, and
     ``ablation`` with the official protocol.
     """
     known = detections_of(truth, table, parameters)

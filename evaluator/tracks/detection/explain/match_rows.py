@@ -62,7 +62,7 @@ def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, error
     known : Detections
         All detections of known labels.
     matches : Matches
-            The matches of the known detections whose label is verified in their image.
+        The matches of the known detections whose label is verified in their image.
     errors : Errors
     """
     yield from _rows(truth, known, _outcomes(truth, known, matches, errors))

@@ -64,7 +64,7 @@ class DetectionReader:
         Whether to keep the image of each entry, for curves and replicates.
     overfull : bool array of shape (images,)
         Images with more predictions than the cap allows for one class. Their predictions are stored instead of matched.
-            In the first reading no image is marked as overfull.
+        In the first reading no image is marked as overfull.
     """
 
     def __init__(
