@@ -14,7 +14,7 @@ from tests.evaluator.kernels import cases, overfull, private_facts
 
 FILES = 200
 TRUTHS_A_FILE = 2
-WITHOUT_EFFECT = {"the only label of a class", "a label the other way"}  # these facts change no score
+WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # these facts change no score
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
         *[{}] * 6,
