@@ -123,7 +123,7 @@ def goldens(small: Path) -> Iterator[Row]:
     for case, (track, official, reach, aim) in OFFICIAL.items():
         name = f"{case}: official, scaled by `wc -l` / ours, warm"
         if not (GOLDEN / case).exists():
-            yield name, f">= {reach:,}", f">= {aim:,}", "NOT RUN", "../shared is not there"
+            yield name, f">= {reach:,}", f">= {aim:,}", "NOT RUN", "../shared is missing"
             continue
         file, truth = FOLDER / f"{case}.csv", FOLDER / f"{case}.podium"
         with gzip.open(GOLDEN / case / "predictions.csv.gz") as packed, file.open("wb") as plain:
@@ -227,7 +227,7 @@ def private_facts() -> Iterator[Row]:
 
 
 def rank_intervals() -> Iterator[Row]:
-    """Report how often the intervals of a leaderboard cover all true ranks, and the time for a large leaderboard."""
+    """Report how often the rank intervals of a leaderboard cover all true ranks, and the time for a large one."""
     for name, found in coverages().items():
         behind = f"± {found['covered'].error:.3f} of {found['covered'].boards:,} simulations; "
         behind += f"equal teams in each other's interval {found['together']}; tie groups split wrongly {found['split']}"

@@ -55,17 +55,21 @@ def pairs() -> dict[str, tuple[Truth, Truth, str]]:
     dense = crowded()
     return {
         "a label": (PLAIN, PLAIN | {"image_labels.csv": [f"crowd,{REST},0"]}, "one class"),
-        "an object": (PLAIN, PLAIN | {"boxes.csv": [*PLAIN["boxes.csv"], OBJECT]}, "one class, equally sure"),
-        "an object of 401": (dense, dense | {"boxes.csv": [*dense["boxes.csv"], OBJECT]}, "one class, equally sure"),
+        "an object": (PLAIN, PLAIN | {"boxes.csv": [*PLAIN["boxes.csv"], OBJECT]}, "one class, equally confident"),
+        "one of 401 objects": (
+            dense,
+            dense | {"boxes.csv": [*dense["boxes.csv"], OBJECT]},
+            "one class, equally confident",
+        ),
         "the usage of an image": (dense, dense | {"usage.csv": ["crowd,Ignored", "other,Public"]}, "one class"),
-        "a label above others": (PLAIN, PLAIN | {"image_labels.csv": ["crowd,top,0"]}, "all classes"),
+        "a label of an ancestor": (PLAIN, PLAIN | {"image_labels.csv": ["crowd,top,0"]}, "all classes"),
     }
 
 
 def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
     """Prepare the truths and write the files; map the fact that differs to the paths of two truths and a file."""
     files, found = {}, {}
-    for name in ("one class", "one class, equally sure", "all classes"):
+    for name in ("one class", "one class, equally confident", "all classes"):
         files[name] = folder / f"{name}.csv"
         labels = encoded(CLASSES if name == "all classes" else [REST])
         rng = np.random.default_rng(2)

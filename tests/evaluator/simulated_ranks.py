@@ -37,8 +37,8 @@ class Board:
 class Findings:
     """The properties of one leaderboard.
 
-    covered: the interval of each row contains all ranks that the row shares by its true score.
-    together: the rank of each row is in the intervals of all rows with an equal true score.
+    covered: each interval contains all true ranks of its row; rows with equal true scores share their true ranks.
+    together: the observed rank of each row is in the intervals of all rows with an equal true score.
     split: a tie group ends just before a row whose true score equals that of the first row of the group.
     """
 

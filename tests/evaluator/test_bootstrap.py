@@ -100,7 +100,7 @@ def test_a_replicate_is_the_score_of_copied_images(track: str, seed: int, tmp_pa
 
 
 def test_all_submissions_have_the_same_draws(tiny: Tiny, tmp_path: Path) -> None:
-    """So a submission that is worse on no image is worse in no replicate."""
+    """With equal draws, a submission that is at least as good on every image is at least as good in every replicate."""
     worse = tmp_path / "worse.csv"
     worse.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
     kept = tmp_path / "draws"

@@ -41,6 +41,7 @@ def row_of(report: SplitReport, label: str) -> dict[str, Any]:
     return next(row for row in report.classes if row["label"] == label)
 
 
+# Comments list the outcomes of predictions from the highest confidence to the lowest, and the number of objects.
 RULES = [
     pytest.param(
         [f"a,cat,{LEFT},0", f"a,cat,{LEFT},0"],
@@ -111,7 +112,7 @@ def test_fiftyone_does_not_limit_the_detections_of_an_image(tmp_path: Path) -> N
 
 
 def test_precision_recall_f1_and_support(tmp_path: Path) -> None:
-    """Cats: two predictions match one of two objects. Dogs: no predictions. Cars: no objects."""
+    """Cats: one of two predictions hits one of two objects. Dogs: no predictions. Cars: no objects."""
     report = scored(
         tmp_path,
         [f"a,cat,{LEFT},0", f"a,cat,{RIGHT},0", f"b,dog,{WHOLE},0"],

@@ -48,7 +48,7 @@ REAL = [
 def test_the_golden_folder_is_complete() -> None:
     """If the folder is missing, the test summary says so. Small cases that need no folder are tested elsewhere."""
     if not CASES:
-        pytest.skip(f"NOT RUN: {SHARED / 'golden'} is not there, the official tools' numbers were not compared")
+        pytest.skip(f"NOT RUN: {SHARED / 'golden'} is missing; the numbers of the official tools were not compared")
     cases = [json.loads((SHARED / "golden" / case / "expected.json").read_text()) for case in CASES]
     assert {case["track"] for case in cases} == OFFICIAL_TOOLS
     assert all(case["metrics"] for case in cases)
@@ -85,7 +85,7 @@ def test_agrees_with_the_official_tool(case: str, shape: str, tmp_path: Path) ->
     assert_equal(expected, submission, folder / "truth")
 
 
-shared_data = pytest.mark.skipif(not CASES, reason="NOT RUN: shared/data is not beside the project")
+shared_data = pytest.mark.skipif(not CASES, reason="NOT RUN: the folder shared is not next to the project")
 
 
 @pytest.mark.shared

@@ -26,8 +26,8 @@ DIGITS = Track(
     summary="One digit in each image, and how slanted it is.",
     truth=(TruthFile("digits.csv", ("ImageID", "Digit", "Slant"), "the digit of each image"),),
     form=Form("table", columns=(IMAGE, DIGIT, SLANT), example="img1,7,0.2", one_each=True),
-    metrics=(Metric("accuracy", "Accuracy", "share of images read rightly"), Metric("upright", "", "")),
-    headline_explained="The share of images whose digit is right.",
+    metrics=(Metric("accuracy", "Accuracy", "share of images read correctly"), Metric("upright", "", "")),
+    headline_explained="The share of images whose digit is correct.",
     modules=Modules(__name__),
 )
 

@@ -81,19 +81,19 @@ def of_another_class(*files: str) -> Fact:
     return apply
 
 
-SIGN = {"a label the other way": line("image_labels.csv", another(",1", ",0"))}
+SIGN = {"an opposite label": line("image_labels.csv", another(",1", ",0"))}
 FACTS: dict[str, dict[str, Fact]] = {
     "openimages-detection": SIGN
-    | {"an object of another class": of_another_class("boxes.csv")}
-    | {"a label more": label_told("/m/09d5_"), "a group": line("boxes.csv", another(",0", ",1"))},
-    "openimages-relationships": {"a triplet at another place": line("relationships.csv", another("0", "1"))},
+    | {"an object of a different class": of_another_class("boxes.csv")}
+    | {"one more label": label_told("/m/09d5_"), "a group": line("boxes.csv", another(",0", ",1"))},
+    "openimages-relationships": {"a moved triplet": line("relationships.csv", another("0", "1"))},
     "openimages-segmentation": SIGN
-    | {"an object of another class": of_another_class("boxes.csv", "masks.csv")}
-    | {"a label more": label_told("/m/09d5_")},
-    "openimages-classification": SIGN | {"a label more": label_told("/m/09d5_")},
-    "flickr30k-grounding": {"a phrase elsewhere": phrase_moved},
-    "flickr30k-retrieval": {"captions of each other": document("gallery.json", captions_swapped)},
-    "objectnet": {"another answer": document("answers.json", answer_changed)},
+    | {"an object of a different class": of_another_class("boxes.csv", "masks.csv")}
+    | {"one more label": label_told("/m/09d5_")},
+    "openimages-classification": SIGN | {"one more label": label_told("/m/09d5_")},
+    "flickr30k-grounding": {"a moved phrase": phrase_moved},
+    "flickr30k-retrieval": {"swapped captions": document("gallery.json", captions_swapped)},
+    "objectnet": {"a different answer": document("answers.json", answer_changed)},
 }
 
 
@@ -154,12 +154,12 @@ def test_one_fact_of_the_truth_changes_only_scores(track: str, listed: bool, tmp
     truth = made / "truth"
     images = [row.partition(",")[0] for row in (truth / "images.csv").read_text().split()[1:]]
     (truth / "usage.csv").write_text("\n".join(["ImageID,Usage", *(f"{image},Public" for image in images)]) + "\n")
-    facts = FACTS[track] | {"an image private": private}
+    facts = FACTS[track] | {"a private image": private}
     if not listed:
         for name in LISTS:
             (truth / name).unlink(missing_ok=True)
         if track in WITH_LABELS:
-            facts["a label that nobody listed"] = label_told("/m/yak")
+            facts["an unlisted label"] = label_told("/m/yak")
     for name, fact in facts.items():
         copytree(truth, tmp_path / name)
         fact(tmp_path / name)

@@ -34,5 +34,5 @@ def test_intervals_of_equal_teams_are_correct_in_95_of_100_simulations(all_equal
 
 
 def test_few_tie_groups_end_before_a_team_that_is_as_good_as_the_first(three_equal: dict[str, Share]) -> None:
-    """A group ends after one comparison of two teams, so this can happen: three of the ten teams are equally good."""
+    """One comparison decides where a tie group ends. It can be wrong: three of the ten teams are equally good."""
     assert 0 < three_equal["split"].value <= 0.1

@@ -22,7 +22,7 @@ def drawn(rng: Generator, scores: Numbers, *, error: float = 0.01, replicates: i
 
 
 def plain(scores: Numbers, replicates: Numbers, top: int) -> list[RankInterval]:
-    """Compute rank intervals by the procedure of the paper: test all pairs, then only the pairs that still matter."""
+    """Compute rank intervals by the procedure of the paper: test all pairs, then repeat with the undecided pairs."""
     rows = range(len(scores))
     kept = {(one, other) for one in rows for other in rows if one < other}
     tests = {pair: statistic(scores, replicates, *pair) for pair in kept}
@@ -65,7 +65,7 @@ def test_rows_that_differ_by_much_have_one_rank_each() -> None:
 
 
 def test_equal_scores_are_never_distinguished() -> None:
-    """They are not distinguished even if one row's replicates are higher than the other's in all draws."""
+    """Rows with equal scores share their ranks even if the replicates of one row are always higher."""
     scores = np.array([0.6, 0.6, 0.3])
     replicates = drawn(np.random.default_rng(1), np.array([0.9, 0.6, 0.3]))
     assert top_rank_intervals(scores, replicates) == [(1, 2), (1, 2), (3, 3)]

@@ -28,7 +28,7 @@ def test_at_most_a_tenth_of_the_arguments_of_test_functions_is_untyped() -> None
 
 
 def test_phase_member_and_team_are_shared_fixtures() -> None:
-    """Tests set their fields with markers instead; see `tests/conftest.py`."""
+    """Tests set the fields of these fixtures with markers instead of defining fixtures; see `tests/conftest.py`."""
     found = Counter(function.name for _, function in functions("tests") if is_fixture(function))
     assert found["make"] == 1
     assert found["phase"] + found["member"] + found["team"] <= DEFINITIONS_LIMIT

@@ -87,7 +87,7 @@ def test_one_fact_changes_the_number_of_summed_entries_only_slightly(
     submission.write_text("\n".join([HEADERS[track], *crowds(track)]) + "\n")
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
-        if truth.name == "an image public":  # Without private images there are fewer splits, which is public.
+        if truth.name == "a public image":  # Without private images there are fewer splits, which is public.
             continue
         work.clear()
         options = ReportOptions(bootstrap=Bootstrap(1))
@@ -120,7 +120,7 @@ def test_the_pairs_that_an_explanation_compares_do_not_depend_on_verified_labels
     monkeypatch.setattr(errors, "triplet_overlap", counted)
     submission = tmp_path / "submission.csv"
     submission.write_text("\n".join([HEADERS[track], *list(crowds(track))[:5_000]]) + "\n")
-    for name in (None, "a label verified", "a label denied", "a label not verified"):
+    for name in (None, "a label verified as present", "a label verified as absent", "a label no longer verified"):
         compared.append(0)
         fact = private_facts.FACTS[track][name] if name else None
         truth = private_facts.written(track, "relations", tmp_path / f"truth {name}", fact)

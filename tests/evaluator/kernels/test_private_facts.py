@@ -14,7 +14,7 @@ from tests.evaluator.kernels import cases, overfull, private_facts
 
 FILES = 200
 TRUTHS_A_FILE = 2
-WITHOUT_EFFECT = {"the only label of a class", "a label the other way"}  # these facts change no score
+WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # these facts change no score
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
         *[{}] * 6,
@@ -69,7 +69,7 @@ def test_answers_except_scores_do_not_depend_on_any_fact_of_the_truth(
 @pytest.mark.parametrize("count", [10_000, 10_001])
 @pytest.mark.parametrize("listed_by", private_facts.LISTED_BY["openimages-detection"])
 def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, count: int, tmp_path: Path) -> None:
-    """A file with as many boxes as the cap, or one more, must be scored in the same way for all truths."""
+    """A file with 10,000 boxes of one class, or one more than are scored, is scored in the same way for all truths."""
     track, submission = "openimages-detection", tmp_path / "submission.csv"
     truths = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
     for image in private_facts.IMAGES[:2]:

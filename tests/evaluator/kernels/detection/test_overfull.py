@@ -1,4 +1,4 @@
-"""Both implementations score the same 10,000 detections of a class in an overfull image."""
+"""Both implementations score the same 10,000 detections in an overfull image, which has more of one class."""
 
 import json
 import random
@@ -53,7 +53,7 @@ def made(folder: Path, boxes: list[str]) -> Path:
 def test_among_equal_confidences_the_cap_keeps_higher_overlaps(
     better: list[str], found: float, shape: str, tmp_path: Path
 ) -> None:
-    """One box is added to 10,000 boxes with an IoU of 0.3. The first added box is a hit if it is within the cap."""
+    """One box is added to 10,000 boxes of equal confidence that have an IoU of 0.3; it is a hit if it is scored."""
     truth = made(tmp_path / "truth", ["a,cat,0,1,0,1,0", "b,cat,0,1,0,1,0"])
     rows = [["a", "cat", "0.5", "0", "0", "0.3", "1"] for _ in range(10_000)] + [["a", "cat", *better]]
     submission = tmp_path / "submission.csv"
