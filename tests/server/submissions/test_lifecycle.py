@@ -287,9 +287,7 @@ def test_cancelling_twice_has_no_further_effect(make: Make, queued: Submission) 
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_a_finished_submission_is_not_cancellable(
-    make: Make, running: Submission, end: Callable[[Submission], bool]
-) -> None:
+def test_no_cancelling_after_the_end(make: Make, running: Submission, end: Callable[[Submission], bool]) -> None:
     end(running)
     with pytest.raises(Refused) as caught:
         lifecycle.cancel(submission=running, by=make.user())
