@@ -25,7 +25,7 @@ SPLITS = ("all", "public", "private")  # The index of a split is part of its see
 def with_intervals(truth: Truth, outcome: Outcome, bootstrap: Bootstrap, resources: Resources) -> Splits:
     """Return the reports of an outcome with the replicates and the intervals of their metrics.
 
-    A split that has all images gets the replicates of ``all``, so that equal scores have equal intervals.
+    A split that contains every image gets the replicates of ``all``, so that equal scores have equal intervals.
     """
     if outcome.statistics is None:
         raise ValueError("intervals need the statistics of each image")
@@ -65,7 +65,7 @@ def _replicates(
 def engine() -> Engine:
     """Import the bootstrap kernels and return them.
 
-    They are imported only when needed, which takes a third of a second.
+    They are imported only when needed, because the import takes a third of a second.
     """
     return cast(Engine, import_module(KERNELS))
 
@@ -94,5 +94,5 @@ def _with_replicates(
 
 
 def _progress_of_part(progress: Progress, done: int, of: int) -> Progress:
-    """Return a progress callback for the next of ``of`` equal parts of a stage, after ``done`` parts are complete."""
+    """Return a progress callback for one of ``of`` equal parts of a stage, when ``done`` parts are complete."""
     return lambda stage, fraction: progress(stage, (done + fraction) / of)

@@ -22,7 +22,7 @@ class Difference:
     difference : float or None
         b − a.
     interval : (low, high) or None
-        95% interval of the difference, from replicates that share their draws.
+        95% interval of the difference, from replicates in which both submissions have the same image weights.
     verdict : str or None
         ``b_better`` if the whole interval is above 0, ``a_better`` if it is below 0, else ``tied``: the difference is
         not significant.
@@ -57,7 +57,7 @@ def compare(a: Report, b: Report, class_metric: str) -> dict[str, SplitCompariso
     Parameters
     ----------
     a, b : Report
-        Both with replicates of the same seed.
+        Both have replicates drawn from the same seed.
     class_metric : str
         Column of the class rows that is compared; ignored if the track has no class rows.
 

@@ -1,4 +1,4 @@
-"""Draws the image weights of bootstrap replicates; all submissions to one truth share them."""
+"""Draws the image weights of bootstrap replicates; all submissions scored against one truth share them."""
 
 import os
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from evaluator.salt import replicate_entropy
 
 Weights = NDArray[np.uint8]
 LANES = 64  # Number of replicates in a block; the weights of an image in all of them fill one cache line.
-MAX_WEIGHT = 255  # A replicate with a larger weight, one in 10**500, is drawn again.
+MAX_WEIGHT = 255  # A replicate with a larger weight (one in 10**500) is drawn again.
 MAGIC = b"PODIUM\x00D"
-HEADER_BYTES = 64  # Magic, sha256 of the weights, padding.
+HEADER_BYTES = 64  # Magic number, sha256 of the weights, padding.
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Draws:
     by (salt, split, seed, b) only, so all submissions have the same weights, and replicate 7 of 100 equals replicate 7
     of 1,000. The split is part of the seed because the scores of equally large splits would otherwise be correlated.
 
-    Without a salt, (truth, seed, split, b) is used. All of these are public, so anybody who knows a score and its
+    Without a salt, the seed is (truth, seed, split, b). All of these are public, so anybody who knows a score and its
     interval can draw the same weights and find out for which images the answers were correct.
 
     Attributes
@@ -99,8 +99,8 @@ def blocks_of(draws: Draws, folder: Path | None) -> Callable[[int], Weights]:
     ----------
     draws : Draws
     folder : Path or None
-        Folder of files with weights. If there is no valid file, it is written first; then it is memory-mapped. If None,
-        each block is drawn when it is requested.
+        Folder of files with weights. If it has no valid file for these draws, one is written. The file is then
+        memory-mapped. If the folder is None, each block is drawn when it is requested.
     """
     if folder is None:
         return draws.block
@@ -130,7 +130,7 @@ def _write(path: Path, draws: Draws) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     digest = sha256()
     try:
-        partial.touch(mode=0o600)  # Secret, because weights and an interval reveal which answers were correct.
+        partial.touch(mode=0o600)  # Secret, because weights with an interval reveal which answers were correct.
         with partial.open("wb") as file:
             file.write(bytes(HEADER_BYTES))
             for number in range(draws.blocks):

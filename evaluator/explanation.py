@@ -22,7 +22,7 @@ def explanation(report: Report, split: str) -> dict[str, Any]:
     Parameters
     ----------
     report : Report
-        With curves and an explanation, as far as its track has them.
+        A report with curves and an explanation, if its track has them.
 
     Returns
     -------

@@ -11,9 +11,9 @@ IGNORABLE = (
 # Control characters except tab and line ends, line separators, and format characters and blanks of annotations and
 # hieroglyphs.
 CONTROLS = "\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb\U00013430-\U00013442"
-# Letters and symbols that are drawn without any ink.
+# Letters and symbols that are displayed as blanks.
 BLANK = "\u2800\ufffc\U00016fe4\U0001d159"
-# After one of these symbols U+FE0F is not hidden: keyboards insert it there to show the symbol as an emoji.
+# After one of these symbols U+FE0F is allowed: keyboards insert it to show the symbol as an emoji.
 SYMBOLS = "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 HIDDEN = re.compile(f"[{IGNORABLE}{CONTROLS}{BLANK}](?<![{SYMBOLS}]\ufe0f)")
 
@@ -28,7 +28,7 @@ def is_plain(text: str) -> bool:
 
 
 def reveal(text: str) -> str:
-    r"""Return a text of several lines with every hidden character escaped.
+    r"""Return a text, which may have several lines, with every hidden character escaped.
 
     >>> reveal("caf\u00e9\t\u202egnp.exe")
     'café\t\\u202egnp.exe'

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evaluator.problems import DamagedTruth
 
 MAGIC = b"PODIUM\x00\x05"
-START = struct.Struct("<8s32sQ")  # Magic, sha256 of the header, its length.
+START = struct.Struct("<8s32sQ")  # Magic number, sha256 of the header, length of the header.
 ALIGNMENT = 64
 DAMAGED = "is damaged: its checksum does not match; prepare it again"
 CHANGED = "was changed while it was being read"
@@ -32,9 +32,9 @@ _VERIFIED: dict[Path, tuple[Identity, set[str]]] = {}
 def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a prepared truth under a temporary name, and rename it when it is complete.
 
-    The file consists of the magic, the sha256 and the length of the header, the header, and the arrays at multiples of
-    64 bytes. The header contains ``about`` and an entry for each array. The sha256 in an entry includes the padding, so
-    the sha256 of the header covers the whole file.
+    The file consists of the magic number, the sha256 and the length of the header, the header, and the arrays at
+    multiples of 64 bytes. The header contains ``about`` and an entry for each array. The sha256 in an entry includes
+    the padding, so the sha256 of the header covers the whole file.
     """
     blocks, entries, offset = [], [], 0
     for name, array in arrays.items():
@@ -51,7 +51,7 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
         partial.write_bytes(b"".join([start, header, *blocks]))
         partial.replace(path)
     finally:
-        partial.unlink(missing_ok=True)  # it still exists only if the disk is full
+        partial.unlink(missing_ok=True)  # It still exists only after an error, such as a full disk.
 
 
 class Mapped(Mapping[str, NDArray[Any]]):
@@ -67,7 +67,8 @@ class Mapped(Mapping[str, NDArray[Any]]):
     entries : mapping of str to Entry
         The header's entry for each array.
     verified : set of str
-        Arrays that were compared with their checksum; shared by all objects that map this state of the file.
+        Arrays that were compared with their checksums; the set is shared by all objects that map this state of the
+        file.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
 
     def check_unchanged(self) -> None:
         """Raise DamagedTruth if the file was changed since it was opened, because old and new data may be mixed."""
-        with suppress(FileNotFoundError):  # A deleted file stays mapped.
+        with suppress(FileNotFoundError):  # A deleted file remains mapped.
             if identity_of(self._path.stat()) != self._identity:
                 raise DamagedTruth(self._path.name, CHANGED)
 
@@ -136,7 +137,7 @@ def identity_of(state: os.stat_result) -> Identity:
 def _verified(path: Path, identity: Identity) -> set[str]:
     """Return the arrays that this process has verified in this state of a file.
 
-    Nothing is remembered for a file that has just changed, because another change may leave its times the same.
+    Nothing is remembered for a file that has just changed, because another change may not change its times.
     """
     if time.time_ns() - identity[0] < SETTLED_NS:
         return set()

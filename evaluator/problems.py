@@ -10,7 +10,7 @@ MOST_DEFECTS = 10_000
 
 
 class Stop(Exception):
-    """The rest of a file is not read; the findings contain the reason."""
+    """Raised to stop reading a file; the findings contain the reason."""
 
 
 def visible(text: str) -> str:
@@ -41,7 +41,7 @@ class Problem:
     column : str or None
         Name of the column.
     image : str or None
-        Image of the row.
+                Id of the image in that line.
     token : int or None
         Number of the token in its prediction string, from 1.
     file : str or None
@@ -84,7 +84,7 @@ class Notice:
 
 @dataclass(slots=True)
 class Findings:
-    """Defects and notices of one file. It keeps the first 20 defects of each code, and counts the first 10,000 defects.
+    """Defects and notices of one file. The first 20 of each code are kept; the first 10,000 defects are counted.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class Findings:
 
     @property
     def room(self) -> int:
-        """Number of further defects that would be counted."""
+        """Number of further defects that can be counted."""
         return self.most - self.total
 
     def shows(self, code: str) -> bool:

@@ -19,7 +19,7 @@ Tables = Mapping[str, list[ClassRow]]
 
 
 class ReferenceNeeded(Enum):
-    """Why the reference implementation scored a submission, and not a fast path; the value is a text for people."""
+    """Why the reference implementation scored a submission, and not a fast path; the value is a text to display."""
 
     NO_FAST_PATH = ""
     EXPLANATION = "an explanation"

@@ -24,11 +24,12 @@ class TruthOptions:
     Attributes
     ----------
     usage : Path or None
-        A ``usage.csv`` that replaces the folder's.
+        A ``usage.csv`` to use instead of the one in the folder.
     split : (float, int) or None
         Share of public images and seed, instead of a usage file. The seed is not used if the truth has a salt.
     salt : Path or None
-        A ``salt.txt`` that replaces the folder's. A prepared truth contains it and must be kept as secret.
+        A ``salt.txt`` to use instead of the one in the folder. A prepared truth contains it and must be kept secret
+        too.
     hidden : bool
         Whether a folder that reveals answers to participants is rejected. Caption ids that contain the id of their
         image reveal answers, and so does segmentation without the sizes of all images.
@@ -57,8 +58,8 @@ class Bootstrap:
     seed : int
         At least 0. Submissions that are scored with the same seed share their draws.
     draws : Path or None
-        Folder where the drawn weights are kept for other submissions against the same truth: 1 byte for each image and
-        replicate of each split. Without it the same weights are drawn in memory.
+        Folder where the drawn weights are stored for further submissions to the same truth: 1 byte for each image and
+        replicate of each split. Without a folder, the same weights are drawn in memory.
 
     Raises
     ------
@@ -86,7 +87,8 @@ class ReportOptions:
     curves : bool
         Whether to include precision/recall curves.
     explanation : bool
-        Whether to include tables of errors and the outcome of each prediction. Only the reference implementation can.
+        Whether to include tables of errors and the outcome of each prediction. Only the reference implementation can do
+        this.
     bootstrap : Bootstrap or None
         If given, 95% intervals are computed from these replicates.
     """

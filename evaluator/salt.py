@@ -1,8 +1,8 @@
 """The salt of a truth: a secret from which the public split and the bootstrap draws are derived.
 
 A truth folder may contain ``salt.txt``, one line of 32 hexadecimal digits. The 16 bytes that they encode are the key of
-HMAC-SHA256 (RFC 2104). Without the key nobody can compute what is derived from it. Nor can anybody confirm a guess of
-the truth, because the file is part of the truth's sha256.
+HMAC-SHA256 (RFC 2104). Without the key nobody can compute the split and the draws, or
+confirm a guess of the truth: the file is part of the truth's sha256.
 """
 
 import hmac

@@ -25,7 +25,7 @@ from evaluator.tracks.interface import (
 )
 from evaluator.truth import Truth
 
-SMALL_BYTES = 1 << 20  # loading the kernels would take longer than scoring such a file by the reference implementation
+SMALL_BYTES = 1 << 20  # Loading the kernels takes longer than scoring such a file without them.
 
 
 class TruthSummary(TypedDict):
@@ -52,7 +52,7 @@ def score(request: ScoringRequest) -> Report:
     Returns
     -------
     Report
-        The same to the last bit for any order of the submission's rows and for both of its shapes.
+                Does not depend, to the last bit, on the order of the submission's rows or on its shape.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Score by the fast path if possible, else by the reference implementation; return the outcome and the reason.
+    """Score by the fast path or else by the reference implementation; return the outcome, and the reason or None.
 
     Raises
     ------
@@ -157,9 +157,9 @@ def check(
 ) -> Findings:
     """Return every defect of a submission.
 
-    Without a truth only the form is checked; with one, ids and labels too, and then the findings are those of
-    :func:`score`: a file that the fast path can score has no defect, and the fast path scores it in less time than the
-    reference implementation needs to read it.
+    Without a truth, only the file format is checked. With one, ids and labels are checked too, and the findings are
+    those of :func:`score`. The fast path is tried first: a file that it can score has no defect, and scoring by the
+    fast path takes less time than reading by the reference implementation.
     """
     scorer, resources = scorer_of(track), resources or Resources()
     resolved, findings = scorer.track.resolve(parameters or {}), Findings(most=resources.limits.defects)

@@ -35,7 +35,7 @@ class Texts(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "Texts":
-        """Return the sequence of these texts."""
+        """Store texts and return them as such a sequence."""
         encoded = [text.encode() for text in texts]
         ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
         return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
@@ -65,12 +65,12 @@ class Texts(Sequence[str]):
 class StoredArray(Generic[Element]):
     """A typed member of a truth class that reads one of the truth's arrays.
 
-    Nothing is copied. An array of a prepared file is mapped, and verified, when it is first used.
+    Nothing is copied. An array of a prepared file is mapped and verified when it is first used.
 
     Parameters
     ----------
     name : str
-        Name of the array in the truth; that of the member if empty.
+        Name of the array in the truth; if empty, the name of the member.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class StoredArray(Generic[Element]):
         self._name = name
 
     def __set_name__(self, owner: type["Truth"], name: str) -> None:
-        """Take the name of the member unless another one was given."""
+        """Use the name of the member if no name was given."""
         self._name = self._name or name
 
     @overload
@@ -104,14 +104,14 @@ class StoredTexts:
     Parameters
     ----------
     name : str
-        Name of the texts in the truth; that of the member if empty.
+        Name of the texts in the truth; if empty, the name of the member.
     """
 
     def __init__(self, name: str = "") -> None:
         self._name = name
 
     def __set_name__(self, owner: type["Truth"], name: str) -> None:
-        """Take the name of the member unless another one was given."""
+        """Use the name of the member if no name was given."""
         self._name = self._name or name
 
     @overload
@@ -143,7 +143,7 @@ class Truth:
     arrays : mapping of str to array
         Read-only.
     salt : bytes
-        Seeds the draws and is as secret as the truth; empty if the truth has none.
+        Secret from which the split and the bootstrap draws are derived; empty if the truth has none.
     warnings : Findings
         The warnings from compiling the truth folder; a prepared file does not contain them.
     """
@@ -177,7 +177,7 @@ class Truth:
 
     @property
     def images_listed(self) -> bool:
-        """Whether the organizer listed all images, so that a submission with any other image has a defect."""
+        """Whether the organizer listed all images, so that an image that is not listed is a defect."""
         return self.flags["images_listed"]
 
     @cached_property
@@ -195,15 +195,15 @@ class Truth:
     def summed_images(self, split: str) -> NDArray[np.bool_]:
         """Return the images whose predictions are summed up for a split, shape (images,).
 
-        Predictions in ignored images are not scored, but summed up as if the images were public: time would otherwise
-        reveal which images are ignored.
+        Predictions in ignored images are not scored, but summed up as if the images were public. Otherwise the time
+        taken would reveal which images are ignored.
         """
         return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
 
     def for_each_split(self, report: Callable[[str], Result]) -> dict[str, Result]:
         """Call ``report`` for each split, and return the results by name.
 
-        A split of all images gets the result of ``all``.
+        A split that contains every image gets the result of ``all``.
         """
         reports: dict[str, Result] = {}
         for name, in_split in self.splits.items():
@@ -240,20 +240,20 @@ class Truth:
         ----------
         path : Path
         whole : bool
-            Whether all arrays are compared now. Use this in a process that scores many submissions: otherwise the time
-            that a submission takes would depend on which arrays it is the first to use.
+            Whether to compare all arrays at once. Use this in a process that scores many submissions. Otherwise the
+            time that a submission takes would depend on which arrays it is the first to use.
         expected : str
             The sha256 that the truth must have; if empty, any sha256 is accepted.
 
         Raises
         ------
         DamagedTruth
-            If the file was not written by :meth:`save` of this version, if it is another truth than expected or, later,
-            if an array that is used does not match its checksum.
+            If the file was not written by :meth:`save` of this version, or if it is not the expected truth. Raised
+            later if an array does not match its checksum when it is used.
         """
         header, arrays = prepared.opened(path)
         if expected and header["sha256"] != expected:
-            raise DamagedTruth(path.name, "is another truth than expected; prepare it again")
+            raise DamagedTruth(path.name, "is not the expected truth; prepare it again")
         texts = {name: Texts(arrays[f"{name}.bytes"], arrays[f"{name}.ends"]) for name in header["texts"]}
         if whole:
             arrays.verify()

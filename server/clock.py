@@ -1,4 +1,4 @@
-"""The database's clock, which decides deadlines and quotas, and helpers for dates."""
+"""The clock of the database, by which deadlines and quotas are decided, and helpers for dates."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -8,7 +8,7 @@ FIRST_YEAR = 1900
 
 
 def database_now() -> datetime:
-    """Return the database's time in UTC. The clocks of several machines may differ; the database has one."""
+    """Return the database's time in UTC. Clocks of several machines may differ, but there is only one database."""
     sqlite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
         cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')" if sqlite else "SELECT statement_timestamp()")
@@ -19,7 +19,7 @@ def database_now() -> datetime:
 def is_over(deadline: datetime | None, now: datetime) -> bool:
     """Return whether a deadline has passed.
 
-    Its own millisecond still counts, because SQLite's clock has milliseconds.
+    The millisecond of the deadline itself is still in time, because SQLite's clock counts in milliseconds.
     """
     return deadline is not None and whole_millisecond(now) > whole_millisecond(deadline)
 
@@ -29,7 +29,7 @@ def whole_millisecond(moment: datetime) -> datetime:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Return a time in UTC. Raises ValueError if the result is outside the range of years.
+    """Return a time in UTC. Raises ValueError if the result is before year 1 or after year 9999.
 
     >>> in_utc(datetime.fromisoformat("2026-01-01T01:00:00+01:00")).isoformat()
     '2026-01-01T00:00:00+00:00'

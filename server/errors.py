@@ -1,4 +1,4 @@
-"""The exception for refused requests, with a stable code, for pages, API and commands alike."""
+"""The exception for refused requests. Pages, API and commands all use it; each reason has a stable code."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -46,9 +46,9 @@ RETRY_STATUSES = (429, 503)
 
 
 class Refused(Exception):
-    """A request is refused by a rule, and nothing was written.
+    """Raised when a rule refuses a request. Nothing was written.
 
-    `detail` says what happened and what to do. `extra` holds further members of the problem document.
+    `detail` explains what happened and what to do. `extra` holds additional members of the problem document.
     """
 
     def __init__(self, code: str, detail: str, **extra: Any) -> None:
@@ -60,7 +60,7 @@ class Refused(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers of the response: when to try again, if that may help."""
+        """Headers of the response: Retry-After, if a later request may succeed."""
         return {"Retry-After": str(seconds_to_wait(self.extra))} if self.status in RETRY_STATUSES else {}
 
 
@@ -110,7 +110,7 @@ def database_unavailable(error: BaseException | None) -> Refused | None:
 
 
 def refusal_behind(error: BaseException | None) -> Refused | None:
-    """Return the refusal to send for an exception: a broken rule, a full disk or no database; None for others."""
+    """Return the refusal to respond with for a broken rule, a full disk or no database; None for other exceptions."""
     return error if isinstance(error, Refused) else full_disk(error) or database_unavailable(error)
 
 

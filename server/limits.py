@@ -18,7 +18,7 @@ ADDRESS_MAX_CONNECTIONS = env.number("ADDRESS_MAX_CONNECTIONS", default=1200, hi
 DECOMPRESSED_MAX_BYTES = env.number("DECOMPRESSED_MAX_BYTES", default=8 * 2**30, high=MAX_BYTES)
 DECOMPRESSED_MAX_RATIO = env.number("DECOMPRESSED_MAX_RATIO", default=200, high=1_000_000)
 LINE_MAX_BYTES = env.number("LINE_MAX_BYTES", default=64 * 2**20, low=1024, high=MAX_BYTES)
-# JSON is read completely, and needs ten times its size in memory
+# JSON is loaded as a whole, and needs ten times its size in memory
 JSON_MAX_BYTES = env.number("JSON_MAX_BYTES", default=256 * 2**20, low=1024, high=MAX_BYTES)
 NUMBER_MAX_CHARACTERS = env.number("NUMBER_MAX_CHARACTERS", default=64, low=8, high=4096)
 TEXT_MAX_CHARACTERS = env.number("TEXT_MAX_CHARACTERS", default=256, low=8, high=65536)
@@ -27,7 +27,7 @@ SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, h
 
 # How long files are kept, and how much storage they may use
 TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)  # for each team and challenge
-# Days until the files of rejected, failed and cancelled submissions are removed; the rows stay
+# Days until the files of rejected, failed and cancelled submissions are removed; their database rows remain
 UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MAX_DAYS)
 QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)  # for files without a row
 

@@ -1,4 +1,4 @@
-"""Middleware for pages and API alike: request ids, the content security policy, and the size of bodies."""
+"""Middleware for pages and the API: request IDs, the content security policy, and a limit on the size of bodies."""
 
 import uuid
 from collections.abc import Callable
@@ -6,6 +6,8 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 
 from server.api.errors import problem_document
 from server.errors import Refused
@@ -33,6 +35,14 @@ class RequestIdMiddleware:
         response = self.get_response(request)
         response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
         return response
+
+
+class CompressionMiddleware(GZipMiddleware):
+    """Compresses pages. Downloads are left as they are, because many are compressed already."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        is_page = response.get("Content-Type", "").startswith("text/html")
+        return super().process_response(request, response) if is_page else response
 
 
 class ContentSecurityPolicyMiddleware:
@@ -88,7 +98,7 @@ def body_refusal(request: HttpRequest) -> Refused | None:
 
 
 def content_length(request: HttpRequest) -> int:
-    """Return the declared length; 0 if it is not a number, because Django then reads no body."""
+    """Return the declared length of the body; 0 if it is not a number, because Django then reads no body."""
     try:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:

@@ -7,7 +7,7 @@ from server.limits import EVALUATION_WALL_SECONDS, MAX_DAYS, WORKER_PROCESSES
 from server.runtime.environment import BASE_DIR, env, unusable_folder
 from server.runtime.installation import key_in, running
 
-# Where the service keeps its state, and how it is reached
+# Location of the service's data, and its web address
 PODIUM_HOME = env.folder("PODIUM_HOME", default=BASE_DIR / "var")
 PODIUM_PORT = env.port("PODIUM_PORT", default=8000)
 PODIUM_BIND = env.bind("PODIUM_BIND", default="127.0.0.1")
@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "server.middleware.RequestIdMiddleware",
+    "server.middleware.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "server.middleware.BodySizeMiddleware",  # before any middleware that reads the body
@@ -130,7 +131,7 @@ STORAGES = {
     "default": {"BACKEND": "server.submissions.storage.DurableStorage"},
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage",
-        # these files are often built by one user and served by another
+        # Everybody may read these files, because they are often built by one user and served by another.
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
@@ -174,7 +175,7 @@ ACCOUNT_FORMS = {"login": "server.accounts.forms.LogInForm", "signup": "server.a
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if CONFIRM_EMAIL else "none"
-ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # only in the browser session of the sign-up
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # this only works in the browser session of the sign-up
 ACCOUNT_PREVENT_ENUMERATION = "strict"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Podium: "
 ACCOUNT_SESSION_REMEMBER = True
@@ -231,13 +232,16 @@ SPECTACULAR_SETTINGS = {
 
 # Limits on passwords and sign-ups are counted in the database, so they hold without Redis and for all web processes.
 # Requests to the API are counted in Redis, because these counts may be lost.
+IN_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
 CACHES: dict[str, dict[str, object]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "podium_cache",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
-    "requests": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "requests": {"BACKEND": IN_MEMORY},
+    # Parts of leaderboards, by their version: each web process keeps a few, of about 100 kB.
+    "boards": {"BACKEND": IN_MEMORY, "LOCATION": "boards", "OPTIONS": {"MAX_ENTRIES": 64}},
 }
 if REDIS_URL:
     CACHES["requests"] = {
@@ -247,8 +251,8 @@ if REDIS_URL:
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
 
-# Celery only wakes the worker; the database holds the jobs. The message of a killed task is delivered again at once,
-# instead of after 100 s.
+# Celery only wakes the worker; the database holds the jobs. The intervals are short, so that the message of a killed
+# task is delivered again at once instead of after 100 s.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {

@@ -1,10 +1,10 @@
-"""The rule for single lines of text, such as titles. Bundles, tokens and the admin use the same function."""
+"""The rule for single lines of text, such as titles. Bundles, tokens and the admin all follow it."""
 
 from evaluator.hidden import HIDDEN, is_plain
 
 
 def one_line(text: str, most: int) -> str:
-    """Return a text with single spaces.
+    """Return a text with every run of whitespace replaced by one space.
 
     Raises ValueError if it is empty, has more than `most` characters, or contains control characters, direction marks
     or other invisible characters.

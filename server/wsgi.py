@@ -11,7 +11,7 @@ from django.utils.http import parse_header_parameters
 class Utf8Request(WSGIRequest):
     """A request that ignores the character set in its header.
 
-    Django fails if it is not a text encoding, for example zlib.
+    Django would fail on a character set that is a Python codec but not a text encoding, such as zlib.
     """
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:

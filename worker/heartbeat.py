@@ -1,4 +1,4 @@
-"""Prolongs the lease while a file is scored, and records the progress of the scoring."""
+"""Renews the lease while a file is being scored, and records the progress."""
 
 import logging
 from collections.abc import Callable
@@ -15,14 +15,14 @@ Prolong = Callable[..., bool]  # takes `stage` and `progress`; returns False if 
 
 
 class LeaseLost(Exception):
-    """The job was cancelled, or another worker has it. Its result must not be recorded."""
+    """Raised when the job was cancelled or another worker has claimed it. Its result must not be recorded."""
 
 
 class Heartbeat(Thread):
     """Calls `prolong` every HEARTBEAT_SECONDS, and soon after progress, but at most once a second.
 
-    While the database cannot be reached, it tries again. If the lease expires meanwhile, the next successful call
-    returns that it is lost.
+    While the database cannot be reached, it tries again. If the lease expires in the meantime, the next successful call
+    returns False.
     """
 
     def __init__(self, name: str, prolong: Prolong) -> None:
@@ -43,7 +43,7 @@ class Heartbeat(Thread):
         close_old_connections()
 
     def progress(self, stage: str, fraction: float) -> None:
-        """Record the progress of the scoring. The scorer calls this. Raises LeaseLost to end a useless scoring."""
+        """Record the progress that the scorer reports. Raises LeaseLost to stop the scoring if the lease is lost."""
         if self.lost.is_set():
             raise LeaseLost
         self.latest = (stage, fraction)

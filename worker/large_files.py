@@ -1,4 +1,4 @@
-"""Limits how many of a worker's processes score a large file at once, so that one process is left for small files."""
+"""Limits how many processes of a worker score large files at once, so that one process remains for small files."""
 
 import atexit
 import fcntl

@@ -1,4 +1,4 @@
-"""Limits the CPU time and memory of one scoring, and has the messages for the participant when a limit is exceeded."""
+"""Limits the CPU time and memory of one scoring, and words the message to the participant if a limit is exceeded."""
 
 import logging
 import os
@@ -27,7 +27,7 @@ class OutOfTime(Exception):
 def limited(*, small: bool = False) -> Iterator[None]:
     """Limit the scoring in this block. Raises OutOfTime after its CPU seconds, and MemoryError beyond its memory.
 
-    A small file has less time, so that the process that is reserved for small files is soon free again.
+    A small file gets less time, so that the process reserved for small files is soon free again.
     """
     seconds = settings.EVALUATION_SECONDS
     with limited_memory(), limited_time(min(settings.SMALL_FILE_CPU_SECONDS, seconds) if small else seconds):
@@ -36,7 +36,7 @@ def limited(*, small: bool = False) -> Iterator[None]:
 
 @contextmanager
 def limited_time(seconds: float) -> Iterator[None]:
-    """Limit the CPU seconds of this process. Elapsed time does not count, so a busy machine makes no file fail."""
+    """Limit the CPU seconds of this process. Elapsed time is not limited, so a busy machine makes no file fail."""
     before = signal.signal(signal.SIGPROF, raise_out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds, REPEAT_SECONDS)
     try:
@@ -54,9 +54,9 @@ def raise_out_of_time(number: int, frame: object) -> NoReturn:
 def limited_memory() -> Iterator[None]:
     """Raise MemoryError for an allocation beyond the limit, before the kernel kills the process.
 
-    Memory that the process had before, including its parent's, does not count. RLIMIT_DATA counts private writable
-    memory. RLIMIT_AS would also count truths that are mapped for reading, and address space that thread pools reserve
-    and never use.
+    Memory that the process already had, including what it inherited from its parent, does not count. RLIMIT_DATA counts
+    private writable memory. RLIMIT_AS would also count truths that are mapped for reading, and address space that
+    thread pools reserve and never use.
     """
     before = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (private_bytes() + settings.WORKER_MEMORY_BYTES, before[1]))
@@ -79,15 +79,15 @@ def log_setting_warnings(**signal: object) -> None:
 
 
 def exceeded_text(error: Exception) -> str:
-    """Return a sentence about the limit that a scoring exceeded."""
+    """Return the message about the limit that a scoring exceeded."""
     if isinstance(error, MemoryError):
         return f"Scoring this file needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
     return f"Scoring this file took longer than {settings.EVALUATION_SECONDS / 60:g} minutes of computing time."
 
 
 def accident_text(error: Exception) -> str:
-    """Return a sentence for a fault of the platform: a bug, or a scoring that hangs."""
+    """Return the message about a failure that is not the participant's fault: a bug, or a scoring that hangs."""
     hours = settings.EVALUATION_WALL_SECONDS / 3600
     hangs = isinstance(error, SoftTimeLimitExceeded)
     what = f"Scoring did not end within {hours:.3g} hours." if hangs else f"Scoring failed with {type(error).__name__}."
-    return f"{what} This is our fault, and your quota was given back. Submit the file again."
+    return f"{what} This is our fault and does not count against your quota. Submit the file again."

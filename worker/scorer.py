@@ -22,8 +22,8 @@ from worker.truths import restore
 def score(submission: Submission, truth: Truth, options: ReportOptions, progress: Progress) -> Report:
     """Score a submission's file against a truth, within the limits of one scoring.
 
-    A truth whose prepared file cannot be used is restored first, outside these limits. Raises Unreadable if this worker
-    cannot read a file, or if the stored file is not the one that was uploaded.
+    If the prepared file of the truth cannot be used, it is restored first, outside these limits. Raises Unreadable if
+    this worker cannot read a file, or if the stored file differs from the upload.
     """
     try:
         return score_once(submission, truth, options, progress)
@@ -49,12 +49,12 @@ def score_once(submission: Submission, truth: Truth, options: ReportOptions, pro
         with limits.limited(small=submission.small):
             return scoring.score(request)
     except (OSError, InvalidTruth):
-        storage_check.refuse_unreadable(*files)  # the error may have been caused by a file that disappeared meanwhile
+        storage_check.refuse_unreadable(*files)  # the cause may be a file that has disappeared
         raise
 
 
 def rerun_options(rerun: Rerun) -> ReportOptions:
-    """Return what the report must contain for the purpose of a rerun."""
+    """Return the report options for the purpose of a rerun: intervals or the explanation."""
     track = rerun.submission.phase.declared_track
     if rerun.purpose == Rerun.Purpose.EXPLANATION:
         return ReportOptions(curves=True, explanation=bool(track.explained_tables))

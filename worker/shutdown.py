@@ -1,4 +1,4 @@
-"""Ends a worker soon after SIGTERM: tasks that do not finish in STOP_SECONDS put their job back into the queue."""
+"""Stops a worker soon after SIGTERM: tasks that do not finish within STOP_SECONDS put their job back into the queue."""
 
 import os
 import signal

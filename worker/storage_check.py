@@ -1,7 +1,7 @@
-"""Checks whether this worker can read the stored files. If it cannot, it takes no work, and other workers go on.
+"""Checks whether this worker can read the stored files. If it cannot, it takes no work, and other workers continue.
 
-If only this worker cannot read a file, its storage is not mounted, or is another machine's. If a file differs from the
-upload, it is damaged. Both are the platform's fault, and no submission or rerun may fail because of it.
+If only this worker cannot read a file, its storage is not mounted, or is that of another machine. If a file differs
+from the upload, it is damaged. Neither is the participant's fault, so no submission or rerun may fail because of it.
 """
 
 import logging
@@ -22,8 +22,8 @@ from server.submissions.models import Submission
 log = logging.getLogger(__name__)
 
 SAMPLE = 20  # number of newest files of each kind that are tried
-LOST_UPLOADS = 0.25  # from this share on the uploads are missing; below it, single files are lost for every worker
-LOST_TRUTHS = 1.0  # if one truth is missing, only its phase waits, and all others are scored
+LOST_UPLOADS = 0.25  # share of unreadable uploads that means missing storage; with fewer, single files are lost
+LOST_TRUTHS = 1.0  # the same for truths: while some can be read, only the phases of the others wait
 PAUSE_SECONDS = 2.0  # between two messages while the storage is missing
 
 # One byte: whether this worker has stopped because the storage is missing. Celery imports this module before it forks
@@ -32,7 +32,7 @@ STOPPED = mmap.mmap(-1, 1)
 
 
 class Unreadable(Exception):
-    """This worker cannot read a file that a row refers to: it is missing, not permitted or changed."""
+    """This worker cannot read a file of a submission or truth: it is missing, changed, or its permissions forbid it."""
 
 
 def refuse_unreadable(*paths: Path) -> None:
@@ -72,13 +72,13 @@ def newest_uploads() -> list[Path]:
 
 
 def newest_truths() -> list[Path]:
-    """Return the newest truths that jobs need: the active ones, and those of reruns."""
+    """Return the files of the newest truths that jobs need: the active ones, and those of waiting reruns."""
     needed = Truth.objects.filter(Q(active=True) | Q(reruns__isnull=False)).distinct().order_by("-pk")[:SAMPLE]
     return [Path(one.prepared.path) for one in needed]
 
 
 def is_storage_missing() -> bool:
-    """Return whether a large share of the newest uploads, or every one of the newest truths, cannot be read."""
+    """Return whether a large share of the newest uploads, or all of the newest truths, cannot be read."""
     return is_lost(newest_uploads(), LOST_UPLOADS) or is_lost(newest_truths(), LOST_TRUTHS)
 
 
@@ -88,10 +88,10 @@ def is_lost(files: list[Path], share: float) -> bool:
 
 
 def pause_after(error: Exception, job: str) -> timedelta | None:
-    """Return how long a job must wait if this worker cannot read its file; None if it need not wait.
+    """Return how long a job must wait after a file could not be read; None if another worker can score it at once.
 
-    If the storage is missing, this worker stops, and another one can score the job at once (None). Otherwise only this
-    file is missing or damaged, and the next attempt waits for a while.
+    If the storage is missing, this worker takes no more work, and the job need not wait. Otherwise only this file is
+    missing or damaged, and the next attempt must wait.
     """
     log.error("alarm: %s cannot be scored here: %s", job, error)
     if is_storage_missing():

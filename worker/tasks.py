@@ -1,6 +1,6 @@
 """The two tasks: `evaluate` scores a submission; `rerun` scores it again, for the intervals or the explanation.
 
-Both claim the next job, score it and record how it ended. `server/submissions/services` defines the effect of each
+Both claim the next job, score it and record the outcome. `server/submissions/services` defines the effect of each
 outcome.
 """
 
@@ -32,7 +32,7 @@ from worker.truths import UNUSABLE_TRUTH, active_truth, fault_codes
 
 log = logging.getLogger(__name__)
 
-# Another attempt would end in the same way.
+# Errors that another attempt would raise again.
 FINAL_ERRORS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, OutOfTime, NotReproducible)
 
 
@@ -68,7 +68,7 @@ def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None])
 
 
 def evaluate_claimed(submission: Submission) -> None:
-    """Score a submission and record how it ended. If the lease is lost, nothing is recorded."""
+    """Score a submission and record the outcome. If the lease is lost, nothing is recorded."""
     name, phase, started = f"submission {submission.pk}", submission.phase, process_time()
     try:
         truth = active_truth(phase)
@@ -96,7 +96,7 @@ def evaluate_claimed(submission: Submission) -> None:
 
 
 def end_exceeded(submission: Submission, error: MemoryError | OutOfTime) -> None:
-    """Fail a submission that exceeded a limit. One that only exceeded the limit of small files is queued as large."""
+    """Fail a submission that exceeded a limit, or queue it as large if it was the shorter time limit of small files."""
     if submission.small and isinstance(error, OutOfTime):
         leases.release_as_large(submission)
         return
@@ -105,7 +105,7 @@ def end_exceeded(submission: Submission, error: MemoryError | OutOfTime) -> None
 
 
 def rerun_claimed(claimed: Rerun) -> None:
-    """Score a submission again and record the result. Whatever goes wrong, its score stays."""
+    """Score a submission again and record the result. Whatever goes wrong, the score of the submission is kept."""
     name, started = f"rerun {claimed.pk}", process_time()
     try:
         with Heartbeat(name, lambda **progress: leases.prolong(claimed)) as heartbeat:
@@ -121,7 +121,7 @@ def rerun_claimed(claimed: Rerun) -> None:
         give_up(claimed, error)
     except LeaseLost:
         log.info("%s was taken over; its result is dropped", name)
-    # A fault of this worker's files or disk: the rerun is never given up.
+    # The fault is in this worker's files or disk, so the rerun is not given up.
     except (Unreadable, Unrestorable, OSError) as error:
         leases.postpone(claimed, pause=storage_check.pause_after(error, name))
     except SystemExit:
@@ -133,7 +133,7 @@ def rerun_claimed(claimed: Rerun) -> None:
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:
-    """Give up a rerun. One that only exceeded the limit of small files is queued as large."""
+    """Give up a rerun, or queue it as large if it only exceeded the shorter time limit of small files."""
     if claimed.submission.small and isinstance(error, OutOfTime):
         leases.release_as_large(claimed)
     else:
@@ -141,7 +141,7 @@ def give_up(claimed: Rerun, error: Exception) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Return why a rerun was given up, for the organizers."""
+    """Return the sentence that explains to organizers why a rerun was given up."""
     if is_too_large(error):
         return f"Files of more than {settings.EXPLANATION_MAX_BYTES} bytes, decompressed, are not explained."
     if isinstance(error, InvalidSubmission):
@@ -152,5 +152,5 @@ def reason(error: Exception) -> str:
 
 
 def is_too_large(error: Exception) -> bool:
-    """Return whether a file that could be scored is too large to be explained, which is nobody's fault."""
+    """Return whether the error means that a scored file is too large to be explained, which is nobody's fault."""
     return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts

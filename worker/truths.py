@@ -1,4 +1,4 @@
-"""Finds the ground truth of a submission's phase, and restores it if its prepared file cannot be used."""
+"""Selects the ground truth to score a submission against, and restores it if its prepared file cannot be used."""
 
 import logging
 from fcntl import LOCK_EX, flock
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 UNUSABLE_TRUTH = (
     "The hidden ground truth or the settings of this phase cannot be used for scoring. "
-    "Write to the organizers, and submit again when they have fixed it. Your quota was given back."
+    "Write to the organizers, and submit again when they have fixed it. This does not count against your quota."
 )
 
 
@@ -32,10 +32,10 @@ def active_truth(phase: Phase) -> Truth:
 def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
     """Prepare a truth again from its stored source, because its prepared file cannot be used.
 
-    It is damaged, or was prepared by another version of the evaluator, or with other settings of the phase.
+    The file is damaged, or was prepared by another version of the evaluator, or with other settings of the phase.
 
-    One process does so at a time; the others wait and then find the file intact. The submission is not charged for the
-    time that this takes. Raises Unrestorable.
+    One process prepares it at a time; the others wait and then use the new file. This time does not count against the
+    time limit of the submission. Raises Unrestorable if the source is unusable too.
     """
     log.warning("%s: %s", truth, error)
     try:

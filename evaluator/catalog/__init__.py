@@ -1,4 +1,4 @@
-"""The declarations of all tracks. It uses only the standard library, because web pages read it too."""
+"""The declarations of all tracks. Only the standard library is imported, because web pages read them too."""
 
 from evaluator.catalog.flickr30k import GROUNDING, RETRIEVAL
 from evaluator.catalog.forms import Column, Form, Shape

@@ -1,4 +1,4 @@
-"""The tables and columns of an explanation, and the meanings of the words in them."""
+"""The tables and columns of an explanation, and the meanings of the words in their cells."""
 
 from evaluator.catalog.schema import POSITIVES, ReportColumn, ReportTable
 
@@ -22,7 +22,7 @@ AVERAGES = ReportTable(
     },
 )
 NEAR = "overlaps an object of its own class, but not enough"
-TAKEN = "overlaps an object of its own class that a more confident prediction has found"
+TAKEN = "overlaps an object of its own class that a more confident prediction has matched"
 SUMS = {
     "all_false_positives": "gain if all false positives were removed",
     "all_misses": "gain if all missed objects were removed from the ground truth",
@@ -32,7 +32,7 @@ SUMS = {
 def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTable, ReportTable]:
     """Return two tables: the errors of each kind, and all errors together.
 
-    Both list the gain of ``metric`` without them.
+    Each row contains the gain in ``metric`` if its errors were fixed.
     """
     columns = (
         ReportColumn("kind", "Kind", "text"),
@@ -56,7 +56,8 @@ ERRORS_OF_DETECTIONS = errors(
         "duplicate": TAKEN,
         "background": "overlaps no object",
         "group_of": "overlaps a group-of box of its class, but not enough",
-        "missed": "objects that were not found, and that no prediction would find with another class or a better box",
+        "missed": "objects that were not matched, and that no prediction would match "
+        "with a different class or a better box",
     },
 )
 ERRORS_OF_RELATIONSHIPS = errors(
@@ -71,8 +72,8 @@ ERRORS_OF_RELATIONSHIPS = errors(
         "several": "more than one thing is wrong",
         "background": "overlaps no triplet of the ground truth",
         "missed": (
-            "triplets that were not found, and that no prediction would find with better boxes or with one other class "
-            "or relation"
+            "triplets that were not matched, and that no prediction would match even if its boxes, one of its classes, "
+            "or its relation were corrected"
         ),
     },
 )

@@ -10,7 +10,7 @@ RECALLS = tuple(ReportColumn(f"recall@{k}", f"Recall@{k}") for k in (1, 5, 10))
 GROUNDING = Track(
     name="flickr30k-grounding",
     title="Phrase grounding (Flickr30k Entities)",
-    summary="Find the objects that phrases of a caption describe: a ranked list of boxes for each phrase.",
+    summary="Locate the objects that the phrases of a caption describe: a ranked list of boxes for each phrase.",
     truth=(
         TruthFile("phrases.jsonl", (), "one evaluated phrase per line, with its boxes", or_else=RAW),
         TruthFile(
@@ -26,7 +26,7 @@ GROUNDING = Track(
         "json",
         columns=(
             Column("image_id", "text", "the image's id"),
-            Column("sentence_id", "integer", "number of the sentence among those of the image, from 0"),
+            Column("sentence_id", "integer", "number of the sentence within its image, from 0"),
             Column(
                 "boxes",
                 "list",
@@ -45,25 +45,24 @@ GROUNDING = Track(
         Parameter(
             "box_rule",
             "merged",
-            "box to find for a phrase with several boxes: the box around all of them (merged), or any of them (any)",
+            "box to match for a phrase with several boxes: the box around all of them (merged), or any of them (any)",
             short="boxes",
             choices=("merged", "any"),
         ),
         Parameter(
-            "iou_threshold", 0.5, "smallest IoU at which a box finds its phrase", short="iou", low=1e-9, high=1.0
+            "iou_threshold",
+            0.5,
+            "smallest IoU at which a predicted box counts as correct for its phrase",
+            short="iou",
+            low=1e-9,
+            high=1.0,
         ),
     ),
     metrics=(
-        Metric("recall@1", "Recall@1", "share of phrases that are found by the first box of their list", share="plain"),
-        Metric(
-            "recall@5", "Recall@5", "share of phrases that are found by one of the first five boxes", "R@5", "plain"
-        ),
-        Metric(
-            "recall@10", "Recall@10", "share of phrases that are found by one of the first ten boxes", "R@10", "plain"
-        ),
-        Metric(
-            "upper_bound", "Upper bound", "share of phrases that are found by any box of their list", "Bound", "plain"
-        ),
+        Metric("recall@1", "Recall@1", "share of phrases that the first box of their list matches", share="plain"),
+        Metric("recall@5", "Recall@5", "share of phrases that one of the first five boxes matches", "R@5", "plain"),
+        Metric("recall@10", "Recall@10", "share of phrases that one of the first ten boxes matches", "R@10", "plain"),
+        Metric("upper_bound", "Upper bound", "share of phrases that any box of their list matches", "Bound", "plain"),
     ),
     class_word="phrase type",
     class_columns=(*RECALLS, ReportColumn("upper_bound", "Upper bound"), ReportColumn("truths", "Phrases", "number")),
@@ -83,7 +82,7 @@ RIGHT = "with a correct answer among the first"
 RETRIEVAL = Track(
     name="flickr30k-retrieval",
     title="Image-sentence retrieval (Flickr30k)",
-    summary="Find the sentences of an image, and the image of a sentence: a ranked list for each.",
+    summary="Rank the sentences that may describe each image, and the images that each sentence may describe.",
     truth=(
         TruthFile(
             "gallery.json",

@@ -1,4 +1,4 @@
-"""The format of submissions: the form of a track, and the shapes in which a submission can be written."""
+"""The format of submissions: the form of a track, and the shapes (layouts) in which a submission can be written."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,8 +12,8 @@ Kind = Literal[
 class Column:
     """One column of a row, one token of a prediction string, or one key of a JSON object.
 
-    A column of kind ``file`` has the file name of an image, with or without folders. A column of kind ``unread`` may
-    contain anything.
+    A column of kind ``file`` contains the file name of an image, with or without folders. A column of kind ``unread``
+    is ignored and may contain anything.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One way to write a submission, with an example and its columns, tokens or keys."""
+    """One file layout of submissions, with an example and its columns, tokens or keys."""
 
     name: str
     sentence: str
@@ -50,7 +50,7 @@ class Form:
     string_example : str
         A string of predictions.
     of_image : tuple of Column
-        The columns about the image, with which every row begins.
+        The columns that describe the image; every row begins with them.
     one_each : bool
         Whether an image may have only one row.
     """
@@ -98,7 +98,7 @@ class Form:
 
     @property
     def empty_file(self) -> str:
-        """The smallest file of this form: a header, no rows, or an empty list or object.
+        """The content of the smallest file of this form: only a header, nothing, or an empty JSON list or object.
 
         >>> Form("json", (), '[{"a": 1}]').empty_file
         '[]'
@@ -109,7 +109,7 @@ class Form:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """All shapes of the form, the shortest first."""
+        """All shapes of the form, the most compact one first."""
         if self.kind == "json":
             return (
                 Shape("One JSON file", "The order of keys does not matter.", "", self.example, self.columns, "Key"),

@@ -15,7 +15,7 @@ TOP1, TOP5, IMAGES = (
 OBJECTNET = Track(
     name="objectnet",
     title="Object classification (ObjectNet)",
-    summary="Recognize the object of each image, in unusual places and from unusual viewpoints, with five guesses.",
+    summary="Name the object in each image, with up to five guesses; places and viewpoints are unusual.",
     truth=(
         TruthFile("answers.json", (), "the class id of each file, as in {file: id}"),
         TruthFile(

@@ -8,11 +8,11 @@ from evaluator.catalog.schema import POSITIVES, Metric, Modules, ReportColumn, T
 CLASSES = TruthFile(
     "classes.csv",
     ("LabelName", "DisplayName"),
-    "the classes, without a header; if present, unknown labels are defects",
+    "the classes, without a header; if this file exists, a label that it does not list is a defect",
     required=False,
 )
 AP = ReportColumn("ap", "AP")
-HIERARCHY = TruthFile("hierarchy.json", (), "nested LabelName and Subcategory", required=False)
+HIERARCHY = TruthFile("hierarchy.json", (), "the class hierarchy: nested LabelName and Subcategory", required=False)
 IMAGE = Column("ImageID", "image", "the image's id, text")
 LABEL = Column("LabelName", "label", "a class, as in the class list")
 SCORE = Column("Score", "number", "the confidence of the prediction; larger means more confident")
@@ -64,7 +64,7 @@ PROTOCOL = Parameter("protocol", "tfod", "the matching rules", short="protocol",
 DETECTION = Track(
     name="openimages-detection",
     title="Object detection (Open Images)",
-    summary="Find objects of many classes, with a class hierarchy, group-of boxes and incomplete labels.",
+    summary="Detect objects of many classes, with a class hierarchy, group-of boxes and incomplete labels.",
     truth=(
         TruthFile("boxes.csv", ("ImageID", "LabelName", *BOX, "IsGroupOf"), "one row per box", extras=ATTRIBUTES),
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels: 1 present, 0 absent"),
@@ -105,7 +105,7 @@ DETECTION = Track(
         example="0001eeaf4aed83f9,/m/01yrx,0.92,0.11,0.53,0.2,0.81",
         string_example="/m/01yrx 0.92 0.11 0.2 0.53 0.81 /m/0bt9lr 0.48 0.5 0.4 0.9 0.88",
     ),
-    metrics=(Metric("mAP", "mAP", "mean over classes of average precision at the IoU threshold"),),
+    metrics=(Metric("mAP", "mAP", "mean over classes of the average precision at the IoU threshold"),),
     class_columns=(
         AP,
         POSITIVES,
@@ -133,13 +133,13 @@ DETECTION = Track(
 SEGMENTATION = Track(
     name="openimages-segmentation",
     title="Instance segmentation (Open Images)",
-    summary="Find the masks of objects of many classes. Predictions on objects that have only a box are ignored.",
+    summary="Segment objects of many classes. Predictions on objects that have only a box are ignored.",
     truth=(
         TruthFile("boxes.csv", ("ImageID", "LabelName", *BOX, "IsGroupOf"), "one row per box"),
         TruthFile(
             "masks.csv",
             ("ImageID", "LabelName", "ImageWidth", "ImageHeight", *BOX, "IsGroupOf", "Mask"),
-            "the masks of boxes that have one; a row repeats the label and the coordinates of its box",
+            "the masks, for boxes that have one; a row repeats the label and the coordinates of its box",
         ),
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels: 1 present, 0 absent"),
         TruthFile(
@@ -161,7 +161,7 @@ SEGMENTATION = Track(
         example="0001eeaf4aed83f9,8,6,/m/01yrx,0.92,eJyzMDI28jcAAUM/UwATLQLD",
         string_example="/m/01yrx 0.92 eJyzMDI28jcAAUM/UwATLQLD",
     ),
-    metrics=(Metric("mAP", "mAP", "mean over classes of average precision at the IoU threshold of masks"),),
+    metrics=(Metric("mAP", "mAP", "mean over classes of the average precision at the mask IoU threshold"),),
     class_columns=DETECTION.class_columns,
     curves=DETECTION.curves,
     headline_explained=(
@@ -179,7 +179,7 @@ SEGMENTATION = Track(
 CLASSIFICATION = Track(
     name="openimages-classification",
     title="Image-level classification (Open Images)",
-    summary="Find the classes that an image shows. Only the classes that were verified in an image count.",
+    summary="Predict the classes that an image shows. Only the classes that were verified in an image count.",
     truth=(
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels: 1 present, 0 absent"),
         HIERARCHY,

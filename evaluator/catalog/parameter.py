@@ -18,19 +18,20 @@ class Parameter:
         Its type is the type of the parameter.
     meaning : str
     short : str
-        Name in signatures; empty for a parameter that does not change a score.
+        Name in signatures, which describe how a score was computed; empty for a parameter that does not change a
+            score.
     choices : tuple of str
-        The allowed texts.
+        The allowed values of a text.
     low, high : float or None
         The allowed range of a number.
     words : (str, str)
-        Values of a switch in signatures, for true and false.
+        How signatures write the values true and false of a switch.
     quiet_default : bool
-        Whether signatures leave out the default.
+        Whether signatures leave out the parameter if it has its default value.
     shapes_truth : bool
         Whether a prepared truth depends on it.
     only_with : (str, str) or None
-        Another parameter and the value that it must have, unless this one has its default.
+        Name of another parameter, and the value it must have if this parameter does not have its default value.
     """
 
     name: str

@@ -9,7 +9,7 @@ from evaluator.catalog.schema import POSITIVES, Metric, Modules, ReportColumn, T
 RELATIONSHIPS = Track(
     name="openimages-relationships",
     title="Visual relationships (Open Images)",
-    summary="Find pairs of objects with their relation, such as man plays guitar, and attributes like chair is wooden.",
+    summary="Detect related pairs of objects, such as man plays guitar, and attributes such as chair is wooden.",
     truth=(
         TruthFile(
             "relationships.csv",
@@ -27,7 +27,7 @@ RELATIONSHIPS = Track(
         TruthFile(
             "relations.csv",
             ("RelationshipLabel", "DisplayName"),
-            "the relations, without a header; if present, unknown relations are defects",
+            "the relations, without a header; if this file exists, a relation that it does not list is a defect",
             required=False,
         ),
     ),
@@ -80,10 +80,17 @@ RELATIONSHIPS = Track(
             "mAP phr.",
         ),
         Metric(
-            "recall@50", "Recall@50", "share of pairs found among the 50 most confident of each image", "R@50", "plain"
+            "recall@50",
+            "Recall@50",
+            "share of pairs that the 50 most confident predictions of each image match",
+            "R@50",
+            "plain",
         ),
         Metric(
-            "recall@100", "Recall@100", "share of pairs found among the 100 most confident of each image", share="plain"
+            "recall@100",
+            "Recall@100",
+            "share of pairs that the 100 most confident predictions of each image match",
+            share="plain",
         ),
         Metric("weighted_ap_relationships", "AP relationships, pooled", "one average precision over all relations"),
         Metric("weighted_ap_phrases", "AP phrases, pooled", "one average precision over all relations, for phrases"),

@@ -1,4 +1,4 @@
-"""The types that tracks are declared with: files, metrics, tables, limits."""
+"""The types that are used to declare tracks: files, metrics, tables, limits."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -67,7 +67,10 @@ class TruthFile:
 
 
 IMAGES = TruthFile(
-    "images.csv", ("ImageID",), "every image of the test set; if present, unknown images are defects", required=False
+    "images.csv",
+    ("ImageID",),
+    "every image of the test set; if this file exists, an image that it does not list is a defect",
+    required=False,
 )
 SALT = TruthFile(
     "salt.txt", (), "32 hexadecimal digits, from which the split and the bootstrap draws are derived", required=False
@@ -86,7 +89,7 @@ class Metric:
         Its heading on leaderboards; if empty, leaderboards show it only if it is the headline.
     share : str
         ``plain`` for a share hits / trials, ``mean`` for a mean of such shares, empty for any other metric. The
-        intervals of shares near 0 and 1 are computed in a special way.
+        intervals of shares near 0 and 1 are computed by a special method.
     """
 
     name: str
@@ -100,7 +103,7 @@ class Metric:
 class ReportColumn:
     """A column of a table of a report.
 
-    Its kind is a fraction from 0 to 1, the gain of a score, another number, a text, or a switch for yes or no.
+    Its kind is a fraction from 0 to 1, the gain in a score, another number, a text, or a switch (yes or no).
     """
 
     name: str
@@ -173,11 +176,11 @@ class Track:
     class_word : str
         What one row of a report describes, such as ``class``.
     class_columns : tuple of ReportColumn
-        Columns of these rows, after ``label`` and ``name``.
+        Columns of the class rows, after ``label`` and ``name``.
     tables : tuple of ReportTable
         Further tables of a report.
     explained_columns : tuple of ReportColumn
-        Columns that an explanation adds to these rows.
+        Columns that an explanation adds to the class rows.
     explained_tables : tuple of ReportTable
         Tables that an explanation or another protocol adds; tables that do not apply are left out.
     curves : tuple of str
@@ -186,7 +189,7 @@ class Track:
         Result of a file without predictions: ``zero``, ``rejected``, or ``base rate``, the score of a random guess.
     modules : Modules
     intervals : bool
-        Whether its scores have intervals.
+        Whether its scores have confidence intervals.
     gives_candidates : bool
         Whether participants get a file with everything that a submission may choose from, in shuffled order.
     """
@@ -227,7 +230,7 @@ class Track:
         return tuple(metric for metric in self.metrics if metric.brief)
 
     def missing(self, is_present: Callable[[str], bool]) -> list[TruthFile]:
-        """Return the required truth files that are neither present nor replaced by others."""
+        """Return the required truth files that are neither present nor replaced by other files."""
         return [
             file
             for file in self.truth_files
@@ -239,7 +242,7 @@ class Track:
         return {parameter.name: resolved[parameter.name] for parameter in self.parameters if parameter.shapes_truth}
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of all parameters: those given, and the defaults of the others.
+        """Return the values of all parameters: those given, and the defaults of the rest.
 
         Raises
         ------

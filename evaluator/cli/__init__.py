@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             return _internal_error(error)
-        print("podium: there is no space left on the disk; free some and use the same command again", file=sys.stderr)
+        print("podium: there is no space left on the disk; free some and run the same command again", file=sys.stderr)
         return Exit.NO_SPACE
     except Exception as error:
         return _internal_error(error)

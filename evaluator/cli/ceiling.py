@@ -1,4 +1,4 @@
-"""The ceiling of a truth: the score of the truth as a submission, and the number of objects that cannot be found."""
+"""Computes the ceiling of a truth: its score as a submission, and the number of objects that cannot be matched."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ TOLERANCE = 1e-9
 
 
 def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return for each split the headline ``score``, and ``unreachable``, the number of objects that are not found.
+    """Return for each split the headline ``score``, and ``unreachable``, the number of objects that are not matched.
 
     ``unreachable`` is None if the track does not count objects. If the truth is rejected as a submission, there is only
     the split ``all``, with an undefined score.
@@ -47,10 +47,10 @@ def add_ceiling_warnings(found: Mapping[str, Mapping[str, Any]], warnings: Findi
     """Add a warning for each split whose ceiling is below 1 or undefined."""
     for split, one in found.items():
         if one["score"] is None:
-            reason = "there are no objects to find, or it is rejected"
+            reason = "there are no objects, or this submission is rejected"
             message = f"the truth as a submission has no score on split {split}: {reason}"
             warnings.add(Problem("truth_undefined", message))
         elif one["score"] < 1 - TOLERANCE:
-            lost = "" if one["unreachable"] is None else f"; {one['unreachable']:g} objects cannot be found"
+            lost = "" if one["unreachable"] is None else f"; {one['unreachable']:g} objects cannot be matched"
             message = f"the truth as a submission scores {one['score']:.5f} on split {split}{lost}"
             warnings.add(Problem("truth_ceiling", message))

@@ -55,7 +55,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Score both submissions with the same draws, compare them and print the result."""
+    """Score both submissions with the same bootstrap samples, compare them and print the result."""
     with TemporaryDirectory() as draws:
         a, b = (_scored(arguments, path, Path(draws)) for path in (arguments.first, arguments.second))
     splits = compare(a, b, next((column.name for column in TRACKS[a.track].class_columns), ""))

@@ -1,4 +1,4 @@
-"""Writes results: JSON, files that are replaced atomically, and text styles on terminals."""
+"""Writes results: JSON, files that are replaced atomically, and styled text on terminals."""
 
 import json
 import os

@@ -35,7 +35,7 @@ def declare(parser: Parser) -> None:
     add_set(parser)
     add_split_options(parser)
     parser.add_argument(
-        "--salt", type=existing_file, metavar="FILE", help="a salt.txt that replaces that of the folder"
+        "--salt", type=existing_file, metavar="FILE", help="a salt.txt to use instead of the one in the folder"
     )
     parser.add_argument("--out", required=True, type=new_file, metavar="FILE", help="the prepared truth to write")
     parser.add_argument(

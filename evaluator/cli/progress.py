@@ -13,7 +13,7 @@ ProgressCallback = Callable[[str, float], None]
 def announce_compilation(stage: str, fraction: float) -> None:
     """Print a message when compiling begins, which happens only once on a machine."""
     if stage == COMPILING and fraction == 0:
-        print("compiling the kernels, once on this machine: about a minute", file=sys.stderr)
+        print("compiling the kernels, which takes about a minute, once on this machine", file=sys.stderr)
 
 
 @contextmanager

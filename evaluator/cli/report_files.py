@@ -1,4 +1,4 @@
-"""Writes the parts of a report that are too large to print to files."""
+"""Writes to files the parts of a report that are too large to print."""
 
 import csv
 import json

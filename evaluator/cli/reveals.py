@@ -10,9 +10,7 @@ from evaluator.truth import Truth, newly_public
 
 def declare(parser: Parser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        "earlier", type=existing_file, metavar="EARLIER", help="prepared truth whose images are private"
-    )
+    parser.add_argument("earlier", type=existing_file, metavar="EARLIER", help="prepared truth in use until now")
     parser.add_argument("later", type=existing_file, metavar="LATER", help="prepared truth that would replace it")
     add_json(parser)
 

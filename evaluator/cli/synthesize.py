@@ -17,7 +17,7 @@ def declare(parser: Parser) -> None:
         required=True,
         type=Path,
         metavar="DIR",
-        help="new or empty folder, or the output of an earlier synthesis to replace",
+        help="new or empty folder, or a folder that this command has written, which is replaced",
     )
     parser.add_argument("--images", type=positive, default=1_000, metavar="N", help="number of images (default 1000)")
     parser.add_argument(

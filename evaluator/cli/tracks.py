@@ -24,7 +24,7 @@ def run(arguments: Namespace) -> int:
 
 
 def described(track: Track) -> dict[str, Any]:
-    """Return a track as plain data."""
+    """Return the declaration of a track as plain data for JSON."""
     return {
         "name": track.name,
         "title": track.title,

@@ -60,7 +60,7 @@ def existing_folder(text: str) -> Path:
 
 
 def new_file(text: str) -> Path:
-    """Return the path of a file to write. If its folder is missing, this is an error before anything is computed."""
+    """Return the path of a file to write. A missing folder is an error that is raised before anything is computed."""
     path = Path(text)
     if path.is_dir():
         raise ArgumentTypeError(f"this is a folder: {path}")
@@ -140,7 +140,7 @@ def add_split_options(parser: Parser) -> None:
         "--usage", type=existing_file, metavar="FILE", help="CSV of ImageID,Usage: Public, Private or Ignored"
     )
     public.add_argument(
-        "--split", type=fraction, metavar="P", help="make a random share P of the images public and the others private"
+        "--split", type=fraction, metavar="P", help="make a random share P of the images public and the rest private"
     )
     parser.add_argument(
         "--seed",
@@ -168,7 +168,7 @@ def parameters(arguments: Namespace) -> dict[str, Any]:
 
 
 def truth_options(arguments: Namespace) -> TruthOptions:
-    """Return the options for opening the truth that --usage, --split and --seed give."""
+    """Return the options for opening the truth, from --usage, --split and --seed."""
     split = None if arguments.split is None else (arguments.split, arguments.seed or 0)
     return TruthOptions(usage=arguments.usage, split=split)
 

@@ -17,7 +17,7 @@ LOOK_BACK_BYTES = 4096
 
 
 class Declined(Exception):
-    """The fast path cannot score a file, for a reason; it stops all threads that read the file."""
+    """Raised, with a reason, if the fast path cannot score a file; it stops all threads that read the file."""
 
     def __init__(self, reason: ReferenceNeeded) -> None:
         super().__init__(reason)
@@ -75,7 +75,7 @@ class Blocks:
         self.fraction = fraction
 
     def header(self) -> str:
-        """Return the first line; called once, before :meth:`take`."""
+        """Return the first line; must be called once, before :meth:`take`."""
         buffer, size = bytearray(CHUNK_BYTES), 0
         with memoryview(buffer) as view:
             while buffer.find(b"\n", 0, size) < 0 and (count := self._read(view[size:])):
@@ -128,7 +128,7 @@ class Blocks:
 
 
 class _Inflated:
-    """Decompressed chunks, read into a buffer like a file."""
+    """A stream of decompressed chunks that is read into a buffer, as a file is."""
 
     def __init__(self, parts: Generator[bytes, None, None]) -> None:
         self.parts = parts

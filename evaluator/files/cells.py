@@ -1,9 +1,9 @@
-"""Splits a line into cells by RFC 4180, with one row per line, and a cell into tokens; quotes texts for messages."""
+"""Splits lines into cells as in RFC 4180, with one row per line, and cells into tokens; quotes texts for messages."""
 
 import re
 from collections.abc import Iterator
 
-# Limit for a line with quotes. A line with more cells has a defect, so its other cells are not read.
+# Limit for a line with quotes. A line with more cells has a defect, so its remaining cells are not read.
 MAX_CELLS = 20_000
 QUOTED = re.compile(r'(?:[^"]++|"")*+')
 

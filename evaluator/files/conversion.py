@@ -1,4 +1,4 @@
-"""Converts a submission to the other shape. The texts of its values stay the same, so its score does too."""
+"""Converts a submission between its two CSV shapes. The texts of the values, and thus the score, do not change."""
 
 import csv
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ def _ordered(row: Row, reader: RowReader, names: list[str]) -> Iterator[list[str
 
 
 def _check_size(first: tuple[str, ...], row: Row, findings: Findings) -> None:
-    """Add a defect if a row gives another size than the first row of its image: a prediction string has one size."""
+    """Add a defect if the size in a row differs from the first row of its image: a prediction string has one size."""
     if tuple(row.image_cells) != first:
         message = f"{' × '.join(row.image_cells)} here, {' × '.join(first)} before; expected one size for each image"
         findings.add(Problem("bad_mask", message, line=row.line, image=row.image))

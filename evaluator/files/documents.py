@@ -123,7 +123,7 @@ def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
 
 
 Repeated = dict[int, tuple[dict[str, Any], str]]
-"""Objects with a repeated key, and that key, by ``id`` of the object; they are kept alive, so the ids are unique."""
+"""Maps the ``id`` of each object with a repeated key to the object, which keeps the id unique, and to the key."""
 
 
 def parse_json(text: str) -> tuple[Any, Iterator[str]]:
@@ -160,7 +160,7 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Switch off the garbage collector, which would take most of the time and find nothing while a document grows."""
+    """Switch off the garbage collector, which would take most of the parsing time and free nothing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -171,7 +171,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    left = len(repeated)  # Not all are found: a repeated key replaces the earlier value, and objects in it are lost.
+    left = len(repeated)  # May not reach 0: objects in a value that a repeated key has replaced are lost.
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]
     while left and waiting:

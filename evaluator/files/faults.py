@@ -22,7 +22,7 @@ class Faults:
         self.found.add(Problem(code, message, line=line, column=column, file=file))
 
     def warn(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        """Add a warning; the truth can be used all the same."""
+        """Add a warning, which does not prevent the truth from being used."""
         self.warned.add(Problem(code, message, line=line, column=column, file=file))
 
     def check(self) -> None:

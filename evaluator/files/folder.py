@@ -36,7 +36,7 @@ class TruthFolder:
     replaced : mapping of file name to bytes
         Contents that replace files of the folder: ``usage.csv``, ``salt.txt``.
     hidden : bool
-        Whether the truth must stay secret from participants. Its compiler then also reports a fault if the data that
+        Whether the truth must remain secret from participants. Its compiler then also reports a fault if the data that
         participants can read, such as ids, reveals answers.
 
     Attributes

@@ -1,4 +1,4 @@
-"""Reads the bytes of a submission as numbered lines: handles gzip, the encoding and line ends, within limits."""
+"""Reads the bytes of a submission as numbered lines: handles gzip, the encoding and line endings, within limits."""
 
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -10,7 +10,7 @@ from evaluator.problems import Findings, Problem, Stop
 
 CHUNK_BYTES = 1 << 20
 BATCH_BYTES = 1 << 16  # Small, because reading stops between batches if there are too many defects.
-FED_BYTES = 1 << 16  # Small, because zlib copies all bytes after a gzip member, and a chunk may have thousands.
+FED_BYTES = 1 << 16  # Small, because zlib copies all bytes after a gzip member, and a chunk may have 1000s of them.
 RATIO_COUNTS_FROM_BYTES = 1 << 20  # A short file of repeated words may compress well, and does no harm.
 SIGNATURE_BYTES = 64
 GZIP_MAGIC = b"\x1f\x8b"
@@ -170,7 +170,7 @@ def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgre
 
 
 def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:
-    r"""Yield the parts with each line end replaced by ``\n``."""
+    r"""Yield the parts with each line ending replaced by ``\n``."""
     held = b""  # A \r whose \n may be in the next part.
     for part in parts:
         data = held + part

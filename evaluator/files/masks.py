@@ -1,4 +1,4 @@
-"""Decodes and checks masks: texts in base64 of zlib data of COCO's compressed run lengths."""
+"""Decodes and checks masks: COCO's compressed run lengths, compressed with zlib and encoded in base64."""
 
 import base64
 import binascii
@@ -44,7 +44,7 @@ class MaskReader:
     limit : int
         Maximum size of the decompressed run lengths of all masks together, in bytes.
     read : int
-        Size of those that have been read.
+                Size of the decompressed run lengths that have been read so far, in bytes.
     """
 
     limit: int = sys.maxsize
@@ -67,7 +67,7 @@ class MaskReader:
     def masks(
         self, texts: Sequence[str], heights: NDArray[np.int64], widths: NDArray[np.int64]
     ) -> tuple[NDArray[np.void], dict[int, tuple[str, str]]]:
-        """Return masks, and code and message of the defects by index; the masks must not be used if there is a defect.
+        """Return the masks, and the code and message of defects by index; with a defect, the masks must not be used.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class MaskReader:
                 continue
             self.read += len(compressed)
             if self.too_large:
-                defects[index] = "too_large", f"the masks up to here decompress to more than {self.limit:,} bytes"
+                defects[index] = "too_large", f"the masks up to this one decompress to more than {self.limit:,} bytes"
                 break
             group.append(index)
             size += len(compressed)
@@ -135,7 +135,7 @@ def _has_invalid_lengths(text: bytes) -> bool:
 
 
 def _unpacked(text: str, pixels: int) -> bytes:
-    """Return the compressed run lengths of a text; the last length is complete.
+    """Return the compressed run lengths that a text encodes; the last length is always complete.
 
     Raises
     ------

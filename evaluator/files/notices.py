@@ -1,4 +1,4 @@
-"""Notices about predictions that follow the rules but are probably not intended, with their number."""
+"""Adds notices about predictions that are valid but probably not intended, with the number of such predictions."""
 
 from evaluator.problems import Findings
 

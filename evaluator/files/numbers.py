@@ -30,7 +30,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
 
     Returns
     -------
-    float64 array of shape (N,), or None; :func:`invalid_indices` then finds the invalid texts.
+    float64 array of shape (N,), or None; :func:`invalid_indices` then returns which texts are invalid.
 
     Examples
     --------

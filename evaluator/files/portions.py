@@ -1,4 +1,4 @@
-"""The part of a submission that is in memory at one time: rows without defects, and the defects of other lines."""
+"""The portion of a submission that is in memory at one time: rows without defects, and the defects of other lines."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Row(NamedTuple):
     line : int
     image : str
     image_cells : sequence of str
-        The other cells about the image, in the order of the track's declaration.
+        The other cells that describe the image, in the order of the track's declaration.
     texts : sequence of str
         The values of all predictions, one prediction after another.
     tokens_before : int
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 Defect = tuple[int, str, Problem | None]
-"""Line number, code, and the problem if it is among the first of its code that are shown."""
+"""Line number, code, and the problem itself if it is one of the few that are shown for its code."""
 
 
 @dataclass(slots=True)

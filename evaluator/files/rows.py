@@ -41,7 +41,7 @@ class RowReader:
     max_lines, lines, predictions : int
         Maximum number of lines; number of lines and of predictions so far.
     image_ids : set
-        Ids of the images so far; digests of long ids.
+        Ids of the images read so far; long ids are replaced by digests.
     first_blank : int
         Number of the first of the blank lines just before the current line; 0 if there are none.
     started : bool
@@ -155,7 +155,7 @@ class RowReader:
             self.read_row(number, line)
 
     def _skip(self, number: int, count: int) -> None:
-        """Skip blank lines. At the end of a file they are not defects, unless there are more than any limit of rows."""
+        """Skip blank lines. At the end of a file they are defects only if they exceed every limit on rows."""
         self.first_blank = self.first_blank or number
         if number + count - self.first_blank > max(self.limits.boxes, MOST_DEFECTS):
             self._stop_at_limit(number)
@@ -261,7 +261,7 @@ class RowReader:
         self.portion.texts += count + ROW_TEXTS
 
     def _add_image(self, number: int, image: str) -> None:
-        """Add the image of a row, and a defect if it may have only one row and this is another one."""
+        """Add the image of a row, and a defect if the image already has a row and may have only one."""
         key = image if len(image) <= self.limits.text_characters else blake2b(image.encode()).digest()
         if (self.kaggle or self.form.one_each) and key in self.image_ids:
             message = f"image {shortened(image)} has an earlier row; it may have only one"

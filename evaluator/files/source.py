@@ -1,4 +1,4 @@
-"""A submitted file while it is read."""
+"""A submitted file that is being read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Reads a submission in CSV as typed columns, in either shape; each defect has its line and column."""
+"""Reads a CSV submission of either shape as typed columns; each defect has its line and column."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from evaluator.problems import SHOWN_PER_CODE, Findings, Problem, Stop
 class Vocabulary:
     """The known ids or labels with their codes.
 
-    If it is ``closed``, any other text is a defect. Otherwise other texts have the code -1.
+    If it is ``closed``, an unknown text is a defect. Otherwise unknown texts have the code -1.
     """
 
     index: Mapping[str, int]
@@ -76,11 +76,11 @@ class InvalidValues:
     ----------
     column : Column
     rows : int64 array of shape (N,)
-        Row of each in the batch.
+                Row of each invalid value in the batch.
     tokens : int64 array of shape (N,)
         Position in the prediction string, from 1; 0 if there is no such string.
     values : int64 array of shape (N,)
-        Index of each, the argument of ``describe``.
+                Index of each invalid value, the argument of ``describe``.
     describe : callable
     """
 
@@ -118,7 +118,7 @@ class Batch:
         Raises
         ------
         Stop
-            If the findings have as many defects as are counted.
+                    If the number of defects has reached its limit.
         """
         layout = self.reader.layout
         images = self._codes([row.image for row in self.rows], self.reader.image_column, step=0)
@@ -141,7 +141,7 @@ class Batch:
         return images, columns
 
     def _sizes(self, images: NDArray[np.int32]) -> dict[str, NDArray[np.int64]]:
-        """Return width and height of the image of each prediction, shape (N,); add sizes that differ from the truth."""
+        """Return the image size of each prediction, shape (N,); a size that differs from the truth is a defect."""
         sizes: dict[str, NDArray[np.int64]] = {}
         for position, column in enumerate(self.reader.form.of_image[1:]):
             texts = [row.image_cells[position].strip(BLANKS) for row in self.rows]
@@ -192,7 +192,7 @@ class Batch:
     def _add(self, invalid: Sequence[int], describe: Describe, column: Column, *, step: int) -> None:
         """Record the invalid values of a column.
 
-        ``step`` is the position of the column in a prediction; 0 is the image.
+        ``step`` is the position of the column in a prediction; 0 means the image column.
         """
         values = np.array(invalid, np.int64)
         if step == 0:  # The first piece of a line has reported the defects of its image.
@@ -207,13 +207,13 @@ class Batch:
         self.invalid.append(InvalidValues(column, rows, tokens, values, describe))
 
     def _report_defects(self) -> None:
-        """Add the defects of lines and of values to the findings, up to the number that is counted."""
+        """Add the defects of lines and of values to the findings, up to their limit."""
         findings = self.reader.findings
         for _, code, problem in sorted([*self.portion.defects, *self._value_defects(findings)], key=itemgetter(0)):
             findings.count(code, problem)
 
     def _value_defects(self, findings: Findings) -> Iterator[Defect]:
-        """Yield the defects of values in file order, at most one more than are counted."""
+        """Yield the defects of values in file order, at most one more than their limit."""
         if not any(len(each.values) for each in self.invalid):
             return
         which = np.repeat(np.arange(len(self.invalid)), [len(each.values) for each in self.invalid])
@@ -253,7 +253,7 @@ def read_submission(
     form : Form
         Declares the columns.
     vocabularies : mapping of ``image``, ``label``, ``relation`` to Vocabulary
-        Known ids and labels; without one, only the format of such a column is checked.
+        Known ids and labels. If a key is missing, only the format of its columns is checked.
     sizes : Sizes, optional
         Sizes that the masks must have.
 

@@ -29,7 +29,7 @@ class TruthTable:
         return len(self.frame)
 
     def texts(self, column: str) -> list[str]:
-        """Return a column of ids or labels, shape (N,); an empty one is a fault."""
+        """Return a column of ids or labels, shape (N,); an empty cell is a fault."""
         values: list[str] = self.frame[column].tolist()
         self.mark(column, np.array([not value for value in values], bool), "truth_bad_value", "is empty")
         return values
@@ -56,7 +56,7 @@ class TruthTable:
         return np.trunc(np.nan_to_num(values)).astype(np.int64)
 
     def mark(self, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
-        """Add a fault for each row where ``wrong`` is true; a repeated check of a column has no effect."""
+        """Add a fault for each row where ``wrong`` is true, unless ``what`` was already checked for the column."""
         self._add(self.faults.found, column, wrong, code, what)
 
     def warn(self, column: str, suspect: NDArray[np.bool_], code: str, what: str) -> None:
@@ -86,7 +86,7 @@ def read_truth_table(text: str, declared: TruthFile, faults: Faults) -> TruthTab
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            # pandas handles quotes and line ends only; every cell stays a text.
+            # pandas handles only quotes and line endings; every cell remains a text.
             frame = pd.read_csv(io.StringIO(text), dtype=str, na_filter=False, skip_blank_lines=False, index_col=False)
     except pd.errors.EmptyDataError:
         faults.add("truth_bad_header", name, f"the file is empty; expected the columns {','.join(declared.columns)}")

@@ -1,8 +1,8 @@
 """Functions that numba compiles to machine code, for the parts of scoring that take most of the time.
 
 Every kernel gives the same result, to the last bit, as a reference implementation in numpy. Kernels do not check array
-bounds: callers must keep to the documented shapes. ``python -m evaluator.kernels`` compiles all of them at set-up;
-without that, the first process that needs them compiles them.
+bounds, so callers must pass arrays of the documented shapes. ``python -m evaluator.kernels`` compiles all kernels at
+set-up; otherwise the first process that needs them compiles them.
 """
 
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 COMPILING = "compiling"
-# An image with more predictions than this is crowded. Kernels drop its unscored predictions up to this number, and
-# store all later ones.
+# An image with more predictions than this is crowded. Kernels drop an unscored prediction that is among the first
+# CROWD of its image, and store a later one.
 CROWD = 256
 FOLDER = Path(__file__).parent
 

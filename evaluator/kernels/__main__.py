@@ -6,6 +6,6 @@ from evaluator.kernels import FOLDER, compile_once
 from evaluator.kernels.jit import CACHE_FOLDER
 
 compile_once(lambda stage, fraction: None)
-for outdated in (FOLDER / "__pycache__").iterdir():  # This is machine code of other sources or of another processor.
+for outdated in (FOLDER / "__pycache__").iterdir():  # Machine code of older sources or another processor.
     if outdated.is_dir() and outdated != CACHE_FOLDER:
         rmtree(outdated)

@@ -31,7 +31,7 @@ def scatter(confidences, codes, next_free, keys):
 
 @subroutine
 def _area(hits, precisions, points, positives):
-    """Return the area under the curve, summed from the highest confidence down; makes precisions non-increasing."""
+    """Make precisions non-increasing, and return the area under the curve, summed from the highest confidence down."""
     for point in range(points - 2, -1, -1):
         precisions[point] = max(precisions[point], precisions[point + 1])
     area, previous_recall = 0.0, 0.0
@@ -54,7 +54,7 @@ def average_precision(keys, other_keys, positives, hits, precisions):
     ----------
     keys, other_keys : uint64 arrays, ascending, as :func:`scatter` writes them
     positives : float64, above 0
-    hits, precisions : float64 arrays, as long as both together
+    hits, precisions : float64 arrays, as long as ``keys`` and ``other_keys`` together
         Scratch memory.
     """
     first, second = len(keys) - 1, len(other_keys) - 1

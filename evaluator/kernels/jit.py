@@ -32,7 +32,7 @@ def _stamp() -> str:
 
 
 def _cache_folder() -> Path:
-    """Return the cache folder: in NUMBA_CACHE_DIR, else beside the sources, else in the user's cache folder."""
+    """Return the cache folder: in NUMBA_CACHE_DIR, else next to the sources, else in the user's cache folder."""
     stamp = _stamp()
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / stamp
@@ -44,7 +44,7 @@ def _cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "podium" / stamp
 
 
-FILLED = "filled"  # The name of a file that marks a cache folder with the machine code of all kernels.
+FILLED = "filled"  # A file of this name marks a cache folder that has the machine code of all kernels.
 CACHE_FOLDER = _cache_folder()
 
 
@@ -93,7 +93,7 @@ def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that compiles a function for these argument types, or loads it from the cache.
+    """Return a decorator that compiles a function for the given argument types, or loads it from the cache.
 
     The function runs without the GIL.
 

@@ -1,7 +1,7 @@
 """Number of pixels that masks have in common, computed from their compressed run lengths.
 
-The reference implementation is ``pycocotools``. The cost of a pair grows with the number of runs of the mask that has
-fewer, so it is small compared with the cost of reading the other one.
+The reference implementation is ``pycocotools``. The time for a pair grows with the number of runs of the mask that has
+fewer runs, so it is small compared with the time to decode the other mask.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from numba import types
 from evaluator.kernels.jit import inlined, kernel, read_only
 
 TEXT, OFFSETS = read_only(types.uint8), read_only(types.int64)
-EDGE, INSIDE = range(2)  # Columns of runs: the pixel at which a run ends, and how many pixels are inside up to there.
+EDGE, INSIDE = range(2)  # Columns of runs: the pixel at which a run ends, and the number of inside pixels before it.
 
 
 @inlined
@@ -89,7 +89,7 @@ def intersections(texts, ends, other_texts, other_ends, ranges, runs, other_runs
     texts, other_texts : uint8 arrays
         Compressed run lengths, one mask after another.
     ends, other_ends : int64 arrays of shapes (N,) and (M,)
-        End of each mask in them.
+        End of each mask in ``texts`` and in ``other_texts``.
     ranges : int64 array of shape (N, 2)
         First partner of each mask, and the one after the last.
     runs, other_runs : int64 arrays of shapes (bytes of the longest mask, 2) and (bytes of all other masks, 2)

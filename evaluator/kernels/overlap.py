@@ -1,7 +1,7 @@
 """The box that a detection overlaps most, and the order of detections that compete for a box.
 
-The reference implementations are ``evaluator.metrics.boxes`` and ``evaluator.metrics.matching``; sums have the same
-order here.
+The reference implementations are ``evaluator.metrics.boxes`` and ``evaluator.metrics.matching``; the kernels
+add numbers in the same order.
 """
 
 import numpy as np

@@ -33,7 +33,7 @@ DONE, NOT_PLAIN, NEGATIVE_CONFIDENCE = 0, 1, 2
 def count_unusual(counts, confidence, coordinates):
     """Count inverted boxes, coordinates outside the image and confidences above 1; return whether the box has an area.
 
-    Such predictions follow the rules but are probably not intended; the participant gets a notice with their number.
+    Such predictions are valid but probably not intended; the participant gets a notice with their number.
     """
     x_min, x_max, y_min, y_max = coordinates
     low, high = min(min(x_min, x_max), min(y_min, y_max)), max(max(x_min, x_max), max(y_min, y_max))

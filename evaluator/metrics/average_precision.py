@@ -27,10 +27,10 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     ----------
     confidences : float64 array of shape (N,), any order
     weights : float64 array of shape (N,)
-        How much an entry adds to the true positives: 1 for a hit, the group-of weight for a group that is found, 0 for
-        a false positive. Only entries of weight 0 are false positives.
+        How much an entry adds to the true positives: 1 for a hit, the group-of weight for a group that is matched, 0
+        for a false positive. Only entries of weight 0 are false positives.
     positives : float
-        Weight of all objects, found or not; above 0.
+        Weight of all objects, matched or not; above 0.
 
     Notes
     -----
@@ -83,7 +83,7 @@ def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.floa
     curve = precision_recall(confidences, weights, positives)
     envelope = np.maximum.accumulate(curve.precisions[::-1])[::-1]
     widths = np.diff(curve.recalls, prepend=0.0)
-    # Added one after another from the highest confidence down: kernels add in the same order, to the same last bit.
+    # Added one by one from the highest confidence down, as the kernels do, so that the last bit is the same.
     return float(np.cumsum(widths * envelope)[-1])
 
 
@@ -160,8 +160,8 @@ def reported_average_precisions(
 ) -> NDArray[np.float64]:
     """Return the area under each of the C first of ``count`` curves, NaN where it is undefined.
 
-    The areas under the other curves, and under those without positives, are computed and dropped: time would otherwise
-    reveal which classes have positives, and which entries are not scored.
+    The areas under the remaining curves, and under those without positives, are computed and discarded. Otherwise the
+    time taken would reveal which classes have positives, and which entries are not scored.
 
     Parameters
     ----------

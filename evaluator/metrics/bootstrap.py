@@ -1,4 +1,4 @@
-"""Metrics recomputed for other weights of the images, and confidence intervals from such replicates.
+"""Recomputes metrics for different weights of the images, and computes confidence intervals from such replicates.
 
 The metrics of every track are computed from ``sums`` and ``average_precisions``. These two functions are the reference
 implementation of :mod:`evaluator.kernels.bootstrap`.
@@ -55,9 +55,9 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
     ----------
     weights : uint8 array of shape (images, replicates)
     steps : CurveSteps
-        Of C curves, or of more whose areas are computed and dropped.
+        Steps of C or more curves; the areas of curves after the first C are computed and discarded.
     positives : float64 array of shape (C, replicates)
-        Weight of all objects, found or not.
+        Weight of all objects, matched or not.
     partial_weight : float
         How much a partial hit adds to the true positives.
 
@@ -90,7 +90,7 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
         precisions = true / np.maximum(true + false, SMALLEST)
         if steps.envelope:
             precisions = np.maximum.accumulate(precisions, axis=0)
-        # Added one after another from the lowest confidence up: kernels add in the same order, to the same last bit.
+        # Added one by one from the lowest confidence up, as the kernels do, so that the last bit is the same.
         areas[curve] = np.cumsum((hits + partial_weight * partial_hits) * precisions, axis=0)[-1:].sum(axis=0)
     return ratios(areas[: len(positives)], positives)
 
@@ -152,10 +152,10 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
     Notes
     -----
     The ends are percentiles, by linear interpolation, of replicate − mean of the replicates + observed. Interpolated
-    average precision is biased upwards on few objects, and more so in replicates, which have fewer different objects:
+    average precision is biased upwards on few objects, and more so in replicates, which have fewer distinct objects:
     the plain percentile interval covers the true value in 86–90% of test sets, this one in 93–95%. If the score lies
-    outside of the interval, the nearer end is moved to the score: a class that few images have is undefined in some
-    replicates, which moves their mean and so both ends.
+        outside the interval, the nearer end is moved to the score. This happens because a class that few images have is
+    undefined in some replicates, which moves their mean and thus both ends.
 
     Examples
     --------

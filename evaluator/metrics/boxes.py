@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-BOXES_AT_ONCE = 16_384  # few enough to fit into the cache of the CPU
+BOXES_AT_ONCE = 16_384  # This number of boxes fits into the cache of the CPU.
 
 Boxes = NDArray[np.float64]
 Float = TypeVar("Float", np.float32, np.float64)
@@ -43,14 +43,15 @@ def intersection_over_union(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
 
     Notes
     -----
-    A box has no additional pixel as in PASCAL VOC, because coordinates are fractions. Source: Open Images V4, 5.2.1.
+        Unlike in PASCAL VOC, no pixel is added to the sides of a box, because coordinates are fractions. Source: Open
+    Images V4, 5.2.1.
 
     Examples
     --------
     >>> intersection_over_union(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 1.0, 0.0, 0.5]]))
     array([0.5])
     """
-    with np.errstate(all="ignore"):  # coordinates can be any finite number; areas that overflow give an overlap of 0
+    with np.errstate(all="ignore"):  # Coordinates can be any finite number; areas that overflow give an overlap of 0.
         common = intersections(boxes, others)
         return _ratios(common, areas(boxes) + areas(others) - common)
 
@@ -79,7 +80,7 @@ def highest_iou(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
 
 
 def intersection_over_area(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
-    """Return the share of each box that lies in the other box of its pair: IoA, for group-of boxes.
+    """Return the IoA of each pair, used for group-of boxes: the share of the first box that lies in the second.
 
     Shapes and undefined cases are those of :func:`intersection_over_union`. IoA is not symmetric.
 
@@ -122,7 +123,7 @@ def float32_iou(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDAr
         heights = np.minimum(boxes[:, 3], others[:, 3]) - np.maximum(boxes[:, 2], others[:, 2])
         zero = np.float32(0)
         common = np.maximum(heights, zero).astype(np.float64) * np.maximum(widths, zero).astype(np.float64)
-        both = (areas(boxes) + areas(others)).astype(np.float64)  # the sum is rounded to float32 first
+        both = (areas(boxes) + areas(others)).astype(np.float64)  # The sum is rounded to float32 first.
         return _ratios(common, both - common)
 
 

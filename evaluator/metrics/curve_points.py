@@ -1,4 +1,4 @@
-"""Precision/recall curves with fewer points."""
+"""Reduces precision/recall curves to fewer points."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,15 @@ def simplified(curve: Curve, max_points: int = MAX_POINTS) -> Curve:
     curve : Curve
         One point for each threshold, at least one.
     max_points : int
-        About how many points can remain, from 2.
+        Approximate maximum number of points, at least 2.
 
     Returns
     -------
     Curve
         The first and the last point, and between them the corners of the interpolated curve: points whose precision no
         point of lower confidence exceeds. The points left out do not change the area. If there are more than
-        ``max_points`` corners, those next above ``max_points`` evenly spaced recalls remain. The area under them is
-        smaller than the average precision by less than 1 / (``max_points`` − 1).
+        ``max_points`` corners, only the corner next above each of ``max_points`` evenly spaced recalls remains. The
+        area under them is smaller than the average precision by less than 1 / (``max_points`` − 1).
 
     Examples
     --------

@@ -14,7 +14,7 @@ RELATIONSHIP_KINDS = (
     *("duplicate", "localization", "relation", "subject", "object"),
     *("several", "background", "missed"),
 )
-BACKGROUND_OVERLAP = 0.1  # a prediction that overlaps no object more than this is background
+BACKGROUND_OVERLAP = 0.1  # A prediction that overlaps no object more than this is background.
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -37,13 +37,13 @@ def detection_kinds(own: Numbers, other: Numbers, group_share: Numbers, threshol
     int64 array of shape (N,)
         The first that applies: ``LOCALIZATION`` (overlaps an object of its own class by :data:`BACKGROUND_OVERLAP` or
         more, but not enough for a hit), ``CLASS`` (overlaps an object of another class enough for a hit), ``DUPLICATE``
-        (overlaps enough an object that a more confident detection hits), ``GROUP_OF`` (partly in a group-of box),
+        (would be a hit, but a more confident detection hits the object), ``GROUP_OF`` (partly in a group-of box),
         ``BACKGROUND`` (overlaps no object), ``BOTH`` (overlaps an object of another class, but not enough).
 
     Notes
     -----
-    The kinds, their order and the two thresholds are those of TIDE (Bolya et al., ECCV 2020) as its code has them.
-    ``GROUP_OF`` is not in TIDE, which has ignore regions only.
+    The kinds, their order and the two thresholds are those of TIDE (Bolya et al., ECCV 2020), as in its code.
+    ``GROUP_OF`` is not in TIDE, which has only ignore regions.
 
     Examples
     --------
@@ -88,8 +88,8 @@ def relationship_kinds(
     int64 array of shape (N,), indices into :data:`RELATIONSHIP_KINDS`
         The first that applies: ``duplicate`` (all is correct, but a more confident pair hits the triplet),
         ``localization`` (both classes and the relation are correct, and the boxes overlap by
-        :data:`BACKGROUND_OVERLAP` or more, but not enough), ``relation``, ``subject``, ``object`` (all is correct but
-        that one), ``background`` (overlaps no triplet), ``several`` (more than one thing is wrong).
+        :data:`BACKGROUND_OVERLAP` or more, but not enough), ``relation``, ``subject``, ``object`` (everything
+        else is correct), ``background`` (overlaps no triplet), ``several`` (more than one thing is wrong).
 
     Examples
     --------
@@ -112,7 +112,7 @@ def relationship_kinds(
 
 @dataclass(frozen=True, slots=True)
 class CurveErrors:
-    """The N entries of C curves with their errors, and the M missed objects that no entry would find if it were fixed.
+    """The N entries of C curves with their errors, and the M missed objects that no entry would match if it were fixed.
 
     Attributes
     ----------
@@ -152,8 +152,10 @@ class CurveErrors:
     def gain_without(self, kind: int) -> float:
         """Return how much the mean average precision would gain if all errors of a kind were fixed.
 
-        A false positive becomes a hit if it can, and is removed otherwise. A missed object that no entry can find is
-        removed from the truth. This is the rule of TIDE. The gains of all kinds do not add up to the distance from 1.
+                A false positive becomes a hit if that is possible, and is removed otherwise. A missed object that no
+                entry can
+        match is removed from the truth. This is the rule of TIDE. The gains of all kinds do not add up to the distance
+        from 1.
         """
         wrong = self.kinds == kind
         hits, kept = wrong & (self.fixed_curves >= 0), ~wrong | (self.fixed_curves >= 0)
@@ -170,7 +172,7 @@ class CurveErrors:
     def gain_without_false_positives(self) -> float:
         """Return how much the mean average precision would gain without any false positive: a sum that TIDE reports.
 
-        No additional object is found, so the average precision of each curve becomes its recall.
+        No additional object is matched, so the average precision of each curve becomes its recall.
         """
         true = self.kinds == NO_ERROR
         return self._gain(
@@ -180,7 +182,7 @@ class CurveErrors:
     def gain_without_misses(self) -> float:
         """Return how much the mean average precision would gain if no object were missed: a sum that TIDE reports.
 
-        The objects that were not found are removed from the truth. All false positives stay.
+        The objects that were not matched are removed from the truth. All false positives remain.
         """
         found = np.bincount(self.curves, self.weights, len(self.positives)).astype(np.float64)
         return self._gain(average_precisions(self.curves, self.confidences, self.weights, found))
@@ -188,8 +190,8 @@ class CurveErrors:
     def _gain(self, fixed: Numbers) -> float:
         """Return how much larger the mean would be with these average precisions, of shape (C,).
 
-        A curve whose objects have all been removed keeps its average precision. Without this rule it would leave the
-        mean, and the mean could rise although nothing more was found.
+        A curve whose objects have all been removed keeps its average precision. Without this rule it would be left
+        out of the mean, and the mean could rise although no additional object is matched.
         """
         now = average_precisions(self.curves, self.confidences, self.weights, self.positives)
         return mean_defined(np.where(np.isnan(fixed), now, fixed)) - mean_defined(now)

@@ -18,7 +18,7 @@ MAX_CHARACTERS = 6
 KERNEL = "evaluator.kernels.masks"
 """The module is loaded only if masks are compared, because numba takes time to load."""
 BYTES_AT_ONCE = 2**20
-"""Bytes of run lengths that are compared at once; a single mask with all its partners can be larger."""
+"""Bytes of run lengths that are compared at once; a single mask and the masks it is compared with can be larger."""
 SMALLEST = np.float32(1e-7)
 """Keeps divisors from being 0, as in the official code."""
 
@@ -98,7 +98,7 @@ def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints
 
 
 def areas_of(runs: Runs) -> Ints:
-    """Return how many pixels are inside each mask, shape (N,)."""
+    """Return the number of pixels inside each mask, shape (N,)."""
     return _summed_by_mask(runs.lengths[:, 1], runs)
 
 
@@ -131,7 +131,7 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
     Parameters
     ----------
     runs : Runs
-        Of lengths that add up to ``heights`` × ``widths``.
+                Runs whose lengths add up to ``heights`` × ``widths``.
     heights, widths : int64 arrays of shape (N,)
 
     Returns
@@ -154,7 +154,7 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
     tall = heights[masks]
     left, top = np.divmod(stops - runs.lengths[inside, 1], tall)
     right, bottom = np.divmod(stops - 1, tall)
-    several = left < right  # a run over more than one column touches the top and the bottom
+    several = left < right  # A run over more than one column touches the top and the bottom.
     not_empty = masks[groups]
     boxes[not_empty, 0] = np.minimum.reduceat(left, groups) / widths[not_empty]
     boxes[not_empty, 1] = (np.maximum.reduceat(right, groups) + 1) / widths[not_empty]
@@ -171,7 +171,7 @@ class Masks:
     ----------
     compressed : object array of shape (N,), of bytes
     areas : int64 array of shape (N,)
-        Number of pixels inside.
+        Number of pixels inside each mask.
     sizes : int64 array of shape (N, 2)
         Height and width of the image.
     """
@@ -197,9 +197,9 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
     ----------
     masks, others : Masks
     first, second : int64 arrays of shape (P,)
-        The pairs: indices into ``masks`` and into ``others``. Each run of equal ``first`` must have consecutive
-        ``second``, as :func:`evaluator.metrics.matching.best_objects` makes them. It is fastest if equal runs of
-        ``second`` follow each other.
+        The pairs: indices into ``masks`` and into ``others``. Where ``first`` repeats a mask, ``second`` must be
+        consecutive, as :func:`evaluator.metrics.matching.best_objects` makes them. It is fastest if masks with the
+        same range of ``second`` are adjacent.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def mask_iou(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[
 
 
 def mask_ioa(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
-    """Return the share of each mask that lies in the other one: intersection / (area + 1e-7), in single precision.
+    """Return the share of each pair's first mask that lies in its second: intersection / (area + 1e-7), in float32.
 
     Source: the official code. Parameters as for :func:`intersections`; float64 array of shape (P,), in [0, 1].
     """

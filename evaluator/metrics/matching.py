@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.boxes import highest_iou
 
-PAIRS_AT_ONCE = 2**14  # small compared with a file's predictions, so that peak memory does not depend on the truth
+PAIRS_AT_ONCE = 2**14  # Small compared with a file's predictions, so that peak memory does not depend on the truth.
 
 Keys = NDArray[np.int64]
 Indices = NDArray[np.int64]
@@ -17,7 +17,7 @@ TieBreaks = Callable[[Indices], tuple[NDArray[np.float64], Sequence[NDArray[np.g
 
 
 def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[Indices, NDArray[np.float64]]:
-    """Return for each prediction the object of the same key that it overlaps most, and the overlap.
+    """Return for each prediction the object with an equal key that it overlaps most, and the overlap.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[I
     Notes
     -----
     Of objects with equal overlaps, the first one is returned. Pairs are compared in portions of bounded size. A
-    prediction whose key no object has is compared with another object and the result is dropped. Otherwise the time
-    taken would reveal which keys the objects have.
+    prediction whose key no object has is compared with an object of a different key, and the result is discarded.
+    Otherwise the time taken would reveal which keys the objects have.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def best_objects_of_each(
 def highest_overlaps(
     keys: Keys, boxes: NDArray[np.float64], object_keys: Keys, objects: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the highest IoU of each prediction with an object of the same key, shape (N,).
+    """Return the highest IoU of each prediction with an object of an equal key, shape (N,).
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def winning_claims(
         Object that each prediction claims; negative if it claims none.
     confidences, overlaps : float64 arrays of shape (N,)
     coordinates : sequence of arrays of shape (N,)
-        Numbers that break ties, such as the coordinates of the boxes; those that are compared first come first.
+        Numbers that break ties, such as the coordinates of the boxes, in the order in which they are compared.
 
     Returns
     -------
@@ -198,8 +198,8 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     keys : int64 array of shape (N,)
     confidences : float64 array of shape (N,)
     tie_breaks : callable
-        Takes the indices of predictions of equal confidence of which only some can stay, shape (T,). Returns what else
-        the precedence of :func:`winning_claims` depends on: their overlaps and their coordinates. It is called only if
+        Takes the indices of predictions of equal confidence of which only some are within the limit, shape (T,).
+        Returns their overlaps and their coordinates, by which :func:`winning_claims` breaks ties. It is called only if
         it is needed, because overlaps are expensive to compute.
 
     Examples
@@ -208,7 +208,7 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     array([1, 2])
     """
     order = np.lexsort((-confidences, keys))
-    # The last prediction within the limit, for each key that has that many.
+    # The last prediction within the limit, for each key with at least ``limit`` predictions.
     last = order[positions_in_groups(keys[order]) == limit - 1]
     if not len(last):
         return np.arange(len(keys))
@@ -234,7 +234,7 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
 def _are_highest(count: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which values are among the ``count`` highest, the first ones in a tie.
 
-    There must be more values than that.
+    There must be more than ``count`` values.
     """
     lowest = np.partition(values, len(values) - count)[len(values) - count]
     chosen = np.asarray(values > lowest)

@@ -12,14 +12,14 @@ RankInterval = tuple[int, int]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
-TOP = 100  # number of rows whose intervals are simultaneous
-ERROR_RATE = 0.05  # probability that at least one pair of rows is distinguished wrongly
-FAR = 8.0  # rows that differ by more standard errors than this are distinguished without looking at the replicates
-ROUNDING = 1e-12  # replicates of a difference with a smaller standard deviation are equal
-CANCELLED = 1e-6  # a variance that is smaller than this share of its terms is computed from the differences
-BLOCK = 64  # rows in a block; two blocks of rows are compared at a time
+TOP = 100  # Number of rows whose intervals are simultaneous.
+ERROR_RATE = 0.05  # Probability that at least one pair of rows is distinguished wrongly.
+FAR = 8.0  # Rows that differ by more standard errors than this are distinguished without their replicates.
+ROUNDING = 1e-12  # Replicates of a difference with a smaller standard deviation count as equal.
+CANCELLED = 1e-6  # A variance smaller than this share of its terms is computed from the differences.
+BLOCK = 64  # Rows in a block; two blocks of rows are compared at a time.
 ENTRIES_AT_ONCE = 1 << 13
-LEAST_REPLICATES = ceil(1 / ERROR_RATE) - 1  # fewer replicates have no 95% quantile
+LEAST_REPLICATES = ceil(1 / ERROR_RATE) - 1  # Fewer replicates have no 95% quantile.
 
 
 def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> list[RankInterval | None]:
@@ -55,13 +55,14 @@ def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> 
     distinguished. The lowest rank of a row is 1 + the number of distinguished better rows. Its highest rank is the
     number of rows − the number of distinguished worse rows.
 
-    Which rows are the first ones depends on the same data. So the critical value covers every row that could be among
-    them, which means that fewer than ``top`` better rows are distinguished from it. Each is compared with all others.
+    Which rows are the first ``top`` depends on the same data. So the critical value covers every row that could be one
+    of them: every row from which fewer than ``top`` better rows are distinguished. Each such row is compared with all
+    rows.
 
     Rows with equal scores are never distinguished. If a standard error is 0, any difference of the scores counts. A row
     without replicates is distinguished from no row, so any other row could be before or after it. A replicate is used
-    if it is defined for most rows; a row for which one of these is undefined counts as a row without replicates. With
-    fewer than 19 replicates, no row has an interval.
+    if it is defined for most rows. A row counts as a row without replicates if a used replicate is undefined for it.
+    With fewer than 19 replicates, no row has an interval.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def individual_rank_interval(scores: Numbers, replicates: Numbers, row: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """Numbers of rows that are distinguished from each known row, shapes (known,); complete for chosen rows only."""
+    """Numbers of better and worse rows distinguished from each known row, shapes (known,); complete for chosen rows."""
 
     better: Indices
     worse: Indices
@@ -109,13 +110,13 @@ class _Board:
     size : int
         Number of all rows.
     rows : int array of shape (known,)
-        Their indices.
+                Indices of the known rows.
     scores : float64 array of shape (known,), in descending order
     deviations : float64 array of shape (known, N)
         Replicates minus the mean of the row. The mean of each replicate over the rows is subtracted as well: it cancels
         out in every difference, and bounds of the differences are closer without it.
     errors : float64 array of shape (known,)
-        Standard deviations of these.
+                Standard deviation of the deviations of each row.
     """
 
     size: int
@@ -130,7 +131,7 @@ class _Board:
             raise ValueError("the scores must be in descending order")
         defined = ~np.isnan(replicates)
         present = defined.any(axis=1)
-        # So that a single row cannot make a replicate unusable for all others.
+        # A majority is enough, so that a single row cannot make a replicate unusable for the rest.
         usable = 2 * defined.sum(axis=0) > present.sum()
         enough = usable.sum() >= LEAST_REPLICATES
         rows = np.flatnonzero(present & defined[:, usable].all(axis=1) & enough)
@@ -141,7 +142,7 @@ class _Board:
         return cls(len(scores), rows, scores[rows], deviations, _standard_errors(deviations))
 
     def could_be_among(self, top: int) -> Flags:
-        """Return the rows that are not clearly worse than ``top`` other rows, given only the errors of the rows."""
+        """Return the rows that are not clearly worse than ``top`` rows, judged by scores and standard errors."""
         if len(self.rows) <= top:
             return np.ones(len(self.rows), bool)
         least = np.partition(self.scores - FAR * self.errors, -top)[-top]
@@ -178,7 +179,7 @@ def _stepped_down(board: _Board, chosen: Flags, top: int) -> _Counts:
 
 
 def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float]:
-    """Count the pairs that are distinguished at a critical value, and return the critical value of the other pairs."""
+    """Count the pairs distinguished at a critical value, and return the critical value of the remaining pairs."""
     counts = _Counts(*np.zeros((2, len(board.rows)), np.intp))
     largest = np.full(board.deviations.shape[1], SMALLEST)
     blocks = [slice(first, first + BLOCK) for first in range(0, len(board.rows), BLOCK)]
@@ -200,10 +201,10 @@ def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float
 
 
 def _raise(largest: Numbers, ours: Numbers, theirs: Numbers, errors: Numbers) -> None:
-    """Raise the largest deviation in each replicate, shape (N,), to those of the pairs of two blocks of rows.
+    """Update the largest deviation in each replicate, shape (N,), with those of the pairs of two blocks of rows.
 
-    Few pairs exceed what is known already. So a row is compared in those replicates only in which it is far enough from
-    the highest or the lowest row of the other block.
+    Few pairs exceed the largest deviation so far. So a row is compared only in those replicates in which it is far
+    enough from the highest or the lowest row of the other block.
     """
     reach = np.maximum(theirs.max(axis=0) - ours, ours - theirs.min(axis=0))
     rows, draws = np.nonzero(reach > largest * errors.min(axis=1)[:, None])
@@ -222,7 +223,7 @@ def _standard_errors(deviations: Numbers) -> Numbers:
 
 
 def _critical_value(largest: Numbers) -> float:
-    """Return the value that a share of ``ERROR_RATE`` of N + 1 replicates exceeds, counting the observation as one.
+    """Return the (1 − ``ERROR_RATE``) quantile of N replicates and the observation, which counts as the largest value.
 
     >>> _critical_value(np.arange(1.0, 1000.0))
     950.0

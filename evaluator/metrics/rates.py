@@ -10,7 +10,7 @@ Counts = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Numbers in [0, 1]; float64 arrays of shape (classes,), NaN where undefined."""
+    """Precision, recall and F1 of each class, in [0, 1]; float64 arrays of shape (classes,), NaN where undefined."""
 
     precision: NDArray[np.float64]
     recall: NDArray[np.float64]

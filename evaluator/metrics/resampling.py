@@ -1,4 +1,4 @@
-"""Objects and curves in the form that bootstrap replicates are computed from, sorted once for all replicates.
+"""Sorts objects and curve entries once, in the form from which all bootstrap replicates are computed.
 
 A replicate changes the weights of images. It changes neither matches nor the order of confidences. So objects and
 entries are stored as rows of a matrix of image weights, in the order in which they are summed up.
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evaluator.kernels import CROWD
 
-HIT, PARTIAL_HIT, MISS = range(3)  # kinds of entries: a full true positive, one of partial weight, a false positive
+HIT, PARTIAL_HIT, MISS = range(3)  # Kinds of entries: a full true positive, one of partial weight, a false positive.
 KINDS = 3
 NO_ROW = -1
 
@@ -32,8 +32,8 @@ def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
 def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
     """Return which images have more than :data:`~evaluator.kernels.CROWD` predictions, given these numbers.
 
-    In these images the annotations could change how many entries the curves have by so much that the CPU time of a
-    scoring would reveal them.
+    The annotations of a crowded image could change the number of curve entries so much that the CPU time of a scoring
+    would reveal them.
 
     >>> crowded_images(np.array([256, 257]))
     array([False,  True])
@@ -81,11 +81,12 @@ class CurveSteps:
     rows : int32 array of shape (N,)
         Rows of the weights, step by step: full true positives, partial ones, false positives.
     ends : int64 array of shape (steps, 3)
-        End of each of the three in ``rows``.
+        End of each of these three parts in ``rows``.
     firsts : int64 array of shape (curves + 1,)
         First step of each curve, and the number of steps.
     envelope : bool
-        Whether the precision of a step is the highest at its own or any lower confidence, or only its own.
+        Whether the precision of a step is the highest precision at its own or any lower confidence (an interpolated
+            curve). If not, it is the precision at its own confidence.
     """
 
     rows: NDArray[np.int32]
@@ -126,10 +127,10 @@ class CurveSteps:
         Returns
         -------
         CurveSteps
-            The steps of ``count`` curves. If an image is crowded, as many complements follow. Their areas are not used,
-            but with them the amount of work does not depend on which entries of crowded images count. The complement of
-            a curve has its entries of other images, and the entries of crowded images that do not count. It is empty if
-            no entry of a crowded image could belong to the curve.
+            The steps of ``count`` curves. If an image is crowded, ``count`` complements follow. Their areas are not
+            used, but with them the amount of work does not depend on which entries of crowded images count. The
+            complement of a curve has its entries of images that are not crowded, and the entries of crowded images that
+            do not count. It is empty if no entry of a crowded image could belong to the curve.
 
         Examples
         --------
@@ -157,7 +158,7 @@ class CurveSteps:
             ascending = confidences[order]
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
         begins_step[bounds[:-1][is_whole & (np.diff(bounds) > 0)]] = True
-        steps = np.zeros(len(rows) + 1, np.int32)  # number of steps that begin before each entry
+        steps = np.zeros(len(rows) + 1, np.int32)  # Number of steps that begin before each entry.
         np.cumsum(begins_step, out=steps[1:])
         firsts = steps[bounds].astype(np.int64)
         kept = steps[1:] > np.repeat(steps[bounds[:-1]], np.diff(bounds))
@@ -190,7 +191,7 @@ def _ascending_order(
     bounds: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Return the order by curve, then by confidence; of equal confidences the false positives come last."""
-    if (confidences >= 0).all():  # their bits sort as they do, and the shift below drops the sign of a negative zero
+    if (confidences >= 0).all():  # The bits sort like the numbers, and the shift below removes the sign of -0.0.
         levels = confidences.view(np.uint64)
     else:
         levels = np.unique(confidences, return_inverse=True)[1].astype(np.uint64)

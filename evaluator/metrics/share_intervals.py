@@ -1,4 +1,4 @@
-"""Confidence intervals of shares of successes, where a bootstrap fails near 0 and 1: it cannot draw unseen outcomes."""
+"""Confidence intervals of shares. Near 0 and 1 the bootstrap fails: it cannot draw outcomes that did not occur."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -7,14 +7,14 @@ import numpy as np
 
 from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
 
-FEW = 10  # with fewer hits or misses, replicates have too few distinct values for percentiles
-QUANTILE = 1.959963984540054  # of the normal distribution, at 97.5%
-ROUNDING = 1e-12  # replicates that differ by less are equal
+FEW = 10  # With fewer hits or misses, replicates have too few distinct values for percentiles.
+QUANTILE = 1.959963984540054  # The 97.5% quantile of the normal distribution.
+ROUNDING = 1e-12  # Replicates that differ by less count as equal.
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The denominator of a share: the number of trials, and of images that have any."""
+    """The denominator of a share: the number of trials, and the number of images that have trials."""
 
     count: int
     images: int
@@ -56,7 +56,7 @@ def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plai
     if np.ptp(defined) <= ROUNDING:
         return wilson_interval(observed, trials.images)
     hits = observed * trials.count
-    if plain and min(hits, trials.count - hits) < FEW - 0.5:  # hits are a whole number, up to rounding
+    if plain and min(hits, trials.count - hits) < FEW - 0.5:  # Hits are a whole number, up to rounding.
         return wilson_interval(observed, observed * (1 - observed) / float(defined.var()))
     return percentiles
 
@@ -71,4 +71,4 @@ def wilson_interval(share: float, size: float) -> Interval:
     middle = share + squared / 2
     half_width = sqrt(squared * (share * (1 - share) + squared / 4))
     low, high = (middle - half_width) / (1 + squared), (middle + half_width) / (1 + squared)
-    return max(0.0, min(low, share)), min(1.0, max(high, share))  # rounding must not move an end beyond the share
+    return max(0.0, min(low, share)), min(1.0, max(high, share))  # Rounding must not move an end beyond the share.

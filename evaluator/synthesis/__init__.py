@@ -21,7 +21,7 @@ QUALITIES = (0.3, 0.6, 0.9)
 IMAGES_PER_BLOCK = 2_000
 """Images are generated block by block, each block from its own random streams, so memory use does not grow."""
 
-# First number of a stream's key. No part of the key of a truth comes from the submissions, so it never depends on them.
+# First number of a stream's key. The key of a truth contains nothing about the submissions.
 _IDS, _TRUTH, _SUBMISSION = range(3)
 
 
@@ -44,7 +44,7 @@ def synthesize(
     submission_seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
 ) -> dict[str, Any]:
-    """Write a truth folder to ``out/truth``, and submissions of each quality in every shape to ``out/submissions``.
+    """Write a truth folder to ``out/truth``, and to ``out/submissions`` one file for each quality and each file layout.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def synthesize(
     images : int
         Number of images.
     boxes_per_image : int
-        Mean number of ground-truth boxes (or pairs) of an image; the maximum is twice as many.
+        Mean number of ground-truth boxes (or pairs) of an image; the maximum is twice this number.
     seed : int
-        Seed of the truth. The same seed gives the same bytes, whatever submissions are written with it.
+        Seed of the truth. The bytes of the truth do not depend on the submissions that are written with it.
     qualities : sequence of float
         From 0 to 1, with at most two decimals; the score increases with the quality.
     submission_seed : int
@@ -135,6 +135,6 @@ def _hundredths(quality: float) -> int:
 
 
 def _names(track: Track, quality: float) -> list[str]:
-    """Return the file names of a submission, one for each shape of the track's form."""
+    """Return the names of the files of a submission, one for each file layout (shape) that the track accepts."""
     endings = ("", "-long")[: len(track.form.shapes)]
     return [f"submissions/quality-{quality:.2f}{ending}.{track.form.suffix}" for ending in endings]

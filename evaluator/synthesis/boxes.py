@@ -48,7 +48,7 @@ def jittered(stream: RandomStream, boxes: Ints, *, by: float) -> Ints:
 
 
 def boxes_within(stream: RandomStream, boxes: Ints, *, share: float) -> Ints:
-    """Return boxes of ``share`` of the size, each at a random position inside its box."""
+    """Return a box inside each box, at a random position and of ``share`` of its size."""
     corners = boxes / MILLION
     for low, high in ((0, 1), (2, 3)):
         size = corners[:, high] - corners[:, low]

@@ -1,4 +1,4 @@
-"""Generates images for image-level classification: each shows a few classes, and many others are verified absent."""
+"""Generates images for image-level classification: each shows a few classes, and many more are verified as absent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class LabelScene:
     negative: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the lines of the verified labels and of the images."""
+        """Return the CSV lines of two files: the verified labels and the images."""
         labels = b"".join(
             csv_lines(self.ids[key // len(LABELS)], _LABEL_CELLS[key % len(LABELS)], np.repeat(_FLAGS[flag], len(key)))
             for key, flag in ((self.positive, 1), (self.negative, 0))
@@ -45,7 +45,7 @@ class LabelScene:
         return {"image_labels.csv": labels, "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return confidences for most classes; the quality is the share of them that depend on what the image shows."""
+        """Return confidences for most classes; ``quality`` is the share of them that depend on the image's classes."""
         predicted = ~stream.bernoulli(0.1, self.present.size).reshape(self.present.shape)
         image, label = np.nonzero(predicted)
         right = self.present[image, label]

@@ -31,7 +31,7 @@ class DetectionScene:
     candidates : int64 array of shape (images, TOPICS + CHECKED)
         Classes that the simulated detector may predict in an image.
     image, label, box, group
-        Of each object: index of the image and of the class, corners of the box, whether it is a group.
+                For each object: index of the image and of the class, corners of the box, whether it is a group.
     positive, negative : int64 arrays
         Keys (image × number of classes + class) of the verified labels.
     """
@@ -46,7 +46,7 @@ class DetectionScene:
     negative: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the lines of the boxes, of the verified labels and of the images."""
+        """Return the CSV lines of three files: the boxes, the verified labels and the images."""
         boxes = csv_lines(
             self.ids[self.image],
             _LABEL_CELLS[self.label],
@@ -68,7 +68,7 @@ class DetectionScene:
         return strings, csv_lines(self.ids[image], *cells, x_min, x_max, y_min, y_max)
 
     def detections(self, stream: RandomStream, *, quality: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return image (ascending), label, box and confidence of each prediction, and of a copy for each ancestor."""
+        """Return image (ascending), label, box and confidence of all predictions, including copies for ancestors."""
         error_rate = 1.0 - quality
         image, label, box, right = (
             np.concatenate(parts)
@@ -146,7 +146,7 @@ def _widened(box: Ints) -> Floats:
 
 
 def _verified(stream: RandomStream, *, image: Ints, label: Ints, checked: Ints) -> tuple[Ints, Ints]:
-    """Return the keys of verified labels: most classes that are in an image, and some that have no relative in it."""
+    """Return the keys of verified labels: most classes of an image, and some classes without relatives in it."""
     present = np.zeros((len(checked), len(LABELS)), dtype=bool)
     present[image, label] = True
     positive = np.flatnonzero(present)

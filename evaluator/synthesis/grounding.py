@@ -1,4 +1,4 @@
-"""Generates images for phrase grounding: things with boxes, and sentences whose phrases describe them."""
+"""Generates images for phrase grounding: objects with boxes, and sentences whose phrases describe the objects."""
 
 import json
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class PhraseScene:
     ids : TextColumn
         Ids of the images.
     image, sentence, kind, words : int64 arrays of shape (phrases,)
-        Index of the image, of its sentence, of the kind of thing, and of the words for it.
+        Index of the image, of its sentence, of the kind of object, and of the words for it.
     boxes : int64 array of shape (phrases, MAX_BOXES, 4)
         In pixels, as x1, y1, x2, y2.
     exists : bool array of shape (phrases, MAX_BOXES)
@@ -53,7 +53,7 @@ class PhraseScene:
     exists: Bools
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the lines of the phrases and of the images."""
+        """Return the lines of two files: the phrases and the images."""
         ids, rows, index, before = self.ids.tolist(), [], 0, (-1, -1)
         for row, image in enumerate(self.image.tolist()):
             sentence = int(self.sentence[row])
@@ -75,7 +75,7 @@ class PhraseScene:
         return {"phrases.jsonl": "".join(rows).encode(), "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return lists of random boxes; a box near the phrase's own is at a random rank, or not listed."""
+        """Return lists of random boxes; a box near the correct one is at a random rank, or not listed."""
         count, error_rate = len(self.image), 1.0 - quality
         near = _pixels(jittered(stream, _millionths(_around(self.boxes, self.exists)), by=0.02 + 0.12 * error_rate))
         first = stream.bernoulli(quality, count)

@@ -1,4 +1,4 @@
-"""Generates images for ObjectNet: one object each, with a background, a rotation and a viewpoint."""
+"""Generates images for ObjectNet: each has one object, a background, a rotation and a viewpoint."""
 
 import json
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ _CONTROLS = {
     "viewpoint": ("bottom", "front", "side", "top"),
 }
 _EASE: Ints = np.array([90, 100, 80, 70])
-"""Percentage of images with the first, second … value of a control in which the object is easy to recognize."""
+"""Percentage of images in which the object is easy to recognize, for the first, second … value of a control."""
 GUESSES = 5
 _CELLS = encoded([str(number) for number in _IDS])
 
@@ -81,11 +81,11 @@ class ObjectScene:
         }
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return guesses; the correct class is the first, a later one or none of them."""
+        """Return guesses; the correct class is the first guess, a later one or missing."""
         count = len(self.ids)
         first = stream.bernoulli(quality, count) & ~(self.hard & stream.bernoulli(0.5, count))
         later = np.where(stream.bernoulli(0.3 + 0.4 * quality, count), 1 + stream.integers(GUESSES - 1, count), GUESSES)
-        rank = np.where(first, 0, later)  # rank of the correct answer
+        rank = np.where(first, 0, later)  # Rank of the correct answer.
         cells: list[TextColumn] = []
         for guess in range(GUESSES):
             other = (self.answer + 1 + stream.integers(len(_IDS) - 1, count)) % len(_IDS)

@@ -37,7 +37,7 @@ class AnswerScene:
     file: str
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the lines of the answers and of the images."""
+        """Return the CSV lines of two files: the answers and the images."""
         return {self.file: self._lines(self.answers), "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:

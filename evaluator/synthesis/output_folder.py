@@ -1,4 +1,4 @@
-"""An output folder that is replaced as a whole, and only if all its files come from an earlier synthesis."""
+"""Replaces an output folder as a whole, but only if all its files come from an earlier synthesis."""
 
 import json
 import shutil
@@ -40,7 +40,7 @@ def check_replaceable(folder: Path) -> None:
 def replaced_folder(folder: Path, about: Mapping[str, Any]) -> Iterator[Path]:
     """Yield a new folder for the files; when the block ends without an error, it replaces ``folder``.
 
-    The folder then also has a manifest: the data ``about`` it, and the list of its files.
+    The new folder also gets a manifest, which contains ``about`` and the list of its files.
     """
     folder = folder.resolve()
     check_replaceable(folder)
@@ -60,7 +60,7 @@ def replaced_folder(folder: Path, about: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a synthesized folder; an empty dict for any other folder."""
+    """Return the manifest of a synthesized folder; an empty dict if the folder was not synthesized."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):

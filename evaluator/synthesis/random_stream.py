@@ -15,7 +15,7 @@ class RandomStream:
     """A random number generator that is seeded by its key; different keys give independent streams.
 
     numpy guarantees the raw bits of PCG64, but not the output of its distributions, and the logarithms of a normal
-    distribution differ between processors. So only sums and products of the bits are used here.
+    distribution differ between processors. So all distributions are computed from the bits by sums and products only.
 
     >>> bool((RandomStream(7, 1).uniform(3) == RandomStream(7, 1).uniform(3)).all())
     True
@@ -38,7 +38,7 @@ class RandomStream:
         return (self.uniform(count) * limit).astype(np.int64)
 
     def bernoulli(self, probability: float, count: int) -> Bools:
-        """Return booleans that are true with this probability."""
+        """Return booleans, each of which is true with this probability."""
         return self.uniform(count) < probability
 
     def weighted_indices(self, weights: Ints, count: int) -> Ints:

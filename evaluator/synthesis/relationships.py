@@ -111,7 +111,7 @@ class RelationshipScene:
     topics : int64 array of shape (images, TOPICS)
         Triplets that may occur in an image.
     image, triplet, one, two
-        Of each pair: index of the image and of the triplet, and the corners of its two boxes.
+                For each pair: index of the image and of the triplet, and the corners of its two boxes.
     verified : int64 array
         Keys (image × number of labels + label) of the verified labels.
     """
@@ -125,7 +125,7 @@ class RelationshipScene:
     verified: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the lines of the pairs, of the verified labels and of the images."""
+        """Return the CSV lines of three files: the pairs, the verified labels and the images."""
         pairs = csv_lines(
             self.ids[self.image],
             *_triplet_cells(self.triplet),
@@ -159,7 +159,7 @@ class RelationshipScene:
         return strings, csv_lines(self.ids[image], first, second, relation, score, *box[0], *box[1])
 
     def _of_pairs(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return predictions of the pairs; some are missing, misplaced, of another triplet or duplicated."""
+        """Return predictions of the pairs; some are missing, misplaced, duplicated or replaced by a wrong triplet."""
         found = np.flatnonzero(~stream.bernoulli(0.06 + 0.6 * error_rate, len(self.image)))
         row = np.concatenate([found, found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]])
         image = self.image[row]

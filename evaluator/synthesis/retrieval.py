@@ -13,7 +13,7 @@ from evaluator.synthesis.text_columns import TextColumn, csv_lines
 CAPTIONS = 5
 LISTED = 10
 SPREAD = 40
-"""Number of ranks from which the rank of a correct answer that is not first is drawn; most are beyond the list."""
+"""Number of ranks from which the rank of a correct answer that is not first is drawn; most are after the list's end."""
 
 _WHO = ("A man", "Two women", "A child in red", "A brown dog", "Several people", "A cyclist", "A street musician")
 _DOES = ("waits", "runs", "looks up", "laughs", "carries a bag", "stands still", "jumps")
@@ -69,7 +69,7 @@ def _decoded(ids: TextColumn) -> list[str]:
 
 
 def _lists(stream: RandomStream, answers: Sequence[str], right: Ints, block: int, *, quality: float) -> list[list[str]]:
-    """Return a ranking for each correct answer; its other elements are answers of other images.
+    """Return one ranking for each correct answer: it contains that answer, and else only answers of other images.
 
     ``block`` is the number of answers that belong to one image.
     """

@@ -1,4 +1,4 @@
-"""Generates images for instance segmentation: the images of detection, each object an ellipse in its box."""
+"""Generates images for instance segmentation: as for detection, but with an ellipse in the box of each object."""
 
 import base64
 import zlib
@@ -42,7 +42,7 @@ class MaskScene:
     masked: Bools
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the lines of the boxes, of the masks, of the verified labels and of the images."""
+        """Return the CSV lines of four files: the boxes, the masks, the verified labels and the images."""
         scene, mine = self.detections, np.flatnonzero(self.masked)
         image = scene.image[mine]
         masks = csv_lines(
@@ -80,12 +80,12 @@ class MaskScene:
             compressed = coco.encode(np.asfortranarray(pixels))["counts"]
             texts.append(
                 base64.b64encode(zlib.compress(compressed, 0))
-            )  # Level 0, because versions of zlib compress differently.
+            )  # Level 0, because different versions of zlib compress differently.
         return np.array(texts, dtype=np.bytes_)
 
 
 def _span(low: int, high: int, side: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Return the squared distance of each pixel from the center of the box, which is 1 at the edge of the box."""
+    """Return the squared distance of each pixel from the center of the box, scaled to be 1 at the edge of the box."""
     first, last = low * side // MILLION, max(high * side // MILLION, low * side // MILLION + 1)
     offset = (2 * np.arange(side) + 1 - first - last) / (last - first)
     offset[(first + last) // 2 if last - first > 1 else first] = 0.0
@@ -93,7 +93,7 @@ def _span(low: int, high: int, side: int) -> "np.ndarray[tuple[int], np.dtype[np
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> MaskScene:
-    """Generate images; 70% of the objects have a mask, the others only a box."""
+    """Generate images; 70% of the objects have a mask, the rest only a box."""
     detections = detection.scene(stream, ids, boxes_per_image)
     sides = SMALLEST + stream.integers(VARIETY, 2 * len(ids)).reshape(-1, 2)
     return MaskScene(detections, sides, stream.bernoulli(0.7, len(detections.image)))

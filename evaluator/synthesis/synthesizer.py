@@ -15,7 +15,7 @@ class Scene(Protocol):
         """Return the content that these images add to each truth file, by file name."""
 
     def predictions(self, stream: RandomStream, *, quality: float) -> Sequence[bytes]:
-        """Return the predictions for these images, once in each shape of the track's form."""
+        """Return the predictions for these images, once in each file layout (shape) that the track accepts."""
 
 
 @dataclass(frozen=True, slots=True)

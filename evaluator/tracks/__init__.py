@@ -14,7 +14,7 @@ from evaluator.tracks.interface import Explainer, FastPath, Scorer, TruthCompile
 
 
 def scorer_of(track: str) -> Scorer[Any, Any, Any]:
-    """Return the scorer of a track; only that one is loaded.
+    """Return the scorer of a track; the scorers of other tracks are not loaded.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def distinct_keys(images: NDArray[np.int64], labels: NDArray[np.int64], count: i
 
 
 def checked(faults: Faults, truth: AnyTruth) -> AnyTruth:
-    """Return the truth with its warnings, or raise InvalidTruth with all faults."""
+    """Return the truth with the folder's warnings, or raise InvalidTruth with all faults."""
     faults.check()
     return replace(truth, warnings=faults.warned)
 

@@ -161,7 +161,7 @@ def _warn_of_certain_classes(
     classes = max(classes, 1)
     certain = np.setdiff1d(present % classes, np.setdiff1d(absent, present) % classes)
     if len(certain):
-        message = f"{len(certain)} classes are nowhere verified as absent; their AP is 1 for every submission"
+        message = f"{len(certain)} classes are not verified as absent in any image; their AP is 1 for every submission"
         folder.faults.warn("truth_only_present", "image_labels.csv", message)
 
 
@@ -173,11 +173,11 @@ class ClassificationScorer(
     track = CLASSIFICATION
 
     def truth_of(self, prepared: Truth) -> ClassificationTruth:
-        """Return a prepared truth as the track's own type."""
+        """Return a prepared truth as this track's type."""
         return ClassificationTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> TrackParameters:
-        """Return the parameters, of which the track has none."""
+        """Return an empty object, because the track has no parameters."""
         return TrackParameters()
 
     def compile_truth(self, folder: TruthFolder, parameters: TrackParameters) -> ClassificationTruth:
@@ -207,7 +207,7 @@ class ClassificationScorer(
         return checked(folder.faults, ClassificationTruth(folder.track.name, folder.sha256, {}, flags, texts, arrays))
 
     def read(self, source: Source, truth: ClassificationTruth | None, parameters: TrackParameters) -> SubmissionTable:
-        """Read a submission, and add notices about what was probably not intended."""
+        """Read a submission, and add notices about predictions that were probably not intended."""
         table = read_submission(source, CLASSIFICATION.form, vocabularies_of(truth))
         if not source.findings.total:
             notice_boxes(source.findings, truth, table.numbers("Score")[:, 0], [], [table.codes("LabelName")])

@@ -1,4 +1,4 @@
-"""Opening of ground truths: a prepared file is loaded, a folder is compiled."""
+"""Opens ground truths: loads prepared files and compiles folders."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -21,9 +21,9 @@ def open_truth(
     parameters: Mapping[str, Any] | None = None,
     opening: TruthOptions | None = None,
 ) -> TruthType:
-    """Load a prepared truth or compile a folder, and return it as the track's own type.
+    """Load a prepared truth or compile a folder, and return it as the truth type of the track.
 
-    ``parameters`` must be resolved. If they are None, a prepared truth may have any parameters, and a folder is
+    ``parameters`` must be resolved. If None, a prepared truth may have any parameters, and a folder is
     compiled with the defaults.
 
     Raises
@@ -40,16 +40,16 @@ def open_truth(
 
 def _loaded(track: Track, path: Path, parameters: Mapping[str, Any] | None, opening: TruthOptions) -> Truth:
     if any(each is not None for each in (opening.usage, opening.split, opening.salt)):
-        raise InvalidParameters("a prepared truth has its usage and salt already; prepare it again with others")
+        raise InvalidParameters("a prepared truth already has its usage and salt; prepare it again to change them")
     truth = Truth.load(path, whole=opening.verify, expected=opening.expected)
     refuse_prepared_otherwise(truth, track, parameters)
     return truth
 
 
 def refuse_prepared_otherwise(truth: Truth, track: Track, parameters: Mapping[str, Any] | None) -> None:
-    """Refuse a prepared truth of another track, or one that was prepared with other parameters.
+    """Refuse a truth that was prepared for a different track or with different parameters.
 
-    ``parameters`` are resolved; None allows any.
+    ``parameters`` must be resolved; if None, any parameters are accepted.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The interface between scoring and the tracks: the protocols that a track implements.
 
 Every track has a :class:`Scorer` and a :class:`TruthCompiler`, which may be the same object. The other protocols are
-optional. :mod:`evaluator.tracks` finds the implementations.
+optional. :mod:`evaluator.tracks` loads the implementations.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ SubmissionType_contra = TypeVar("SubmissionType_contra", contravariant=True)
 
 
 class Engine(Protocol):
-    """The two functions that metrics are computed with, by kernels or numpy; see :mod:`evaluator.metrics.bootstrap`."""
+    """The two functions that all metrics use, with kernels or numpy; see :mod:`evaluator.metrics.bootstrap`."""
 
     def sums(self, weights: Weights, groups: ImageGroups) -> Numbers:
         """Return the sum of the weights of the images of each group, shape (groups, replicates)."""
@@ -46,7 +46,7 @@ class Statistics(Protocol):
     """Per-image statistics, from which the metrics of one split are computed for any weights of the images."""
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric of the track for other weights of the images.
+        """Return every metric of the track for the given weights of the images.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class Outcome:
 class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
     """The reference implementation of a track: an object without state that scores any number of submissions.
 
-    The three type parameters are the track's types for a truth, for its parameters and for a submission that was read.
+    The three type parameters are the types of the track's truth, of its parameters and of its parsed submissions.
 
     Attributes
     ----------
@@ -99,15 +99,15 @@ class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
     track: Track
 
     def truth_of(self, prepared: Truth) -> TruthType:
-        """Return a truth as the track's own type, without reading its arrays."""
+        """Return a truth as the type of this track, without reading its arrays."""
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> ParametersType:
-        """Return the parameters, which are complete and checked, as the track's own type."""
+        """Return the parameters, which are complete and checked, as the type of this track."""
 
     def read(self, source: Source, truth: TruthType | None, parameters: ParametersType) -> SubmissionType:
         """Read a submission. The result must not be used if the source's findings contain a defect.
 
-        Without a truth only the form is checked.
+        Without a truth, only the file format is checked.
         """
 
     def evaluate(
@@ -134,7 +134,7 @@ class TruthCompiler(Protocol[ParametersType_contra]):
     """Compiles truth folders: the scorer itself, or a module that is loaded only if a folder is compiled."""
 
     def compile_truth(self, folder: TruthFolder, parameters: ParametersType_contra) -> Truth:
-        """Check a truth folder, and return what it contains as a truth.
+        """Check a truth folder, and return its content as a truth.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class FastPath(Protocol[TruthType_contra, ParametersType_contra]):
     def score(
         self, truth: TruthType_contra, request: ScoringRequest, parameters: ParametersType_contra, findings: Findings
     ) -> Outcome | ReferenceNeeded:
-        """Score a submission on every split, or return why that needs the reference implementation."""
+        """Score a submission on every split, or return why the reference implementation is needed."""
 
 
 class Explainer(Protocol[TruthType_contra, ParametersType_contra, SubmissionType_contra]):
@@ -164,4 +164,4 @@ class Explainer(Protocol[TruthType_contra, ParametersType_contra, SubmissionType
         parameters: ParametersType_contra,
         progress: Progress,
     ) -> Outcome:
-        """Evaluate as the scorer does, and return the outcome with an explanation and ``matches``."""
+        """Score a submission as the scorer does, and return the outcome with an explanation and ``matches``."""

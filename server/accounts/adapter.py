@@ -1,4 +1,4 @@
-"""Adapts django-allauth: user names, client addresses, links, limits, audit entries."""
+"""Adapts django-allauth to this service: usernames, client addresses, links in mails, limits, and audit entries."""
 
 import logging
 from typing import Any, ClassVar
@@ -30,7 +30,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        """Return False: the forms are answered with pages, because they have no JSON variant."""
+        """Return False, so that forms are always answered with HTML pages; they have no JSON variant."""
         return False
 
     def is_safe_url(self, url: str) -> bool:
@@ -42,7 +42,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def clean_username(self, username: str, shallow: bool = False, owner: User | None = None) -> str:
         """Return a username as it is stored. `owner` is the account that changes its name.
 
-        Raises ValidationError for invalid names and, unless `shallow`, for names that look like another account's.
+        Raises ValidationError for invalid names and, unless `shallow`, for names that look like an existing username.
         """
         try:
             name: str = super().clean_username(clean_name(username, NAME_CHARACTERS), shallow=True)
@@ -54,9 +54,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return name
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return the key under which wrong passwords are counted: by name and address.
+        """Return the cache key under which wrong passwords are counted, from the username and the client's address.
 
-        If they were counted by name only, a stranger could lock out the owner of an account.
+        If they were counted by username only, a stranger could lock out the owner of an account.
         """
         return f"{client_network(request)} {same_name(credentials.get('username', ''))}"
 
@@ -71,7 +71,7 @@ class AccountAdapter(DefaultAccountAdapter):
         raise Refused("forbidden", "This account was deactivated. Contact the operator of this service.")
 
     def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse | None:
-        """Log in accounts without an address, such as superusers created by a command: they cannot confirm any."""
+        """Log in accounts without an email address, such as superusers from a command; they have nothing to confirm."""
         if user and not user.email:
             return None
         sent: HttpResponse = super().respond_email_verification_sent(request, user)
@@ -80,7 +80,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def set_password(self, user: User, password: str) -> None:
         with transaction.atomic():
             user.set_password(password)
-            user.save(update_fields=["password"])  # no other fields, because staff may change the account meanwhile
+            user.save(update_fields=["password"])  # no other fields, because staff may be changing the account
             record_password(user=user, by=user)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
@@ -95,7 +95,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Send the confirmation mail. Only the mail says whether another account has already confirmed the address."""
+        """Send the confirmation mail. Only the mail reveals whether another account has confirmed the address."""
         address = emailconfirmation.email_address
         if address.can_set_verified():
             super().send_confirmation_mail(request, emailconfirmation, signup)
@@ -106,9 +106,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return reverse("account")
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail with links to PODIUM_URL. The host of the request is never used in links.
+        """Send a mail whose links start with PODIUM_URL, never with the host of the request.
 
-        The response must not depend on errors of the mail server, because they would reveal which accounts exist.
+        Errors of the mail server are only logged: a different response would reveal which accounts exist.
         """
         url = settings.PODIUM_URL.rstrip("/")
         try:

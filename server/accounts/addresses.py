@@ -1,4 +1,4 @@
-"""Client addresses for limits. This module has no models, because the web process needs it before Django is set up."""
+"""Client addresses, by which limits are counted. The web process imports this module before Django is set up."""
 
 from ipaddress import IPv4Address, ip_address, ip_network
 
@@ -10,9 +10,9 @@ SITE_BITS = 48
 
 
 def client_address(peer: str, forwarded_for: str) -> str:
-    """Return the client's address as the outermost of our own proxies (PROXIES) received it.
+    """Return the client's address as seen by the outermost of our own proxies (the setting PROXIES is their number).
 
-    Each proxy appends to X-Forwarded-For, so everything before the entries of our proxies may be forged.
+    Each proxy appends to X-Forwarded-For, so a client can forge everything before the entries of our proxies.
     """
     forwarded = forwarded_for.split(",")[-settings.PROXIES :] if settings.PROXIES else []
     return next(iter(forwarded), "").strip() or peer

@@ -23,13 +23,13 @@ from server.clock import database_now
 from server.errors import Refused
 
 ROLES = ("is_active", "is_staff", "is_superuser")
-admin.site.unregister(Group)  # two roles are enough, and their changes are logged
+admin.site.unregister(Group)  # the two roles, staff and superuser, are enough, and their changes are logged
 admin.site.unregister(EmailAddress)  # on django-allauth's page, staff could edit and delete without a log entry
 PASSWORD_PAGE = "auth_user_password_change"
 
 
 class UsernameForm(forms.ModelForm):
-    """Checks a new username as sign-up does. An unchanged name is not checked again."""
+    """A form that checks a new username as sign-up does. An unchanged name is not checked again."""
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
@@ -43,7 +43,7 @@ class NewPersonForm(UsernameForm, AdminUserCreationForm):
 
 
 class PersonForm(UsernameForm, UserChangeForm):
-    """Refuses to give the staff role to participants of a running challenge, because staff can read private scores."""
+    """A form that refuses the staff role to participants of a running challenge: staff can read private scores."""
 
     def clean_is_staff(self) -> bool:
         is_staff = bool(self.cleaned_data["is_staff"])
@@ -99,7 +99,7 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
         return super().user_change_password(request, id, form_url)
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
-        """Write Django's log, and record a new password in the audit log, because `save_model` is not called for it."""
+        """Write Django's log. Also record a new password in the audit log, because it is saved without `save_model`."""
         if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
             record_password(user=obj, by=request.user)
         return super().log_change(request, obj, message)
@@ -107,7 +107,7 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(ReadOnlyMixin, AllauthEmailAddressAdmin):
-    """Email addresses. Staff can confirm one if the confirmation mail does not arrive."""
+    """Admin of email addresses. Staff can confirm an address if the confirmation mail does not arrive."""
 
     actions = ("confirm",)
 

@@ -12,10 +12,10 @@ from server.audit.actors import acting, shell_actor, user_actor
 from server.errors import full_disk
 
 NO_SPACE = (
-    "There is no space left on the disk of the files or the database. Nothing is half-written. Free some space, and "
-    "use the same command again."
+    "There is no space left on the disk of the files or the database. Nothing was written partially. Free some space "
+    "and run the same command again."
 )
-TEXT_CHARACTERS = 10_000  # SQLite cannot compare with much longer texts
+TEXT_CHARACTERS = 10_000  # SQLite cannot compare much longer strings
 
 
 def text_argument(argument: str) -> str:
@@ -38,7 +38,7 @@ def text_argument(argument: str) -> str:
 
 
 def path_argument(argument: str) -> Path:
-    """Return the path of a file or folder. Its name may be in any encoding."""
+    """Return a command-line argument as a path, whose name may be in any encoding. Raises ArgumentTypeError for NUL."""
     if not argument:
         raise ArgumentTypeError("is empty")
     if "\0" in argument:
@@ -50,7 +50,8 @@ class AuditedCommand(BaseCommand):
     """A command whose actions are recorded in the name of the person given by `--as`, or of the machine's user.
 
     Arguments without a type are checked by `text_argument`, paths by `path_argument`. `person` is the account that
-    `--as` names; None for the operator, who may do everything. A full disk is an error message and exit 1.
+    `--as` names; it is None for the operator, who may do everything. If the disk is full, the command prints an error
+    message and exits with 1.
     """
 
     person: User | None = None

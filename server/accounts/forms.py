@@ -20,9 +20,9 @@ TOKEN_DAYS = (7, 30, 90, 365)
 
 
 class LogInForm(LoginForm):
-    """Username and password.
+    """The login form, with username and password.
 
-    Letter case and character width of the name are ignored, as in the check for unique names.
+    Letter case and character width of the username are ignored, as in the check for unique names.
     """
 
     def clean_login(self) -> str:
@@ -40,7 +40,7 @@ class SignUpForm(AllauthSignUpForm):
     def validate_unique_email(self, value: str) -> str:
         """Accept any address.
 
-        If another account has confirmed it, this account can never confirm it; see the adapter.
+        If another account has confirmed the address, the new account can never confirm it; see `adapter`.
         """
         return value
 

@@ -10,7 +10,7 @@ from django.db.models.functions import Lower
 
 
 class User(AbstractUser):
-    """A user account. It is a custom model from the first migration on, so fields can be added later."""
+    """A user account. The model has been a custom one since the first migration, so that fields can be added."""
 
     # Not unique: an unconfirmed address proves nothing, and refusing one would reveal who has an account. A confirmed
     # address belongs to one account; django-allauth's `EmailAddress` records which addresses are confirmed.

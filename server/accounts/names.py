@@ -1,4 +1,4 @@
-"""Checks names that people choose: allowed characters, and names that look alike."""
+"""Checks usernames and team names: allowed characters, and names that look alike."""
 
 import re
 import unicodedata
@@ -11,21 +11,21 @@ from confusable_homoglyphs.confusables import confusables_data
 from evaluator.hidden import HIDDEN, is_plain
 
 OVERLAY = 1  # combining class (Unicode) of strokes through a letter
-# A second dot on i or j, with or without marks below, and U+FE0F after a symbol.
+# Matches a second dot on i or j, with or without marks below, and U+FE0F (emoji style) after a symbol.
 UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
-ALSO_ALIKE = {"w": "vv"}  # Unicode's list has only the ligature
+ALSO_ALIKE = {"w": "vv"}  # Unicode's list has only the digraph
 PALOCHKA = "\u04cf"  # like an i in Unicode's list; in most fonts it looks like an l
 
 
 class BadName(ValueError):
-    """A name that is not allowed. The message is a sentence with the reason."""
+    """Raised for a name that is not allowed. The message explains the reason."""
 
 
 def clean_name(text: str, most: int) -> str:
     """Return a name in NFKC with single spaces.
 
-    Raises BadName for control and direction characters, invisible characters, unclear marks, names without a letter or
-    digit, and names of more than `most` characters.
+    Raises BadName for control and direction characters, invisible characters, marks that may be invisible (see
+    `has_unclear_marks`), names without a letter or digit, and names of more than `most` characters.
 
     >>> clean_name("  \uff21da   Lovelace ", 80)
     'Ada Lovelace'
@@ -65,7 +65,7 @@ def same_name(text: str) -> str:
 
 
 def refuse_look_alike(name: str, others: Iterable[str]) -> None:
-    """Raise BadName if a name looks like one of the others, by Unicode's list of confusables (TR39).
+    """Raise BadName if a name looks like one of `others`, according to Unicode's list of confusables (TR39).
 
     >>> refuse_look_alike("Owls", ["Crows"])
     >>> refuse_look_alike("\u041ewls", ["owls"])
@@ -82,7 +82,7 @@ def all_looks(names: Iterable[str]) -> set[str]:
 
 
 def looks(name: str) -> frozenset[str]:
-    """Return forms of a name. Names that look alike, in any letter case, have at least one form in common.
+    """Return comparison forms of a name. Names that look alike, in any letter case, have at least one form in common.
 
     There are two forms: letter case is ignored either after or before look-alike letters are replaced. Both are needed,
     because an upper-case I looks like a lower-case l, and a lower-case i does not.
@@ -103,7 +103,7 @@ def looks(name: str) -> frozenset[str]:
 def skeleton(text: str) -> str:
     """Return a text with every letter replaced by the prototype of all letters that look like it (TR39, section 4).
 
-    Hidden characters are left out. Names that were created before they were refused may contain them.
+    Hidden characters are left out. They are refused now, but older names may contain them.
     """
     replaced = unicodedata.normalize("NFD", HIDDEN.sub("", text)).translate(prototypes())
     return UNSEEN.sub(r"\1", unicodedata.normalize("NFD", replaced))
@@ -138,5 +138,5 @@ def prototypes() -> dict[int, str]:
 
 
 def unmarked(text: str) -> str:
-    """Return a text of Unicode's list without the marks that surround right-to-left characters."""
+    """Return an entry of Unicode's list without the marks that surround right-to-left characters."""
     return text.replace("\u200e", "")

@@ -32,7 +32,7 @@ def record_account(user: User, **detail: Any) -> None:
 
 @transaction.atomic
 def confirm_own_address(user: User) -> None:
-    """Confirm the address of an account that staff created or changed, unless another account has confirmed it."""
+    """Confirm the user's own email address, set by staff, unless another account has confirmed the address."""
     email = user.email.lower()
     EmailAddress.objects.filter(user=user).exclude(email=email).delete()
     if email:
@@ -42,7 +42,7 @@ def confirm_own_address(user: User) -> None:
 
 @transaction.atomic
 def confirm_address(address: EmailAddress, *, by: Any) -> bool:
-    """Confirm an address for its account. Return False if another account has confirmed it already."""
+    """Confirm an address for its account. Return False if another account has already confirmed it."""
     known, confirmed = address.verified, bool(address.set_verified())
     if confirmed and not known:
         audit.record(actor=by, action="user.email_confirmed", subject=f"user {address.user_id}")
@@ -81,7 +81,7 @@ def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiTok
 
 @transaction.atomic
 def revoke_token(*, token: ApiToken, by: Any) -> None:
-    """Revoke a token. Only its owner and staff may. Nothing happens if it was revoked before."""
+    """Revoke a token. Only its owner and staff may do so. A revoked token does not change."""
     if by.pk != token.user_id and not by.is_staff:
         raise Refused("not_found", "You have no such token.")
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=database_now()):
@@ -89,7 +89,7 @@ def revoke_token(*, token: ApiToken, by: Any) -> None:
 
 
 def record_password(*, user: User, by: Any) -> None:
-    """Record in the audit log that a password was changed, and whether it can be used to log in.
+    """Record in the audit log that a password was changed, and whether the account now has a usable password.
 
     The caller must be in a transaction.
     """

@@ -1,6 +1,6 @@
 """Saves the time when a token was last used.
 
-No request waits for this, because SQLite has only one writer at a time.
+SQLite allows only one writer at a time, so no request waits for its turn to save this time.
 """
 
 import logging
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def note_use(token: ApiToken, *, now: datetime) -> None:
-    """Save the time, at most once in `PRECISION`. If the database is busy, a later request saves it."""
+    """Save `now` as the token's last use, at most once per `PRECISION`. If SQLite is busy, a later request does it."""
     if token.last_used_at is not None and now - token.last_used_at < PRECISION:
         return
     stale = Q(last_used_at=None) | Q(last_used_at__lte=now - PRECISION)
@@ -32,7 +32,7 @@ def note_use(token: ApiToken, *, now: datetime) -> None:
 
 @contextmanager
 def without_waiting() -> Iterator[None]:
-    """In this block, writes to SQLite fail at once if another process is writing. Other databases lock single rows."""
+    """In this block, let writes to SQLite fail at once if another process writes. Other databases lock rows only."""
     if connection.vendor != "sqlite":
         yield
         return

@@ -20,7 +20,7 @@ NEW_TOKEN, NEW_TOKEN_SECONDS = "new_token", 60  # the cookie that carries a new 
 
 
 def rate_limited(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Refuse a request that exceeds a limit of django-allauth. The Retry-After header has the time to wait."""
+    """Refuse a request that exceeds a limit of django-allauth. The Retry-After header gives the seconds to wait."""
     raise Refused("rate_limited", "Too many attempts from your network or for this account. Try again in a minute.")
 
 
@@ -36,7 +36,7 @@ def account(request: PersonRequest) -> HttpResponse:
 
 
 def salt_of(request: PersonRequest) -> str:
-    """Return a salt for this user only, so that somebody who logs in later in this browser cannot read the secret."""
+    """Return a cookie salt for this user, so that the next user of the same browser cannot read the token's secret."""
     return f"{NEW_TOKEN} {request.user.pk}"
 
 
@@ -59,7 +59,7 @@ def show_account(
 @require_POST
 @login_required
 def token_create(request: PersonRequest) -> HttpResponse:
-    """Create a token, and redirect to the page that shows its secret. Reloading that page creates no second token.
+    """Create a token, and redirect to the page that shows its secret. Reloading that page does not create another one.
 
     The secret is sent in a cookie and is not stored on the server.
     """

@@ -41,7 +41,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class TokenSecurity(OpenApiAuthenticationExtension):
-    """Describes bearer tokens in the schema; drf-spectacular finds this class by its base class."""
+    """Describes bearer tokens in the schema; drf-spectacular discovers this class by its base class."""
 
     target_class = TokenAuthentication
     name = "token"
@@ -59,7 +59,7 @@ class PersonRequest(Request):
 class TokenHasScope(BasePermission):
     """Requires the view's `scope`; by default "read" for reading and "submit" for writing. Sessions have no scope."""
 
-    message = "This token's scope does not allow this. Create one with scope submit or organize on your account page."
+    message = "This request needs another scope. Create a token with scope submit or organize on your account page."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         default = ApiToken.Scope.READ if request.method in SAFE_METHODS else ApiToken.Scope.SUBMIT

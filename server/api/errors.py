@@ -64,7 +64,7 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> JsonRespo
 
 
 def problem_document(code: str, detail: str, **extra: Any) -> JsonResponse:
-    """Return the problem document of a code; `extra` are further members."""
+    """Return the problem document for an error code; `extra` holds its additional members."""
     status = STATUS_OF_CODE.get(code) or STATUS_OF_HTTP_CODE[code]
     members = {
         "type": f"urn:podium:problem:{code}",
@@ -107,7 +107,7 @@ def further_members(exception: Exception) -> dict[str, Any]:
 
 
 def errors_by_field(exception: exceptions.ValidationError) -> dict[str, list[str]]:
-    """Return the messages of each field; errors of the whole input have an empty name."""
+    """Return the messages of each field; errors of the input as a whole are under the empty name."""
     detail: Any = exception.detail
     fields = detail if isinstance(detail, dict) else {"": detail}
     return {
@@ -119,7 +119,7 @@ def errors_by_field(exception: exceptions.ValidationError) -> dict[str, list[str
 
 
 def server_error(exception: Exception, request: HttpRequest) -> JsonResponse:
-    """Log an unexpected exception and return a document with the id of the request."""
+    """Log an unexpected exception and return a problem document with the request ID."""
     request_id = getattr(request, "request_id", "")
     log.error("request %s %s %s failed", request_id, request.method, request.path, exc_info=exception)
     detail = f"Something went wrong on our side. Try again. If it fails again, send us the request ID {request_id}."

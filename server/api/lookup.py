@@ -1,4 +1,4 @@
-"""Finds the objects in the address of a request. Objects that the user may not see are 404 too."""
+"""Looks up the objects named in a request's URL. Objects that the user may not see are also answered with 404."""
 
 from uuid import UUID
 
@@ -27,14 +27,14 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 
 
 def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
-    """Return a phase. Raises Refused unless the user organizes its challenge."""
+    """Return the phase with these slugs. Raises Refused unless the user organizes its challenge."""
     found = phase_at(request, slug, phase)
     require_organizer(request, found.challenge)
     return found
 
 
 def organized_challenge_at(request: Request, slug: str) -> Challenge:
-    """Return a challenge. Raises Refused unless the user organizes it."""
+    """Return the challenge with this slug. Raises Refused unless the user organizes it."""
     found = challenge_at(request, slug)
     require_organizer(request, found)
     return found

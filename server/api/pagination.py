@@ -18,7 +18,7 @@ class Pages(PageNumberPagination):
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of a page.
 
-        The framework would declare nulls as in OpenAPI 3.0; the published schema is 3.1.
+        REST framework would declare nullable fields as in OpenAPI 3.0; the published schema is 3.1.
         """
         address = {"type": ["string", "null"], "format": "uri"}
         return {
@@ -36,7 +36,7 @@ def list_response(rows: QuerySet[Any], request: Request, serialize: Callable[[An
 
 
 class BoardPages(Pages):
-    """Pages of a leaderboard; the fields of the whole leaderboard come first."""
+    """Pages of a leaderboard. In the response, fields about the whole leaderboard precede those of the page."""
 
     page_size = PAGE_ROWS
 

@@ -21,9 +21,9 @@ class Csv(BaseRenderer):
 
 
 class FormatNegotiation(DefaultContentNegotiation):
-    """Refuses an unknown format with 400, where the framework would respond with 404.
+    """Refuses an unknown format with 400, where REST framework would respond with 404.
 
-    The response to OPTIONS is always in the first format, because the others can only render the data of their route.
+    The response to OPTIONS is always in the view's first format; the other renderers cannot render its content.
     """
 
     def select_renderer(

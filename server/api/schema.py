@@ -1,4 +1,4 @@
-"""The published schema: responses for refusals, and rules for input that the framework does not add."""
+"""Additions to the published schema: responses for refusals, and input rules that the framework does not know."""
 
 from collections import defaultdict
 from typing import Any
@@ -19,7 +19,7 @@ PAGE = OpenApiParameter("page", OpenApiTypes.INT, description="page number, star
 class ProblemSerializer(serializers.Serializer[Any]):
     """A problem document (RFC 9457).
 
-    Programs match on `code`; `detail` says what to do. Some codes have more members.
+    Programs match on `code`; `detail` explains what to do. Some codes have additional members.
     """
 
     type = serializers.CharField()

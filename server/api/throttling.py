@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class RequestsPerMinute(BaseThrottle):
-    """Limits the requests of each minute. Without its cache it limits nothing."""
+    """Limits the requests per minute. If the cache is unavailable, nothing is limited."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         if request.user.is_authenticated:

@@ -1,4 +1,4 @@
-"""Actors of audit entries. In a management command this is the named person, or the user of the machine."""
+"""Actors of audit entries. The actor of a management command is the person it names, or the machine's user."""
 
 import os
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _acting: ContextVar[Actor | None] = ContextVar("acting", default=None)
 
 
 def shell_actor() -> Actor:
-    """Return the user of the machine who runs this process."""
+    """Return the machine's user who runs this process, as an actor."""
     try:
         return "", f"shell:{getuser()}"
     except (KeyError, OSError):  # the user has no name, for example in a container

@@ -1,4 +1,4 @@
-"""The audit log in the admin, and base classes that write changes made in the admin to it."""
+"""The audit log in the admin, and base classes that log the changes made in the admin."""
 
 from typing import Any, ClassVar
 
@@ -52,11 +52,11 @@ def readable(value: Any) -> str:
 
 
 class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
-    """Rows that staff may edit. Changes are logged. Nothing can be deleted, because other rows depend on them.
+    """Admin of rows that staff may edit. Changes are logged. Rows cannot be deleted, because other rows depend on them.
 
-    A row is locked before it is changed, and only the fields that were changed are written. So a form never undoes what
-    a service has written meanwhile. `locked_first` names the relation whose row is locked before, in the order that all
-    services use. `logged_fields` names the fields whose old and new values are logged; None means all of them.
+    A row is locked before it is changed, and only the changed fields are written. So a form never undoes what a service
+    has written in the meantime. `locked_first` names the relation whose row must be locked before this one, in the lock
+    order of all services. `logged_fields` names the fields whose old and new values are logged; None means all of them.
     """
 
     logged_fields: tuple[str, ...] | None = None
@@ -71,7 +71,7 @@ class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
         return False
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return the row; if a form was sent, lock it and read it again. None if there is no such row."""
+        """Return the row, or None if it does not exist. If a form was submitted, lock the row and read it again."""
         row = super().get_object(request, object_id, from_field)
         return self.locked(row) if row is not None and request.method == "POST" else row
 

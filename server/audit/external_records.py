@@ -1,4 +1,4 @@
-"""Records of the audit log outside the database: a file with its last entry, and the log files of all processes."""
+"""Records about the audit log outside the database: a file that notes its last entry, and all log files."""
 
 import fcntl
 import gzip
@@ -31,7 +31,7 @@ class LogFile(WatchedFileHandler):
 
 
 class Damaged(ValueError):
-    """A record of the log is damaged or cannot be read."""
+    """An external record of the audit log is damaged or cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """All records outside the database, and one sentence for each damaged file."""
+    """The noted ends of the log, and one sentence for each fault in the files that contain them."""
 
     end: End | None
     lost: list[End]
@@ -61,7 +61,7 @@ class Notes:
 
 
 def notes() -> Notes:
-    """Read both files independently, so that a damaged file does not hide the other."""
+    """Return the noted end and the lost ends. Each file is read by itself, so damage to one does not hide the other."""
     faults = []
     end_: End | None = None
     try:
@@ -73,7 +73,7 @@ def notes() -> Notes:
 
 
 def end() -> End | None:
-    """Return the noted end; None if nothing was noted yet. Raises Damaged."""
+    """Return the noted end of the log; None if nothing was noted yet. Raises Damaged if the file cannot be read."""
     text = text_of(path_of_end())
     return parsed(text, path_of_end()) if text else None
 
@@ -122,7 +122,7 @@ def keep_lost_end(number: int, hashed: str) -> None:
             with path_of_lost_ends().open("a") as file:
                 file.write(path_of_end().read_text())
             note(number, hashed or NO_HASH, is_back=True)
-    except (Damaged, OSError):  # no action may fail because of this; `verify_audit` names the file
+    except (Damaged, OSError):  # a damaged note must not make an action fail; `verify_audit` names the file
         log.exception("the noted end of the audit log cannot be compared with the database")
 
 

@@ -12,7 +12,7 @@ from server.texts import one_line
 
 
 def is_key(model: type[Model], text: str) -> bool:
-    """Return whether a text is a valid key of this model that the database can compare."""
+    """Return whether a text is a valid primary key of this model, and small enough for the database to compare."""
     try:
         model._meta.pk.clean(text, None)
     except ValidationError:
@@ -32,7 +32,7 @@ class OneLineField(forms.CharField):
 
 
 class DateTimeField(forms.SplitDateTimeField):
-    """A date and time in the range that the form can display again."""
+    """A date and time. Years that the form could not display again are refused."""
 
     def clean(self, value: Any) -> datetime | None:
         at: datetime | None = super().clean(value)
@@ -43,7 +43,7 @@ class DateTimeField(forms.SplitDateTimeField):
 
 
 class RowsField(forms.ModelMultipleChoiceField):
-    """Selected rows. A number that is too large for a key is an error message here, not an exception."""
+    """Selected rows. A number that is too large for a key causes an error message, not an exception."""
 
     queryset: QuerySet[Any]
 

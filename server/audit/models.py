@@ -6,7 +6,7 @@ from django.db import models
 class Entry(models.Model):
     """One recorded action. Its hash covers its content and the previous hash, so changed and missing rows are detected.
 
-    The actor's id and name are kept as text, because the log outlives accounts and depends on no other app.
+    The actor's id and name are stored as text, because the log outlives accounts and depends on no other app.
     """
 
     number = models.PositiveBigIntegerField(primary_key=True)
@@ -29,7 +29,7 @@ class Entry(models.Model):
 
 
 class Head(models.Model):
-    """The end of the chain, as a single row. It is locked while an entry is added, and reveals a missing tail."""
+    """The end of the chain, as a single row. It is locked while an entry is added, and reveals missing last entries."""
 
     number = models.PositiveBigIntegerField(default=0)
     hash = models.CharField(max_length=64, blank=True)

@@ -47,7 +47,7 @@ def digest(
 def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | None = None) -> Entry:
     """Append one entry, in the caller's transaction. `actor` is a user, or None for the service itself.
 
-    In a management command, the recorded actor is the person who runs it, even on behalf of somebody else.
+    The recorded actor of a management command is the person who runs it, even if it acts on behalf of somebody else.
 
     All transactions take locks in the same order: challenge, phase, team, submission, and the head of the log last.
     Otherwise two of them could wait for each other forever. A transaction that needs another lock takes it before it

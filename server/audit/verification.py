@@ -1,4 +1,4 @@
-"""Verifies the audit log by its hashes and by records of it outside the database."""
+"""Verifies the audit log by its hashes and by the records outside the database."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,8 +23,8 @@ def faults() -> Iterator[str]:
     """Yield one sentence for every break of the chain.
 
     Entries that were written before the key existed have plain hashes. After the first keyed entry, or after the
-    number that is noted outside the database, plain hashes are faults. So nobody can rewrite the table with plain
-    hashes.
+    number that is noted outside the database, plain hashes are faults. So rewriting the table with plain hashes is
+    detected.
     """
     notes = external_records.notes()
     yield from notes.faults
@@ -57,7 +57,7 @@ def faults_of_head(number: int, hashed: str) -> Iterator[str]:
 
 
 def faults_of_database() -> list[str]:
-    """Return SQLite's messages about a damaged file, for example one with the `-wal` file of another database."""
+    """Return SQLite's messages if the database file is damaged, for example by the `-wal` file of another database."""
     if connection.vendor != "sqlite":
         return []
     try:
@@ -72,7 +72,7 @@ def faults_of_database() -> list[str]:
 
 
 class Comparison:
-    """Compares the log with the records outside the database."""
+    """The log, compared with the records outside the database."""
 
     def __init__(self, logs: Iterable[Path]) -> None:
         known: dict[tuple[int, str], Path] = {}
@@ -107,7 +107,7 @@ class Comparison:
 
     @property
     def forged(self) -> list[str]:
-        """One sentence for every known entry that was replaced by one without a keyed hash."""
+        """One sentence for each known entry that was replaced by an entry without a keyed hash."""
         return [
             f"entry {number} differs from the one in {path} ({hashed[:12]}…)"
             for (number, hashed), path in sorted(self.contradicted.items())
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def lost(self) -> list[tuple[int, str]]:
-        """Number and hash of each missing known entry, if the entry that now has its number is sound."""
+        """Number and hash of each known entry that is missing. A later entry with a keyed hash may have its number."""
         return sorted(one for one in self.contradicted if one[0] not in self.unkeyed)
 
 
@@ -124,7 +124,8 @@ class Comparison:
 def acknowledge(lost: list[tuple[int, str]]) -> Entry:
     """Record that entries are missing because a backup was restored, and note the new end of the log.
 
-    Their hashes are recorded too, because later entries have the same numbers, and nobody may delete those.
+    The hashes of the missing entries are recorded too, because later entries have the same numbers. Otherwise these
+    could be deleted unnoticed.
     """
     detail = {"first": lost[0][0], "last": lost[-1][0], "entries": lost}
     entry = record(actor=None, action=RESTORED, subject="audit", detail=detail)

@@ -73,7 +73,7 @@ class TeamAdmin(ImportedAdmin):
     list_filter = ("is_baseline", "challenge")
     list_select_related = ("challenge",)
     search_fields = ("name", "challenge__slug")
-    readonly_fields = ("challenge", "is_baseline", "created_at")
+    readonly_fields = ("challenge", "is_baseline", "created_at", "disqualified_at", "disqualification_reason")
 
 
 @admin.register(Membership)

@@ -55,7 +55,7 @@ def declined() -> Refused:
 
 @transaction.atomic
 def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership | JoinRequest:
-    """Join, or request to join if organizers approve members. Calling it again changes nothing."""
+    """Join, or request to join if organizers approve members. A second call changes nothing."""
     locked = lock_challenge(challenge, user)
     if membership_of(user, locked) or locked.registration == Challenge.Registration.OPEN:
         return join(user=user, challenge=locked, accept_rules=accept_rules, team_name=team_name)
@@ -96,7 +96,7 @@ def decline(*, request: JoinRequest, by: User | None) -> None:
 def decide_each(
     decision: Decide, requests: Iterable[JoinRequest], *, by: User | None
 ) -> Iterator[tuple[JoinRequest, Refused | None]]:
-    """Approve or decline each request separately. Yield each with the refusal, or None if it was decided."""
+    """Approve or decline each request. Yield it with the refusal, or with None if it was approved or declined."""
     for request in requests:
         try:
             decision(request=request, by=by)
@@ -107,13 +107,13 @@ def decide_each(
 
 
 def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinRequest, Challenge]:
-    """Lock the challenge, find the request and log the decision. Raises Refused unless `by` organizes the challenge."""
+    """Lock the challenge, load the request and log the decision. Raises Refused unless `by` organizes the challenge."""
     challenge = Challenge.objects.select_for_update(no_key=True).get(pk=request.challenge_id)
     if by is not None and not challenge.is_organized_by(by):
         raise Refused("forbidden", "Only organizers of the challenge may do this.")
     waiting = JoinRequest.objects.select_related("user").filter(pk=request.pk).first()
     if waiting is None:
-        raise Refused("not_found", "This request was approved already.")
+        raise Refused("not_found", "This request has already been approved.")
     detail = {"user": waiting.user.get_username()}
     audit.record(actor=by, action=action, subject=f"challenge {challenge.slug}", detail=detail)
     return waiting, challenge

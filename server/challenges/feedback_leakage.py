@@ -1,4 +1,4 @@
-"""Computes for organizers how many bits the feedback of a phase reveals about its hidden ground truth."""
+"""Estimates for organizers how many bits of information the feedback reveals about the hidden ground truth."""
 
 from math import log2
 
@@ -44,13 +44,13 @@ def bits_of_a_rank(phase: Phase) -> float:
 
 
 def bits_of_comparisons(phase: Phase) -> float:
-    """Return the bits in the differences of one file to the team's others. A ladder phase shows no differences."""
+    """Return the bits in the score differences between a file and the team's other files; 0 under ladder feedback."""
     files = min(MAX_COMPARED, phase.quota_total or MAX_COMPARED)
     return 0.0 if phase.is_ladder else (files - 1) * bits_of_an_interval(phase)
 
 
 def bits_of_other_teams(phase: Phase) -> float:
-    """Return the bits in the differences of a team's entry to those of all other teams. A ladder phase shows none."""
+    """Return the bits in the score differences between a team and all other teams; 0 under ladder feedback."""
     return 0.0 if phase.is_ladder else TEAMS * bits_of_an_interval(phase)
 
 
@@ -73,7 +73,7 @@ def bits_a_day(phase: Phase) -> float:
 
 
 def ladder_margin(phase: Phase) -> str:
-    """Return as text by how much a score must be better to be shown.
+    """Return the margin by which a score must beat the team's best to be shown, in words.
 
     >>> ladder_margin(Phase(ladder_standard_errors=1)), ladder_margin(Phase())
     ('1 standard error', '2 standard errors')
@@ -82,7 +82,7 @@ def ladder_margin(phase: Phase) -> str:
 
 
 def feedback_text(phase: Phase) -> str:
-    """Return the text for teams about the scores that they see."""
+    """Return the text that explains to teams which scores they see, and how exact these are."""
     if phase.is_ladder:
         return (
             f"A new score is shown only if it beats your team's best by more than {ladder_margin(phase)} of the "
@@ -101,8 +101,8 @@ def leakage_text(phase: Phase) -> str:
     sentences = [
         f"A team learns at most {bits_a_day(phase):,.0f} bits a day: {phase.quota_per_day} submissions of "
         f"{bits_a_submission(phase):,.0f} bits.",
-        f"In each, {numbers} scores have {bits_of_a_number(phase):.3g} bits each, and the ends of their intervals "
-        f"{bits_of_an_interval(phase):.3g}. The rank and its ties have {bits_of_a_rank(phase):.3g} bits, the "
+        f"In each submission, {numbers} scores have {bits_of_a_number(phase):.3g} bits each, and the ends of their "
+        f"intervals {bits_of_an_interval(phase):.3g}. The rank and its ties have {bits_of_a_rank(phase):.3g} bits, the "
         f"differences to the team's other submissions {bits_of_comparisons(phase):,.0f} in total, and those to the "
         f"entries of other teams at most {bits_of_other_teams(phase):,.0f}. Charts show the same numbers.",
         "A smaller quota or fewer decimals reveal less.",
@@ -113,5 +113,7 @@ def leakage_text(phase: Phase) -> str:
             "Every new account sees the exact score of its first file, so control who registers."
         )
     elif phase.feedback_classes:
-        sentences.append(f"Each class adds up to {bits_of_a_class(phase):,.0f} bits, including its charts. {PER_CLASS}")
+        sentences.append(
+            f"Each class can reveal {bits_of_a_class(phase):,.0f} bits more, including its charts. {PER_CLASS}"
+        )
     return " ".join(sentences)

@@ -19,7 +19,7 @@ from server.errors import Refused
 
 
 def changed(row: Model, values: Mapping[str, Any]) -> Any:
-    """Return a copy of a row with the values of a form."""
+    """Return a copy of a row, changed to the values of a form."""
     one = copy(row)
     for field in row._meta.concrete_fields:
         if field.name in values:
@@ -54,13 +54,13 @@ class ConfirmedForm(forms.ModelForm):
 
 
 class ChallengeForm(ConfirmedForm):
-    """A challenge, checked together with its phases."""
+    """The form of a challenge. Its dates are checked together with those of the phases."""
 
     def clean_organizers(self) -> QuerySet[User]:
         people: QuerySet[User] = self.cleaned_data["organizers"]
         list(
             Challenge.objects.select_for_update(no_key=True).filter(pk=self.instance.pk)
-        )  # people who join wait for this
+        )  # people who join wait for this lock
         if members := competing(self.instance, people):
             raise ValidationError(
                 f"Organizers can read the private leaderboard and must not compete: {'; '.join(members)}. "
@@ -95,7 +95,7 @@ class ChallengeForm(ConfirmedForm):
 
 
 class PhaseForm(ConfirmedForm):
-    """A phase, checked together with its challenge."""
+    """The form of a phase. Its dates are checked together with those of the challenge."""
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
@@ -120,7 +120,7 @@ class PhaseForm(ConfirmedForm):
 
 
 class TeamForm(forms.ModelForm):
-    """A team. A new name is checked as when somebody joins; an unchanged name is not checked again."""
+    """The form of a team. A new name is checked as when somebody joins; an unchanged name is not checked again."""
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
@@ -128,7 +128,7 @@ class TeamForm(forms.ModelForm):
             return name
         Challenge.objects.select_for_update(no_key=True).get(
             pk=self.instance.challenge_id
-        )  # people who join wait for this
+        )  # people who join wait for this lock
         others = Team.objects.filter(challenge=self.instance.challenge_id).exclude(pk=self.instance.pk)
         try:
             return chosen_name(name, all_looks(others.values_list("name", flat=True)))

@@ -12,6 +12,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 
 from evaluator.catalog import TRACKS, Track
+from server.challenges.visibility import ChallengeQuerySet
 from server.clock import is_over
 
 LADDER_STANDARD_ERRORS = 2.0
@@ -19,32 +20,13 @@ LADDER_MAX = 10
 
 
 def truth_storage() -> FileSystemStorage:
-    """Return the storage of ground truths. It is separate from uploads and never served."""
+    """Return the storage of ground truths. It is separate from uploads, and its files are never served."""
     return FileSystemStorage(location=settings.TRUTH_ROOT, base_url=None, file_permissions_mode=0o600)
 
 
 def truth_key(truth: "Truth", name: str) -> str:
     """Return a file name that nobody can guess."""
     return f"{secrets.token_hex(16)}{''.join(Path(name).suffixes)}"
-
-
-class ChallengeQuerySet(models.QuerySet["Challenge"]):
-    def listed_for(self, user: Any) -> "ChallengeQuerySet":
-        """Return the challenges that a person sees in lists: public ones, their own, and those they organize.
-
-        Staff see all.
-        """
-        if not user.is_authenticated:
-            return self.filter(visibility=Challenge.Visibility.PUBLIC)
-        if user.is_staff:
-            return self
-        own = Q(teams__memberships__user=user) | Q(organizers=user)
-        return self.filter(Q(visibility=Challenge.Visibility.PUBLIC) | own).distinct()
-
-    def readable_by(self, user: Any) -> "ChallengeQuerySet":
-        """Return the challenges that a person may open by URL: those in their lists, and unlisted ones."""
-        unlisted = self.filter(visibility=Challenge.Visibility.UNLISTED)
-        return self.filter(Q(pk__in=self.listed_for(user).values("pk")) | Q(pk__in=unlisted.values("pk")))
 
 
 class Challenge(models.Model):
@@ -117,8 +99,7 @@ class Phase(models.Model):
     parameters = models.JSONField(default=dict, blank=True)
     public_share = models.FloatField(default=1.0)
     split_seed = models.BigIntegerField(default=0)
-    # The content of salt.txt in all versions of the ground truth. It is secret, like the truth.
-    salt = models.CharField(max_length=34, blank=True, default="", db_default="", editable=False)
+    salt = models.CharField(max_length=34, blank=True, default="", db_default="", editable=False)  # salt.txt; secret
     opens_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
     closes_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
     quota_per_day = models.PositiveIntegerField(default=5)
@@ -173,7 +154,6 @@ class Phase(models.Model):
         return f"{self.challenge.slug}/{self.slug}"
 
     def clean(self) -> None:
-        """Replace an empty form field by the default."""
         if self.ladder_standard_errors is None:
             self.ladder_standard_errors = LADDER_STANDARD_ERRORS
 
@@ -227,8 +207,7 @@ class Truth(models.Model):
         default=False, db_default=False, help_text="whether leaderboards have ever shown scores against it"
     )
     images = models.PositiveIntegerField(default=0)
-    # See `shaping.py`; null if unknown.
-    prepared_with = models.JSONField(null=True, blank=True, editable=False)
+    prepared_with = models.JSONField(null=True, blank=True, editable=False)  # see `shaping.py`; null if unknown
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -244,7 +223,7 @@ class Truth(models.Model):
 
     @property
     def draws(self) -> Path:
-        """The folder of bootstrap draws for this truth. It is removed after the truth."""
+        """The folder of bootstrap draws for this truth. When the truth is removed, the folder is removed too."""
         return Path(self.prepared.path).with_suffix(".draws")
 
 
@@ -257,11 +236,23 @@ class Team(models.Model):
     served_at = models.DateTimeField(
         null=True, blank=True, help_text="when scoring of one of the team's files last began"
     )
+    disqualified_at = models.DateTimeField(
+        null=True, blank=True, help_text="since when it is on no leaderboard; empty: it is not disqualified"
+    )
+    disqualification_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ("name",)
-        constraints = (models.UniqueConstraint("challenge", Lower("name"), name="team_name_unique_in_challenge"),)
+        indexes = (models.Index(fields=("challenge", "is_baseline"), name="team_of_challenge"),)  # lists count teams
+        constraints = (
+            models.UniqueConstraint("challenge", Lower("name"), name="team_name_unique_in_challenge"),
+            models.CheckConstraint(
+                name="team_disqualified_with_a_reason",
+                condition=Q(disqualified_at=None, disqualification_reason="")
+                | (Q(disqualified_at__isnull=False) & ~Q(disqualification_reason="")),
+            ),
+        )
 
     def __str__(self) -> str:
         return self.name

@@ -19,7 +19,7 @@ NAME_CHARACTERS = 80
 
 
 def membership_of(user: Any, challenge: Challenge) -> Membership | None:
-    """Return a person's membership in a challenge; None for others and for anonymous users."""
+    """Return a person's membership in a challenge; None if the person is not a member or not logged in."""
     if not user.is_authenticated:
         return None
     return Membership.objects.select_related("team").filter(challenge=challenge, user=user).first()
@@ -43,7 +43,7 @@ def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
 
 @transaction.atomic
 def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership:
-    """Join as the captain of a new team. Somebody who is in a team already stays in it.
+    """Join as the captain of a new team. Somebody who already is in a team remains in it.
 
     Raises Refused if organizers approve members; `approval.enter` handles both kinds of challenges.
     """
@@ -60,13 +60,15 @@ def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str
 
 @transaction.atomic
 def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
-    """Join a team; the caller checks that the team agrees. Somebody who is in a team already stays in it."""
+    """Join a team; the caller checks that the team agrees. Somebody who already is in a team remains in it."""
     locked = lock_challenge(team.challenge, user)
     if member := membership_of(user, locked):
         return member
     now = check_admission(locked, user, accept_rules=accept_rules)
     if team.memberships.count() >= locked.team_max_size:
-        raise Refused("invalid", f"{team.name} is full: a team has at most {locked.team_max_size} members here.")
+        raise Refused(
+            "invalid", f"{team.name} is full: a team has at most {locked.team_max_size} members in this challenge."
+        )
     return add_member(user, team, now=now, is_captain=False)
 
 
@@ -91,7 +93,7 @@ def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> 
 
 
 def taken_names(challenge: Challenge) -> set[str]:
-    """Return the forms of all team names, none of which a new name may have; see `names.looks`."""
+    """Return the comparison forms (`names.looks`) of all team names. A new name must not share any of them."""
     return all_looks(challenge.teams.values_list("name", flat=True))
 
 

@@ -7,7 +7,7 @@ from server.challenges.models import Phase, Truth
 
 
 def shaping_settings(phase: Phase) -> dict[str, Any]:
-    """Return the settings that a prepared file depends on, as plain data: the track and some parameters."""
+    """Return the settings that a prepared ground truth depends on, as plain data: the track and some parameters."""
     track = phase.declared_track
     shaping = track.shaping(track.resolve(phase.parameters))
     written = {name: list(value) if isinstance(value, tuple) else value for name, value in shaping.items()}
@@ -20,6 +20,6 @@ def is_outdated(truth: Truth, phase: Phase) -> bool:
 
 
 def signature_of(phase: Phase, sha256: str) -> str:
-    """Return the signature of scores against the truth with this sha256, with the phase's present settings."""
+    """Return the signature of scores against the truth with this sha256, with the phase's current settings."""
     track = phase.declared_track
     return compose(track, track.resolve(phase.parameters), sha256)

@@ -1,4 +1,4 @@
-"""Finds changes of a challenge that are refused, or that need a confirmation because they end a phase or reveal scores.
+"""Detects changes to a challenge that are refused, or must be confirmed because they end a phase or reveal scores.
 
 Imports and the admin follow the same rules.
 """
@@ -59,7 +59,7 @@ def terms_of(challenge: Challenge) -> dict[str, Terms]:
 
 
 def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
-    """Describe changes that need a confirmation: they end or remove a phase, or show more of its scores."""
+    """Describe the changes that must be confirmed: those that end or remove a phase, or show more of its scores."""
     for slug, old in sorted(before.items()):
         if slug in after:
             yield from (f"phase {slug} would {what}" for what in changes(old, after[slug], now))
@@ -72,7 +72,7 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
 
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Describe the changes to one phase that need a confirmation."""
+    """Describe the changes to one phase that must be confirmed."""
     if old.is_over(now):
         return
     closing = f"it would close at {date_text(new.closing)} instead of {date_text(old.closing)}"
@@ -95,7 +95,7 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 
 
 def loosened(old: Terms, new: Terms) -> Iterator[str]:
-    """Describe the parts of the scores that the new feedback shows and the old one hid."""
+    """Describe what the new feedback shows about scores that the old feedback hid."""
     if old.ladder_margin is not None and new.ladder_margin is None:
         yield "every score instead of clear improvements only"
     elif old.ladder_margin is not None and new.ladder_margin is not None and new.ladder_margin < old.ladder_margin:

@@ -41,7 +41,7 @@ def iso_utc(at: datetime) -> str:
 
 
 def mail_domains(written: Iterable[str]) -> str:
-    """Return mail domains as one text, in lower case, without repetitions. Raises ValueError for other texts."""
+    """Return mail domains separated by spaces, in lower case, each once. Raises ValueError for an invalid domain."""
     domains = list(dict.fromkeys(domain.lower() for domain in written))
     for domain in domains:
         if not DOMAIN.fullmatch(domain):
@@ -80,7 +80,7 @@ def check_feedback(*, track: str, feedback: str, decimals: int | None, classes: 
 def check_order(
     opens_at: datetime | None, closes_at: datetime | None, *, start: datetime | None, end: datetime | None
 ) -> Violation | None:
-    """Check that a phase is open at some time. Otherwise it would show its private scores at once.
+    """Check that a phase opens before it closes. Otherwise its private scores would be shown at once.
 
     `start` and `end` are the dates of its challenge.
     """

@@ -1,10 +1,10 @@
 """Leaderboards as CSV, with all digits and without cells that a spreadsheet would execute."""
 
 import csv
+from collections.abc import Iterable, Iterator
 from io import StringIO
 
-from server.challenges.models import Phase
-from server.leaderboards.queries import Board, BoardRow
+from server.leaderboards.queries import BoardRow, ShownBoard
 
 # A spreadsheet treats a cell that starts with one of these as a formula, also in full-width form.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -19,18 +19,22 @@ def harmless(text: str) -> str:
     return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text
 
 
-def csv_name(board: Board, phase: Phase) -> str:
+def csv_name(board: ShownBoard) -> str:
     """Return the name of the CSV file of a leaderboard."""
-    return f"{phase.challenge.slug}-{phase.slug}-{board.split}.csv"
+    return f"{board.phase.challenge.slug}-{board.phase.slug}-{board.split}.csv"
 
 
-def as_csv(board: Board, *, metrics: list[str]) -> str:
-    """Return all rows of a leaderboard as CSV. `metrics` are the track's, the headline first."""
-    out = StringIO()
-    writer = csv.writer(out)
+def as_csv(chunks: Iterable[Iterable[BoardRow]], *, metrics: list[str]) -> Iterator[str]:
+    """Yield a leaderboard as CSV, one text for each chunk of rows. `metrics` are the track's, the headline first."""
     others = metrics[1:]
-    writer.writerow(["rank", "team", "score", "low", "high", *others, "entries", "submitted_at", "baseline"])
-    writer.writerows(_cells(row, others) for row in board.rows)
+    yield _lines([["rank", "team", "score", "low", "high", *others, "entries", "submitted_at", "baseline"]])
+    for rows in chunks:
+        yield _lines(_cells(row, others) for row in rows)
+
+
+def _lines(lines: Iterable[list[str]]) -> str:
+    out = StringIO()
+    csv.writer(out).writerows(lines)
     return out.getvalue()
 
 

@@ -1,9 +1,8 @@
-"""Ranks teams: pure functions that are called whenever a leaderboard is read. No rank is stored."""
+"""The rules of leaderboards as pure functions: which submission counts for a team, and how teams are ranked."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from typing import TypeVar
 from uuid import UUID
 
@@ -16,7 +15,6 @@ class Candidate:
 
     submission_id: UUID
     team_id: int
-    team: str
     score: float
     submitted_at: datetime
     baseline: bool = False
@@ -28,66 +26,77 @@ class Candidate:
     visible: bool = True  # whether participants see its own score
 
 
-def competition_ranks(scores: Sequence[float]) -> list[int]:
+def competition_ranks(scores: Sequence[float], *, better: int = 0, before: int = 0) -> list[int]:
     """Return the rank of each score, given best first. Equal scores share a rank and the next rank is skipped.
+
+    On a later page, `before` scores come before the first one, and `better` of them are higher than it.
 
     >>> competition_ranks([0.9, 0.7, 0.7, 0.1])
     [1, 2, 2, 4]
+    >>> competition_ranks([0.7, 0.1], better=1, before=2)
+    [2, 4]
     >>> competition_ranks([])
     []
     """
     ranks: list[int] = []
     for number, score in enumerate(scores, start=1):
-        ranks.append(ranks[-1] if ranks and score == scores[number - 2] else number)
+        if number == 1:
+            ranks.append(better + 1)
+        else:
+            ranks.append(ranks[-1] if score == scores[number - 2] else before + number)
     return ranks
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Sort by score, best first, then by time, team name and id."""
-    return sorted(candidates, key=lambda one: (-one.score, one.submitted_at, one.team, one.submission_id))
+    """Sort by score, best first, then by time, team and submission."""
+    return sorted(candidates, key=lambda one: (-one.score, one.submitted_at, one.team_id, one.submission_id))
 
 
-def best_of_each_team(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return each team's best submission, the earliest of equally good ones, in the order of the leaderboard.
+def ranks(lines: Sequence[tuple[float, bool]], *, better: int = 0, before: int = 0) -> list[int | None]:
+    """Return the rank of each line, given its score and whether it is a baseline, best first.
 
-    >>> from uuid import UUID
-    >>> def one(number, team, score):
-    ...     return Candidate(UUID(int=number), team, f"Team {team}", score, datetime(2026, 1, number))
-    >>> [(c.team, c.score) for c in best_of_each_team([one(1, 1, 0.8), one(2, 2, 0.85), one(3, 1, 0.9)])]
-    [('Team 1', 0.9), ('Team 2', 0.85)]
-    """
-    best: dict[int, Candidate] = {}
-    for candidate in in_order(candidates):
-        best.setdefault(candidate.team_id, candidate)
-    return list(best.values())
+    Baselines are listed among the others by their score and have no rank. `better` and `before` count teams above a
+    later page, see `competition_ranks`.
 
-
-def ranked(entries: Sequence[Candidate]) -> list[tuple[int | None, Candidate]]:
-    """Return every entry with its rank. Baselines are listed among the others by their score and have no rank.
-
-    >>> from uuid import UUID
-    >>> start = datetime(2026, 1, 1)
-    >>> scores = {1: 0.9, 2: 0.8, 3: 0.7}
-    >>> entries = [Candidate(UUID(int=n), n, f"Team {n}", s, start, baseline=n == 2) for n, s in scores.items()]
-    >>> [rank for rank, _ in ranked(entries)]
+    >>> ranks([(0.9, False), (0.8, True), (0.7, False)])
     [1, None, 2]
     """
-    ranks = iter(competition_ranks([entry.score for entry in entries if not entry.baseline]))
-    return [(None if entry.baseline else next(ranks), entry) for entry in entries]
+    of_teams = competition_ranks([score for score, baseline in lines if not baseline], better=better, before=before)
+    left = iter(of_teams)
+    return [None if baseline else next(left) for _, baseline in lines]
 
 
-def finalists(candidates: Iterable[Candidate], *, finals: int) -> list[Candidate]:
-    """Return the submissions that count when the phase is over: those that each team chose.
+def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate | None:
+    """Return the submission that is a team's entry, given its candidates; None without an entry.
+
+    It is the best one that counts, the earliest of equally good ones.
+
+    >>> from uuid import UUID
+    >>> def one(number, score, **fields):
+    ...     return Candidate(UUID(int=number), 1, score, datetime(2026, 1, number), public_score=1 - score, **fields)
+    >>> own = [one(1, 0.8), one(2, 0.9, visible=False), one(3, 0.7, final=True)]
+    >>> [entry_of(own, kind=kind, finals=1).score for kind in ("public", "published", "private")]
+    [0.9, 0.8, 0.7]
+    """
+    return next(iter(in_order(counting(own, kind=kind, finals=finals))), None)
+
+
+def counting(own: Iterable[Candidate], *, kind: str, finals: int) -> list[Candidate]:
+    """Return which of a team's candidates count on a leaderboard of this kind."""
+    if kind == "published":
+        return [one for one in own if one.visible]
+    return [*own] if kind == "public" else finalists(own, finals=finals)
+
+
+def finalists(own: Iterable[Candidate], *, finals: int) -> list[Candidate]:
+    """Return which of a team's candidates count when the phase is over: those that it chose.
 
     For a team that chose none, its `finals` best on the public leaderboard count. All submissions of a baseline count,
     because nobody can choose for it.
     """
-    counting: list[Candidate] = []
-    for _, group in groupby(sorted(candidates, key=lambda one: one.team_id), key=lambda one: one.team_id):
-        own = list(group)
-        chosen = [one for one in own if one.final or one.baseline]
-        counting += chosen or sorted(own, key=_public_order)[:finals]
-    return counting
+    candidates = [*own]
+    chosen = [one for one in candidates if one.final or one.baseline]
+    return chosen or sorted(candidates, key=_public_order)[:finals]
 
 
 def _public_order(candidate: Candidate) -> tuple[bool, float, datetime, UUID]:

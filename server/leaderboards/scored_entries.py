@@ -1,107 +1,97 @@
-"""Reads everything that was scored on one split of a phase in two queries, before teams are ranked."""
+"""Reads what teams were scored on a phase, in one query, before the rules of `ranking` are applied."""
 
-from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from server.challenges.models import Phase
 from server.leaderboards import ranking
+from server.leaderboards.models import Board
 from server.leaderboards.ranking import Candidate
-from server.submissions.models import Score, ScoreQuerySet, Status
+from server.submissions.models import Score, Status
 
+SPLITS = {  # the split whose scores each kind of leaderboard shows
+    Board.Kind.PUBLIC: "public",
+    Board.Kind.PUBLISHED: "public",
+    Board.Kind.PRIVATE: "private",
+    Board.Kind.ALL: "all",
+}
 COLUMNS = (
+    "split",
     "evaluation__submission_id",
     "evaluation__submission__team_id",
-    "evaluation__submission__team__name",
     "value",
     "evaluation__submission__received_at",
     "evaluation__submission__team__is_baseline",
     "evaluation__submission__final",
     "evaluation_id",
+    "evaluation__published_id",
     "low",
     "high",
-    "visible",
+    "evaluation__submission__phase__finals",
 )
 
 
 @dataclass(frozen=True)
-class ScoredEntries:
-    """All scored submissions on one split. Under ladder feedback, hidden scores are counted and not ranked."""
+class TeamScores:
+    """The defined headline scores of a team, of one signature, on the split of one kind of leaderboard."""
 
-    split: str
+    kind: str
     finals: int
     scored: list[Candidate]
 
     @cached_property
-    def candidates(self) -> list[Candidate]:
-        """Scored submissions whose own score is visible."""
-        return [one for one in self.scored if one.visible]
-
-    @cached_property
     def counting(self) -> list[Candidate]:
-        """The candidates that count: all of them on the public split, each team's final submissions on the others."""
-        if self.split == "public":
-            return self.candidates
-        return ranking.finalists(self.candidates, finals=self.finals)
+        return ranking.counting(self.scored, kind=self.kind, finals=self.finals)
 
     @cached_property
-    def standings(self) -> list[tuple[int | None, Candidate]]:
-        return ranking.ranked(ranking.best_of_each_team(self.counting))
-
-    @cached_property
-    def entries(self) -> Counter[int]:
-        """Number of scored submissions of each team, whether they count or not."""
-        return Counter(one.team_id for one in self.scored)
+    def entry(self) -> Candidate | None:
+        return ranking.entry_of(self.scored, kind=self.kind, finals=self.finals)
 
 
-def read_entries(
-    phase: Phase, *, split: str, at: datetime | None = None, signature: str | None = None, ladder: bool = False
-) -> ScoredEntries:
-    """Read the defined headline scores of a signature, by default the phase's current one.
+def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict[tuple[str, int], TeamScores]:
+    """Return the scores of teams by kind of leaderboard and team.
 
-    `at` leaves out submissions that were received later. With `ladder`, unpublished scores are hidden.
+    Teams without scores on a split are left out, and disqualified ones. What can change is read with the scores,
+    because `phase` may have been read before.
     """
-    kind = phase.signature if signature is None else signature
-    scores = _headlines(phase, split=split, signature=kind).filter(value__isnull=False)
-    if at is not None:
-        scores = scores.filter(evaluation__submission__received_at__lte=at)
-    public: dict[int, float | None] = {}
-    if split != "public":
-        public = dict(_headlines(phase, split="public", signature=kind).values_list("evaluation_id", "value"))
-    rows = scores.with_visible(ladders=[phase] if ladder else []).values_list(*COLUMNS)
-    return ScoredEntries(split, phase.finals, [_candidate(*row, public=public) for row in rows])
-
-
-def _headlines(phase: Phase, *, split: str, signature: str) -> ScoreQuerySet:
-    """Return the headline scores of one signature, which contains the truth.
-
-    This does not look at which truth is active. So a leaderboard whose phase was read before a rescoring was applied
-    shows the old scores only.
-    """
-    return Score.objects.filter(
-        split=split,
+    scores = Score.objects.filter(
         metric=phase.declared_track.headline,
+        value__isnull=False,
         evaluation__signature=signature,
         evaluation__submission__phase=phase,
+        evaluation__submission__team__in=[*teams],
+        evaluation__submission__team__disqualified_at=None,
         evaluation__submission__status=Status.SCORED,
     )
+    rows = list(scores.values_list(*COLUMNS))
+    public = {row[COLUMNS.index("evaluation_id")]: row[COLUMNS.index("value")] for row in rows if row[0] == "public"}
+    found: dict[tuple[str, int], list[Candidate]] = {}
+    for split, *columns, _ in rows:
+        candidate = _candidate(*columns, public=public)
+        found.setdefault((split, candidate.team_id), []).append(candidate)
+    finals = rows[0][-1] if rows else 0
+    return {
+        (kind.value, team): TeamScores(kind, finals, candidates)
+        for kind, of_kind in SPLITS.items()
+        for (split, team), candidates in found.items()
+        if split == of_kind
+    }
 
 
-def _candidate(*columns: Any, public: dict[int, float | None]) -> Candidate:
-    submission_id, team_id, team, score, submitted_at, baseline, final, evaluation_id, low, high, visible = columns
+def _candidate(*columns: Any, public: Mapping[int, float]) -> Candidate:
+    submission, team, value, received_at, baseline, final, evaluation, published, low, high = columns
     return Candidate(
-        submission_id=submission_id,
-        team_id=team_id,
-        team=team,
-        score=score,
-        submitted_at=submitted_at,
+        submission_id=submission,
+        team_id=team,
+        score=value,
+        submitted_at=received_at,
         baseline=baseline,
         final=final,
-        public_score=public.get(evaluation_id),
-        evaluation_id=evaluation_id,
+        public_score=public.get(evaluation),
+        evaluation_id=evaluation,
         low=low,
         high=high,
-        visible=visible,
+        visible=published == evaluation,
     )

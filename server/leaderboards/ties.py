@@ -6,7 +6,7 @@ from math import floor, isnan
 from operator import sub
 
 from evaluator.digits import Interval
-from server.leaderboards.queries import Board, BoardRow
+from server.leaderboards.queries import BoardRow, ShownBoard
 from server.leaderboards.ranking import in_tie_groups
 from server.submissions.feedback import ScoreAccess
 from server.submissions.models import Replicates
@@ -17,21 +17,20 @@ PAGE_ROWS = 100  # rows on a page of a leaderboard; its tie groups begin anew on
 Vector = tuple[int, Sequence[float]]  # the seed of the draws, and the headline on each draw
 
 
-def with_ties(board: Board, start: int, stop: int) -> list[BoardRow]:
+def with_ties(board: ShownBoard, start: int, stop: int) -> list[BoardRow]:
     """Return the rows from `start` to before `stop`, each with whether it belongs to the tie group of the team above.
 
     Groups begin anew with every page of a leaderboard, so a row needs only the rows of its page. This takes one query
     for any number of rows. Baselines are skipped, because they have no rank. Under ladder feedback no teams are
     compared. `tied` is None if replicates of equal draws are missing.
     """
-    if board.access.ladder:
-        return board.rows[start:stop]
     start = max(start, 0)
+    if board.access.ladder:
+        return board.page(start, stop)
     first = start - start % PAGE_ROWS
-    teams = (index for index in range(max(stop - 1, 0), len(board.rows)) if not board.rows[index].baseline)
-    last = next(teams, stop)  # the next team: the baselines before it are joined if it is tied
-    rows = board.rows[first : last + 1]
-    vectors = vectors_of((row.evaluation_id for row in rows if not row.baseline), split=board.split)
+    rows = board.page_to_next_team(first, stop)
+    evaluations = (row.evaluation_id for row in rows if row.evaluation_id and not row.baseline)
+    vectors = vectors_of(evaluations, split=board.split)
     pages = (rows[begin : begin + PAGE_ROWS] for begin in range(0, len(rows), PAGE_ROWS))
     compared = [row for page in pages for row in in_groups(page, vectors, board.access)]
     return through_baselines(compared)[start - first : stop - first]
@@ -41,7 +40,7 @@ def in_groups(page: Sequence[BoardRow], vectors: Mapping[int, Vector], access: S
     """Return the rows of a page, with `tied` set for teams."""
 
     def tied(first: BoardRow, row: BoardRow) -> bool | None:
-        return are_tied(vectors.get(first.evaluation_id), vectors.get(row.evaluation_id), access=access)
+        return are_tied(vectors.get(first.evaluation_id or 0), vectors.get(row.evaluation_id or 0), access=access)
 
     found = iter(in_tie_groups([row for row in page if not row.baseline], tied))
     return [row if row.baseline else replace(row, tied=next(found)) for row in page]
@@ -82,7 +81,10 @@ def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | 
     >>> paired_interval([0.5, 0.75, 1.0], [0.25, 0.5, 0.5])
     (0.25, 0.4875)
     """
-    differences = sorted(difference for difference in map(sub, one, other) if not isnan(difference))
+    differences = list(map(sub, one, other))
+    if isnan(sum(differences)):  # rarely: some replicate is undefined
+        differences = [difference for difference in differences if not isnan(difference)]
+    differences.sort()
     return (quantile(differences, TAIL), quantile(differences, 1 - TAIL)) if differences else None
 
 

@@ -10,7 +10,7 @@ from server.challenges.models import Phase, Truth
 
 
 class Rescoring(models.Model):
-    """A second scoring of a phase's submissions. The leaderboards do not change until it is applied."""
+    """A rescoring: all submissions of a phase are scored again. The leaderboards do not change until it is applied."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="rescorings")

@@ -26,5 +26,5 @@ def run_podium(*words: str, expected: tuple[int, ...] = (0,)) -> "subprocess.Com
     if ended.returncode == NO_SPACE:
         raise OSError(ENOSPC, os.strerror(ENOSPC))
     if ended.returncode not in expected:
-        raise RuntimeError(f"podium {words[0]} ended with {ended.returncode}: {ended.stderr.strip()[-2000:]}")
+        raise RuntimeError(f"podium {words[0]} exited with {ended.returncode}: {ended.stderr.strip()[-2000:]}")
     return ended

@@ -1,4 +1,4 @@
-"""The challenge and phase that a page is about, and the viewer's part in them."""
+"""The challenge and phase that a page is about, and how the viewer takes part in them."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,10 +13,11 @@ from server.challenges.approval import not_a_member, request_of
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team
 from server.challenges.services import membership_of, registration_end
 from server.clock import database_now, is_over
+from server.submissions.feedback import ScoreAccess, score_access
 
 
 class JoinState(StrEnum):
-    """Whether the viewer takes part in the challenge, or could."""
+    """Whether the viewer takes part in the challenge, and whether the viewer could join it."""
 
     MEMBER = "member"
     ORGANIZER = "organizer"
@@ -71,7 +72,7 @@ class ChallengeContext:
 
     @property
     def phase_query(self) -> str:
-        """The query string that keeps the phase in links; empty if the challenge has only one phase."""
+        """The query string that selects the phase in links; empty if the challenge has only one phase."""
         return f"?phase={self.phase.slug}" if self.phase and self.has_several_phases else ""
 
     @property
@@ -80,8 +81,13 @@ class ChallengeContext:
         return f"{self.phase_query}&" if self.phase_query else "?"
 
     def url(self, name: str) -> str:
-        """Return the address of a page of this challenge, by the name of its route."""
+        """Return the URL of a page of this challenge, given the name of its route."""
         return reverse(name, args=[self.challenge.slug]) + self.phase_query
+
+    @property
+    def score_access(self) -> ScoreAccess:
+        """What the viewer may see of the phase's scores."""
+        return score_access(self.required_phase(), viewer=self.user, now=self.now, is_organizer=self.is_organizer)
 
     def required_phase(self) -> Phase:
         """Return the phase; 404 if the challenge has none yet."""
@@ -117,7 +123,7 @@ def find_context(request: HttpRequest, slug: str) -> ChallengeContext:
 
 
 def context_of_phase(request: HttpRequest, phase: Phase) -> ChallengeContext:
-    """Return the context of a known phase, for pages whose address does not name it, such as a submission's."""
+    """Return the context of a phase, for pages whose URL does not name it, such as the page of a submission."""
     return replace(find_context(request, phase.challenge.slug), phase=phase)
 
 

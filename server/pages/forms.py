@@ -8,7 +8,7 @@ from server.clock import in_utc
 
 
 class JoinForm(forms.Form):
-    """The team's name and the consent to the rules. Without the consent, the service refuses the request."""
+    """The form to join: the team's name and the consent to the rules, without which the service refuses."""
 
     team_name = forms.CharField(
         max_length=80,
@@ -21,7 +21,7 @@ class JoinForm(forms.Form):
 
 
 class SubmitForm(forms.Form):
-    """A file and a note. The form does not check the file's content: a bad file is rejected when it is scored."""
+    """The form to submit: a file and a note. The file's content is not checked here, but when it is scored."""
 
     file = forms.FileField(
         label="Predictions file",
@@ -32,7 +32,7 @@ class SubmitForm(forms.Form):
     note = forms.CharField(
         max_length=500,
         required=False,
-        help_text="Only your team sees it. For example: what is different from your last submission.",
+        help_text="Only your team sees this note. For example: what has changed since your last submission.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

@@ -1,4 +1,4 @@
-"""Middleware of the pages: refusals become error pages, and hidden characters become visible."""
+"""Middleware of the pages: one class shows refusals as error pages, the other makes hidden characters visible."""
 
 import logging
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Handler = Callable[[HttpRequest], HttpResponse]
 
 
 class RefusalMiddleware:
-    """Shows an error page for a refusal that the view has not shown beside its form."""
+    """Shows an error page for a refusal that the view has not shown next to its form."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -41,7 +41,7 @@ ADMIN = "/admin/"
 class HiddenCharactersMiddleware:
     """Escapes hidden characters in whole pages, so that no text of a participant or organizer is missed.
 
-    The admin is left out: it would save the escaped text when a form is submitted.
+    Pages of the admin are not escaped, because their forms would save the escaped text.
     """
 
     def __init__(self, get_response: Handler) -> None:

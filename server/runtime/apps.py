@@ -11,5 +11,5 @@ class RuntimeConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("server.runtime.checks")
-        # This is checked here and not in the settings, because a backend may read the settings when it is imported.
+        # The settings cannot check this themselves, because a mail backend may read the settings when it is imported.
         refuse_unless_mail_backend("EMAIL_BACKEND", settings.EMAIL_BACKEND)

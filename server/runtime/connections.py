@@ -1,4 +1,4 @@
-"""A client connection of the web process: its request, its response, and the address whose share it uses."""
+"""A client connection of the web process: its request, its response, and the client address that it counts for."""
 
 import time
 from enum import Enum
@@ -13,7 +13,7 @@ from server.runtime.spools import DiskSpace, Inbox, Outbox
 from server.submissions.upload_slots import PendingUpload
 
 RECEIVE_BYTES = 2**16
-# A client that stays slower than this is disconnected, because it blocks a connection that others need.
+# A client that remains slower than this is disconnected, because it occupies a connection that others need.
 BYTES_PER_SECOND = 256
 STALL_SECONDS = 60.0
 # A connection that is faster than this, averaged over about ten measurements, is among the last to be closed.
@@ -27,7 +27,7 @@ def address_before_head(client: Any) -> str:
 
 
 class NextStep(Enum):
-    """What happens to a connection after a thread has handled it."""
+    """What to do with a connection after a thread has handled it."""
 
     RECEIVE = "more of the request is needed"
     KEEP = "another request may follow"
@@ -49,13 +49,13 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        # `address` is the one that the connection counts for, `sender` the one in the head of the request.
+        # `address` is the client address that the connection counts for, `sender` the one in the head of the request.
         self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP
         self.until = 0.0  # when the connection times out
         self.lingers_until = 0.0
-        self.moved_bytes, self.bytes_per_second = 0, 0.0  # since the last measurement; averaged
+        self.moved_bytes, self.bytes_per_second = 0, 0.0  # bytes since the last measurement, and average speed
 
     def extend_timeout(self, count: int) -> None:
         """Extend the timeout for bytes that were received or sent."""
@@ -63,18 +63,18 @@ class Connection:
         self.moved_bytes += count
 
     def is_steady(self, seconds: float) -> bool:
-        """Add the speed of the last `seconds` to the average, and return whether that is high enough to be steady."""
+        """Add the speed of the last `seconds` to the average. Return whether the average is that of a steady client."""
         self.bytes_per_second += (self.moved_bytes / seconds - self.bytes_per_second) / LOOKS
         self.moved_bytes = 0
         return self.bytes_per_second >= STEADY_BYTES_PER_SECOND
 
     @property
     def hoarded_seconds(self) -> float:
-        """Time that receiving or sending the stored bytes of this connection would take at its current speed."""
+        """The seconds that the stored bytes of this connection take to receive or send at its current speed."""
         return (self.inbox.taken + self.sock.taken) / (self.bytes_per_second + 1)
 
     def begin_next(self) -> None:
-        """Start the next request, whose first bytes may have arrived already."""
+        """Start the next request of the connection. Its first bytes may already have arrived."""
         done, self.inbox = self.inbox, Inbox(self.inbox.space, (self.address,))
         done.position = done.request_bytes or 0
         rest = done.peek(RECEIVE_BYTES)
@@ -82,7 +82,7 @@ class Connection:
         self.inbox.receive(rest)
 
     def assign_to_sender(self) -> None:
-        """Count its spooled bytes for the address in the request's head, and for the account that uploads."""
+        """Count the connection's stored bytes for the address in the request's head and for the uploading account."""
         self.inbox.assign(self.sender, *self.upload.slots)
         self.sock.assign(self.sender)
 

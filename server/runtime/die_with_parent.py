@@ -1,6 +1,6 @@
 """Runs a program that ends when its parent ends for any reason: `python die_with_parent.py PARENT PROGRAM …`.
 
-It imports the standard library only, because it runs before every start of a process of the service.
+It imports only the standard library, because every process of the service is started by it.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ PR_SET_PDEATHSIG = 1  # <linux/prctl.h>; the setting survives exec, but not fork
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends. Exit at once if the parent has ended already."""
+    """Have the kernel kill this process when its parent ends. Exit at once if the parent has already ended."""
     if sys.platform == "linux" and ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL) != 0:
         raise OSError("prctl(PR_SET_PDEATHSIG) was refused")
     if os.getppid() != parent:

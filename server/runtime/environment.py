@@ -1,4 +1,4 @@
-"""Reads settings from the environment. An unusable value is refused with a sentence that names the setting."""
+"""Reads settings from the environment. An unusable value is refused with a message that names the setting."""
 
 import os
 import re
@@ -26,12 +26,12 @@ WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,30}")
 LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 HOST_NAME = re.compile(
     rf"(?=.{{1,253}}$)({LABEL}\.)*(?![0-9]+$){LABEL}"
-)  # the last label of a host name is never a number
+)  # the last part of a host name is never a number
 BASE_DIR = Path(__file__).resolve().parents[2]
 
 
 def without_password(url: str) -> str:
-    """Return a URL without user, password and options, so it can be shown."""
+    """Return a URL without user, password and options, so that it can be shown."""
     before, mark, _ = url.partition("://")
     scheme = before + mark if mark else ""
     return scheme + url.removeprefix(scheme).rpartition("@")[2].partition("?")[0]
@@ -65,7 +65,7 @@ def refuse_unless_mail_backend(var: str, path: str) -> None:
 
 
 class Environment:
-    """Reads one setting at a time. An empty value means the default, which is not checked."""
+    """Reads settings from environment variables. If one is empty or missing, its default is used without a check."""
 
     def text(self, var: str, *, default: str = "") -> str:
         return os.environ.get(var) or default

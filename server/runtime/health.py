@@ -1,4 +1,4 @@
-"""Checks whether every part of the service works. `/readyz` reports the result."""
+"""Checks whether each part of the service works: database, storage, broker, worker. `/readyz` has the result."""
 
 import tempfile
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def broker() -> str:
 
 
 def storage() -> str:
-    """Check by writing a file, because a full or read-only disk is only noticed then."""
+    """Check the storage by writing a file. Only writing reveals a full or read-only disk."""
     folder = Path(settings.MEDIA_ROOT)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -64,5 +64,5 @@ PARTS: dict[str, Callable[[], str]] = {"database": database, "broker": broker, "
 
 
 def report() -> dict[str, str]:
-    """Return `ok` or the problem of each part, by its name."""
+    """Return the state of each part by name: `ok`, or its problem."""
     return {name: check() for name, check in PARTS.items()}

@@ -12,7 +12,7 @@ from server.runtime.environment import unusable_folder
 
 
 class NotStarted(Exception):
-    """The service cannot be started. The message says why and what to do."""
+    """The service cannot be started. The message explains why and what to do."""
 
 
 def lock_home() -> IO[str]:

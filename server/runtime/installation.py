@@ -1,4 +1,4 @@
-"""Files of an installation in PODIUM_HOME that the settings read at start: keys, and the note of a running service."""
+"""Files in PODIUM_HOME that the settings read at start: secret keys, and the addresses of the running service."""
 
 import json
 import os
@@ -13,10 +13,10 @@ from server.runtime.environment import KEY_MIN_CHARACTERS
 
 
 def key_in(path: Path, *, used_for: Path | None = None) -> str:
-    """Return a key of this installation. It is created once and readable by its owner only.
+    """Return the secret key in a file. The file is created if needed, and only its owner can read it.
 
-    Raises ImproperlyConfigured for an empty or truncated key, and for a missing key if the file `used_for` exists: it
-    shows that the key was used, and a new key could not verify what the old one signed.
+    Raises ImproperlyConfigured for an empty or truncated key. Also raises it for a missing key if the file `used_for`
+    exists, which shows that the key was used: a new key could not verify what the old one signed.
     """
     if not path.exists():
         if used_for is not None and used_for.exists():
@@ -28,7 +28,7 @@ def key_in(path: Path, *, used_for: Path | None = None) -> str:
     key = path.read_text(errors="replace")
     if len(key.strip()) < KEY_MIN_CHARACTERS:
         raise ImproperlyConfigured(
-            f"{path} is damaged, it has fewer than {KEY_MIN_CHARACTERS} characters: restore it from a backup."
+            f"{path} is damaged: it has fewer than {KEY_MIN_CHARACTERS} characters. Restore it from a backup."
         )
     return key
 
@@ -37,15 +37,15 @@ def make_key(path: Path) -> None:
     descriptor, complete = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(descriptor, "w") as file:
         file.write(secrets.token_urlsafe(50))
-    with suppress(FileExistsError):  # another process was first; no process ever reads a partial key
+    with suppress(FileExistsError):  # another process has created it; no process ever reads a partial key
         os.link(complete, path)
     os.unlink(complete)
 
 
 def running(note: Path) -> dict[str, str]:
-    """Return the note of the running service: its URL and that of its Redis.
+    """Return the URLs of the running service and of its Redis, from the file that `manage.py up` writes.
 
-    It is empty if no service runs, or if the note is damaged; the next `manage.py up` writes it again.
+    The result is empty if no service runs, or if the file is damaged; the next `manage.py up` writes it again.
     """
     try:
         content = json.loads(note.read_text())

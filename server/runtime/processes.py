@@ -13,7 +13,7 @@ from time import monotonic
 from django.conf import settings
 
 DIE_WITH_PARENT = Path(__file__).with_name("die_with_parent.py")
-STABLE_SECONDS = 60.0  # after this time a crash counts as the first one again
+STABLE_SECONDS = 60.0  # after this time without a crash, the next crash counts as the first
 DELAY_MAX_SECONDS = 30.0
 TAIL_BYTES = 2000
 
@@ -35,7 +35,7 @@ class ServiceProcess:
     def start(self) -> None:
         """Start the process in a separate group, so that Ctrl-C in the terminal reaches only the supervisor."""
         command = [sys.executable, "-I", str(DIE_WITH_PARENT), str(os.getpid()), *self.command]
-        self.log.parent.mkdir(mode=0o700, exist_ok=True)  # an operator may have moved the folder meanwhile
+        self.log.parent.mkdir(mode=0o700, exist_ok=True)  # an operator may have moved the folder away
         with self.log.open("ab") as log:
             self.child = subprocess.Popen(
                 command,
@@ -49,7 +49,7 @@ class ServiceProcess:
         self.started_at = monotonic()
 
     def keep_running(self) -> str:
-        """Restart the process if it has died, after a longer delay each time. Return a message if it has just died."""
+        """Restart the process if it has ended, each time after a longer delay. Return a message if it just ended."""
         if self.child is not None and self.child.poll() is not None:
             return self._schedule_restart(self.child.returncode)
         if self.child is None and monotonic() >= self.restart_at:
@@ -66,7 +66,7 @@ class ServiceProcess:
         return f"ended ({how}) and will be started again in {delay:g} s. Its log is {self.log}"
 
     def stop(self) -> None:
-        """Ask the process to stop, wait, then kill it and its children."""
+        """Ask the process to stop, and wait. Then kill it and its children if they are still running."""
         if self.child is None:
             return
         if self.child.poll() is None:
@@ -83,7 +83,7 @@ class ServiceProcess:
                 os.killpg(self.child.pid, signal.SIGKILL)
 
     def log_tail(self) -> str:
-        """Return the end of its log."""
+        """Return the end of the log file."""
         with self.log.open("rb") as log:
             log.seek(max(0, self.log.stat().st_size - TAIL_BYTES))
             return log.read().decode(errors="replace").strip()

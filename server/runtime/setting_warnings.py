@@ -1,4 +1,4 @@
-"""Warns at start about settings that work but may cause harm: too little memory, or one team using every process."""
+"""Warns at start about settings that may cause harm: too little memory, or one team occupying every process."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,7 +65,7 @@ def group_bytes() -> Iterator[int]:
 
 
 def limits_above(root: Path, path: str, name: str) -> Iterator[int]:
-    """Yield the limits of a group and of its parents. In a container, the group of the container may be the root."""
+    """Yield the limits of a control group and its parents. In a container, the container's group may be the root."""
     group = root / path.lstrip("/")
     for folder in (group, *group.parents):
         limit = folder / name

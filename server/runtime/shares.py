@@ -1,4 +1,4 @@
-"""Shares of the connections of a web process by address, and which connection to close if there are too many."""
+"""Counts the connections of a web process by client address, and selects which to close if there are too many."""
 
 from dataclasses import dataclass, field
 from itertools import chain
@@ -16,8 +16,8 @@ class Share(Generic[C]):
     """The connections of one address. The dicts are ordered by how long each connection has waited."""
 
     count: int = 0
-    idle: "dict[C, None]" = field(default_factory=dict)  # without a complete head, or answered already
-    # Receiving a body or sending a response: slowly or only for a short time, and at a steady speed.
+    idle: "dict[C, None]" = field(default_factory=dict)  # the head is incomplete, or the request was answered
+    # Both receive a body or send a response: `slow` slowly or only for a short time, `steady` at a steady speed.
     slow: "dict[C, None]" = field(default_factory=dict)
     steady: "dict[C, None]" = field(default_factory=dict)
 
@@ -35,7 +35,7 @@ class Share(Generic[C]):
 
 
 class Shares(Generic[C]):
-    """Connections by address. Only those that wait for their client can be closed; threads use the others."""
+    """Connections by address. Only those that wait for their client can be closed; the rest are used by threads."""
 
     def __init__(self, *, most: int, most_of_one: int) -> None:
         self.most, self.most_of_one = most, most_of_one
@@ -65,7 +65,7 @@ class Shares(Generic[C]):
             held.pop(connection, None)
 
     def update_pace(self, connection: C, address: str, *, is_steady: bool) -> None:
-        """Record whether a connection is steady. If that has changed, it counts as the newest of its kind."""
+        """Record whether a connection is steady. If this has changed, it becomes the newest steady or slow one."""
         share = self.of[address]
         if is_steady and connection in share.slow:
             del share.slow[connection], self.unsteady[connection]
@@ -79,17 +79,18 @@ class Shares(Generic[C]):
         return address != UNKNOWN and self.of[address].count > self.most_of_one
 
     def surplus(self, newcomer: C, address: str) -> C | None:
-        """Return the connection to close for a new one, if its address has too many or there are too many in total."""
+        """Return the connection to close for a new one if its address, or the process, has too many; otherwise None."""
         if self.is_over(address):
             return next(iter(self.of[address].idle), None)
         return self.worst(newcomer) if self.count >= self.most else None
 
     def worst(self, newcomer: C | None = None) -> C | None:
-        """Return the connection to close first, never the newcomer; None if no other waits for its client.
+        """Return the connection to close first, never `newcomer`; None if no other connection waits for its client.
 
-        If some address has more than :data:`FEW` unsteady connections, it belongs to the address with most of these,
-        otherwise to the one with most connections of all kinds: first the oldest idle one, then the oldest slow one. If
-        every address has few connections, it is the oldest of all; a steady one only if most of them are steady.
+        If an address has more than :data:`FEW` unsteady (idle or slow) connections, one of the address with the most
+        unsteady ones is chosen. Otherwise, if an address has more than :data:`FEW` waiting connections of any kind, one
+        of the address with the most is chosen. In both cases the oldest idle one comes first, then the oldest slow one.
+        If every address has few connections, the oldest of all is chosen; a steady one only if most are steady.
         """
         known = [share for address, share in self.of.items() if address != UNKNOWN]
         for held in (attrgetter("unsteady"), attrgetter("waiting")):

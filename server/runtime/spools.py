@@ -35,9 +35,9 @@ class BodyMissing(BaseException):
 
 
 class SpoolFailed(Exception):
-    """The body could not be stored; `__cause__` has the reason.
+    """The body could not be stored; `__cause__` is the reason.
 
-    This is not an OSError, which Django takes for a client that has disconnected.
+    This is not an OSError, because Django would take an OSError for a client that has disconnected.
     """
 
 
@@ -46,7 +46,7 @@ class ShareExhausted(OSError):
 
 
 class DiskSpace:
-    """The disk space that the files of several spools share. It is thread-safe.
+    """The disk space that the files of several spools share. The class is thread-safe.
 
     An owner (an address or an account) never uses more than the space that is left for all others. The first owner can
     get half of the space, the next one a quarter, and so on; some space is always left. Bytes in memory do not count,
@@ -55,7 +55,7 @@ class DiskSpace:
 
     def __init__(self, size: int) -> None:
         self.left = size
-        self.was_short = False  # whether an owner that uses less than others has got no space since the last check
+        self.was_short = False  # whether an owner got no space since the last check although another uses more
         self.held: Counter[str] = Counter()
         self.lock = Lock()
 
@@ -68,7 +68,7 @@ class DiskSpace:
             if count > self.left:
                 raise OSError(EDQUOT, "no space for more requests and responses")
             if is_over:
-                raise ShareExhausted(EDQUOT, "no space for more from this address or account")
+                raise ShareExhausted(EDQUOT, "no space for more uploads from this address or account")
             self._move(count, owners)
 
     def give_back(self, count: int, owners: tuple[str, ...] = ()) -> None:
@@ -76,7 +76,7 @@ class DiskSpace:
             self._move(-count, owners)
 
     def transfer(self, count: int, owners: tuple[str, ...], new_owners: tuple[str, ...]) -> None:
-        """Count bytes for other owners from now on."""
+        """Count these bytes for the new owners from now on."""
         with self.lock:
             self._move(-count, owners)
             self._move(count, new_owners)
@@ -99,7 +99,7 @@ class Spool:
         self.size = self.taken = self.position = 0
 
     def add(self, data: bytes | memoryview) -> None:
-        """Append data. Raises OSError if it cannot be stored; earlier data stays."""
+        """Append data. Raises OSError if it cannot be stored; earlier data is kept."""
         if self.file is None and self.size + len(data) <= MEMORY_BYTES:
             self.start += data
         else:
@@ -122,7 +122,7 @@ class Spool:
         return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
 
     def assign(self, *owners: str) -> None:
-        """Count the present and future bytes of this spool for these owners."""
+        """Count the current and future bytes of this spool for these owners."""
         new_owners = tuple(filter(None, owners))
         self.space.transfer(self.taken, self.owners, new_owners)
         self.owners = new_owners
@@ -136,7 +136,7 @@ class Spool:
 
 
 class Inbox(Spool):
-    """The bytes that a client has sent. Gunicorn's parser reads it like a socket that never blocks."""
+    """The bytes that a client has sent. Gunicorn's parser reads them as from a socket that never blocks."""
 
     def __init__(self, space: DiskSpace, owners: tuple[str, ...] = ()) -> None:
         super().__init__(space, owners)
@@ -159,7 +159,7 @@ class Inbox(Spool):
 
     @property
     def is_actionable(self) -> bool:
-        """Whether enough has arrived for a thread to continue."""
+        """Whether enough of the request has arrived for a thread to continue."""
         if self.error is not None:
             return True
         return self.is_complete if self.request_bytes else self.has_head or self.size >= MEMORY_BYTES

@@ -1,4 +1,4 @@
-"""Start-up checks: can we reach the configured database and Redis? Failures are reported in one sentence."""
+"""Start-up checks: can we reach the configured database and Redis? A failure is explained in one sentence."""
 
 import os
 import time
@@ -24,7 +24,7 @@ def check_database() -> None:
 
 
 def unusable_database(error: DatabaseError) -> str:
-    """Return a sentence that says which database cannot be used, why, and what to do."""
+    """Return a message that names the unusable database, the reason, and what to do."""
     url = os.environ.get("DATABASE_URL")
     shown = f"DATABASE_URL={without_password(url)}" if url else f"PODIUM_HOME={settings.PODIUM_HOME}"
     reason = " ".join(str(error).split())
@@ -61,5 +61,5 @@ def broker_error(url: str) -> str:
     except RedisError as error:
         return " ".join(str(error).split()).rstrip(".") or type(error).__name__
     except ValueError:  # its message may contain a part of the password
-        return "not an address like redis://HOST:PORT/NUMBER"
+        return "expected an address like redis://HOST:PORT/NUMBER"
     return ""

@@ -1,4 +1,4 @@
-"""Runs the whole service on one machine: starts every process, restarts those that die, stops them in order."""
+"""Runs the whole service on one machine: starts all processes, restarts any that crash, stops them in order."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def stop_now(number: int, frame: FrameType | None) -> None:
 
 
 class Service:
-    """The running service; leaving its block stops all processes.
+    """The running service. Leaving its `with` block stops all processes.
 
     Use it as `with Service(report) as service: service.wait_until_ready(); service.watch()`. Inside the block SIGINT,
     SIGTERM and SIGHUP stop the service too.
@@ -49,7 +49,7 @@ class Service:
 
     def __enter__(self) -> "Service":
         for number in STOP_SIGNALS:
-            if (number, signal.getsignal(number)) != (signal.SIGHUP, signal.SIG_IGN):  # nohup ignores SIGHUP
+            if (number, signal.getsignal(number)) != (signal.SIGHUP, signal.SIG_IGN):  # nohup ignores it
                 self.handlers[number] = signal.signal(number, stop_now)
         try:
             self.start()
@@ -68,7 +68,7 @@ class Service:
                 signal.signal(number, handler)
 
     def start(self) -> None:
-        """Start every process. Raises NotStarted if that cannot work."""
+        """Start every process. Raises NotStarted if the service cannot run."""
         self.lock = home.lock_home()
         web_address.check_port()
         startup_checks.check_database()
@@ -95,7 +95,7 @@ class Service:
         connections.close_all()
 
     def find_broker(self) -> str:
-        """Return the URL of the configured Redis, or start one and return its URL. This process uses it too."""
+        """Return the URL of the configured Redis, or start one and return its URL. This process then uses that one."""
         url = os.environ.get("REDIS_URL", "")  # not settings.REDIS_URL, which may come from an earlier run
         if url:
             startup_checks.check_broker(url)
@@ -154,7 +154,7 @@ class Service:
             time.sleep(POLL_SECONDS / 2)
 
     def keep_running(self) -> None:
-        """Restart processes that have died."""
+        """Restart the processes that have ended."""
         for process in self.processes:
             if message := process.keep_running():
                 self.report(process.name, message)
@@ -166,7 +166,7 @@ class Service:
             time.sleep(POLL_SECONDS)
 
     def stop(self) -> None:
-        """Stop the web process first, so no uploads arrive, and the broker last."""
+        """Stop all processes: the web process first, so that no uploads arrive, and the broker last."""
         order = ("web", "worker", "sweeper", "broker")
         for process in sorted(self.processes, key=lambda process: order.index(process.name)):
             process.stop()

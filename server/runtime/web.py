@@ -14,10 +14,7 @@ OTHER_FILES = 200
 
 
 def max_connections() -> int:
-    """Raise the limit of open files as far as allowed.
-
-    Return the number of connections that a process can then have.
-    """
+    """Raise the limit of open files if possible, and return the number of connections that a process can have."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     wanted = CONNECTIONS_MAX * FILES_PER_CONNECTION + OTHER_FILES
     allowed = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)

@@ -1,4 +1,4 @@
-"""The address where the web process listens: whether it is free, and whether the service answers there."""
+"""Checks the address of the web process: whether it is free, and whether the service responds at it."""
 
 import errno
 import http.client
@@ -40,7 +40,7 @@ def check_port() -> None:
 
 
 def readiness() -> dict[str, str]:
-    """Request from the running web process which parts of the service are ready, including itself."""
+    """Return which parts of the service are ready, including the web process, by a request to `/readyz`."""
     host = "127.0.0.1" if settings.PODIUM_BIND in ALL_INTERFACES else settings.PODIUM_BIND
     headers = {"Host": urlsplit(settings.PODIUM_URL).netloc, "X-Forwarded-Proto": "https" if settings.HTTPS else "http"}
     with closing(http.client.HTTPConnection(host, settings.PODIUM_PORT, timeout=10)) as connection:

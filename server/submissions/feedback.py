@@ -1,4 +1,4 @@
-"""Decides which scores a person may see: on which splits, with how many digits, and with results per class or not."""
+"""Decides which scores a person may see: on which splits, with how many digits, and whether with results per class."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ class ScoreAccess:
     """The scores of a phase that one person may see at one time.
 
     `decimals` is None if numbers are not rounded. With `ladder`, a submission shows the public scores of the evaluation
-    that the ladder published for it. `exact_ends` is whether intervals are shown with their stored ends.
+    that the ladder published for it. If `exact_ends` is true, the ends of intervals are not rounded.
     """
 
     splits: frozenset[str]
@@ -35,7 +35,7 @@ class ScoreAccess:
         return None if value is None else self.rounded(value)
 
     def interval(self, low: float | None, high: float | None) -> Interval | None:
-        """Return the ends as this person sees them. Every interval that leaves the server is rounded here.
+        """Return the ends of an interval as this person sees them. This method rounds every interval that is shown.
 
         Anyone who can guess the bootstrap draws could find out from exact ends for which images a file is correct.
         """
@@ -51,13 +51,13 @@ def note_revealed(phase: Phase, *, now: datetime) -> None:
         phase.revealed_at = now
 
 
-def score_access(phase: Phase, *, viewer: Any, now: datetime) -> ScoreAccess:
+def score_access(phase: Phase, *, viewer: Any, now: datetime, is_organizer: bool | None = None) -> ScoreAccess:
     """Return the access of a viewer. Organizers see all splits; others see only the public one until the phase is over.
 
     The split `all` stays hidden as long as `private`, because together with the public score it would reveal the
-    private one.
+    private one. `is_organizer` saves a query where that is known.
     """
-    if phase.challenge.is_organized_by(viewer):
+    if phase.challenge.is_organized_by(viewer) if is_organizer is None else is_organizer:
         return ScoreAccess(frozenset(SPLITS), None, True, exact_ends=True)
     splits = frozenset({"public"})
     if phase.has_closed(now):
@@ -67,7 +67,7 @@ def score_access(phase: Phase, *, viewer: Any, now: datetime) -> ScoreAccess:
 
 
 def with_scores(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Load the rows that this module reads, in a constant number of queries. Reports are large and are not loaded."""
+    """Prefetch the related rows that this module reads. Reports are not loaded, because they are large."""
     evaluations = Evaluation.objects.select_related("published").defer("report", "published__report")
     evaluations = evaluations.prefetch_related("scores", "published__scores")
     return submissions.select_related("phase__challenge", "team").prefetch_related(Prefetch("evaluations", evaluations))
@@ -92,7 +92,7 @@ def shown_evaluation(submission: Submission, access: ScoreAccess) -> Evaluation 
 
 
 def visible_scores(submission: Submission, access: ScoreAccess) -> list[Score]:
-    """Return the scores to show on the splits that may be seen."""
+    """Return the scores to show, on the splits that this person may see."""
     evaluation = shown_evaluation(submission, access)
     scores = [] if evaluation is None else [one for one in evaluation.scores.all() if one.split in access.splits]
     return sorted(scores, key=lambda one: (SPLITS.index(one.split), one.pk))

@@ -6,9 +6,9 @@ from django.conf import settings
 
 from evaluator.catalog import Limits
 
-# Sentences for the author of a file that needs more time or memory than one scoring may use.
-ADVICE = "Submit fewer predictions: drop those of low confidence."
-CHARGED = "This counts against your quota; the organizers can give it back."
+# Shown to participants whose file needs more time or memory than one scoring may use.
+ADVICE = "Submit fewer predictions: leave out those with low confidence."
+CHARGED = "This counts against your quota; the organizers can undo that."
 
 
 def file_limits() -> Limits:

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 class Queue(NamedTuple):
     """The queue that wakes workers for one kind of job.
 
-    With Redis, Celery's highest priority is 0: a worker takes a message of priority 9 only if none of priority 0 waits.
+    With Redis, Celery's highest priority is 0: a worker takes messages of priority 9 only if none of priority 0 waits.
     """
 
     task: str
@@ -40,7 +40,7 @@ def enqueue(kind: type[Submission] | type[Rerun], key: UUID | int) -> None:
 
 
 def enqueue_on_commit(kind: type[Submission] | type[Rerun], key: UUID | int) -> None:
-    """Send a message once the row is committed. An error is only logged then, because the commit cannot be undone."""
+    """Send a message after the commit. Errors are only logged, because the commit can no longer be undone."""
     transaction.on_commit(lambda: enqueue(kind, key), robust=True)
 
 

@@ -16,7 +16,7 @@ from server.submissions.models import Evaluation, Explanation, Rerun, Submission
 ReportRow = Mapping[str, Any]
 
 WITHHELD = (
-    "The organizers of this phase show no results per class and no explanations, because both reveal much about the "
+    "The organizers of this phase do not show results per class or explanations, because they reveal much about the "
     "ground truth."
 )
 
@@ -54,7 +54,7 @@ def unpacked(explanation: Explanation) -> dict[str, Any]:
 
 
 def detail(evaluation: Evaluation, scored: ReportRow, explained: ReportRow, access: ScoreAccess) -> SplitDetail:
-    """Merge the report of the scoring with the explanation. The explanation has more columns per class."""
+    """Merge the report of the scoring with the explanation, which adds columns for each class."""
     track = evaluation.submission.phase.declared_track
     rows = {**explained.get("tables", {}), **scored}
     names = [table.name for table in (*track.tables, *track.explained_tables)]
@@ -81,7 +81,7 @@ def rounded(rows: Iterable[ReportRow], access: ScoreAccess) -> list[ReportRow]:
 
 
 def explanation_state(submission: Submission, evaluation: Evaluation) -> ExplanationState:
-    """Return whether a score has an explanation, will get one, or neither."""
+    """Return whether a score has an explanation, will get one, or will not get one."""
     track = submission.phase.declared_track
     if not (track.explained_tables or track.curves):
         return ExplanationState.NONE
@@ -89,7 +89,7 @@ def explanation_state(submission: Submission, evaluation: Evaluation) -> Explana
         return ExplanationState.READY
     reruns = [(one.purpose, one.failure) for one in submission.reruns.filter(truth=evaluation.truth_id)]
     if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in reruns):
-        return ExplanationState.PENDING  # also while intervals are pending: the explanation is computed after them
+        return ExplanationState.PENDING  # a pending interval counts too, because the explanation is computed after it
     given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in reruns)
     return ExplanationState.GIVEN_UP if given_up else ExplanationState.NONE
 
@@ -97,8 +97,8 @@ def explanation_state(submission: Submission, evaluation: Evaluation) -> Explana
 def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any] | None:
     """Return the part of the current report that `viewer` may read; None if the submission has no score.
 
-    Results per class, curves and errors reveal far more about the hidden truth than scores. They are left out unless
-    the organizers show them; `withheld` is then true.
+    Results per class, curves and errors reveal far more about the hidden truth than scores. If the organizers do not
+    show them, they are left out and `withheld` is true.
     """
     evaluation = current_evaluation(submission)
     if evaluation is None:

@@ -1,4 +1,4 @@
-"""Distinguishes small files from large ones. Small files are scored earlier."""
+"""Distinguishes small files, which are scored earlier, from large ones."""
 
 import zlib
 
@@ -9,9 +9,9 @@ GZIP, GZIP_WINDOW = b"\x1f\x8b", 31
 
 
 def is_small(file: "File[bytes]") -> bool:
-    """Return whether a file has at most SMALL_FILE_MAX_BYTES after unpacking. No more than that is unpacked here.
+    """Return whether a file has at most SMALL_FILE_MAX_BYTES after unpacking. No more than that is unpacked.
 
-    An unusual gzip file (damaged, several members, bytes after its end) counts as large, so it only waits longer.
+    An unusual gzip file (damaged, several members, bytes after its end) counts as large and only has to wait longer.
     """
     limit = settings.SMALL_FILE_MAX_BYTES
     if file.size > limit:

@@ -1,4 +1,4 @@
-"""Storage of uploads. If a name exists, its file is complete and on disk."""
+"""Storage of uploads. A file has its final name only when it is complete and flushed to disk."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ from server.submissions.upload_handler import upload_folder
 class DurableStorage(FileSystemStorage):
     """Writes a temporary file, flushes it to disk, then renames it. After a power cut, a file is complete or missing.
 
-    An upload is a temporary file already, so it is only flushed and renamed. Other content is copied in chunks.
+    An upload already is a temporary file, so it is only flushed and renamed. Other content is copied in chunks.
     """
 
     def _save(self, name: str, content: "File[bytes]") -> str:

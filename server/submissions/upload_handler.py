@@ -1,4 +1,4 @@
-"""Receives uploaded files: writes them to disk in chunks and hashes them meanwhile, so nothing is read twice."""
+"""Receives uploaded files: writes them to disk in chunks and hashes each chunk, so no file is read a second time."""
 
 from contextlib import suppress
 from hashlib import sha256
@@ -24,7 +24,7 @@ class HashedFile(TemporaryUploadedFile):
 
 
 class HashingUploadHandler(TemporaryFileUploadHandler):
-    """Never holds more than one chunk (64 KiB) in memory."""
+    """Writes and hashes an upload in chunks of 64 KiB, so that no more than one chunk is in memory."""
 
     file: HashedFile
 

@@ -1,7 +1,7 @@
 """Upload slots limit how many large files of one team, or of one person, are uploaded at the same time.
 
-A slot is a lock on one byte of a file. All web processes of a machine share these locks without a cache that could be
-unavailable, and the kernel releases the slots of a process that dies.
+A slot is a lock on one byte of a file. All web processes of a machine share these locks. Unlike a counter in a cache,
+they are always available, and the kernel releases the slots of a process that dies.
 """
 
 import os
@@ -16,12 +16,12 @@ from threading import Lock
 from django.conf import settings
 
 SLOT_BITS = 7
-SLOTS_MAX = 2**SLOT_BITS - 1  # maximum for each name; the byte after them is locked while they are counted
+SLOTS_MAX = 2**SLOT_BITS - 1  # maximum for each name; the byte after the slots is locked while they are counted
 NAME_BYTES = 6
 
 
 class Slots:
-    """The slots that this process holds, shared by its threads."""
+    """The slots that this process holds. Its threads share one object."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -50,7 +50,7 @@ class Slots:
 
     @contextmanager
     def _counting(self, first: int) -> Iterator[None]:
-        """In this block, prevent other processes from counting the slots of this name."""
+        """Prevent other processes from counting the slots of this name during this block."""
         if self.file < 0:
             self.file = os.open(settings.PODIUM_HOME / "uploads.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         lockf(self.file, LOCK_EX, 1, first + SLOTS_MAX)
@@ -91,7 +91,7 @@ _pending: ContextVar[PendingUpload | None] = ContextVar("pending", default=None)
 
 @contextmanager
 def pending(upload: PendingUpload) -> Iterator[None]:
-    """In this block, let the application take slots for a request whose body has not arrived yet."""
+    """Let the application take slots in this block, for a request whose body has not arrived yet."""
     token = _pending.set(upload)
     try:
         yield

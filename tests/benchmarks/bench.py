@@ -1,4 +1,4 @@
-"""`make bench` measures the cost of scoring as ratios within one run, prints a table and writes it to BENCHMARKS.md."""
+"""Measures the cost of scoring for `make bench`: ratios of times within one run, as a table in BENCHMARKS.md."""
 
 import gzip
 import json
@@ -26,17 +26,21 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-ROUNDS = 5  # each round measures both parts of a ratio, one after the other
-RECORDED_WC = 0.05  # CPU seconds of `wc -l` on the 5M file, on the machine where the official code was timed
+ROUNDS = 5  # in each round, numerator and denominator of a ratio are measured one right after the other
+RECORDED_WC = 0.05  # CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official code was timed
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
-FAST_PATH, REFERENCE = "fast path", "reference implementation"  # how `Report.way` begins
+FAST_PATH, REFERENCE = "fast path", "reference implementation"  # the first words of `Report.way`
 Row = tuple[
     str, str, str, str, str
 ]  # name, required value, target, measured value, the seconds that it was computed from
+BOARD_REACH = {
+    **{"page, uncached": 20, "page, cached": 4, "page, 304": 2, "page at a time": 30},
+    **{"overview": 10, "home": 10, "submission": 10, "panel": 10, "submission in the API": 10, "own submissions": 30},
+}
 
 
 def cpu_of(*command: str, times: int) -> float:
-    """Return the lowest CPU time of several runs of a command, in seconds."""
+    """Run a command several times, and return the lowest CPU time in seconds."""
     taken = []
     for _ in range(times):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
@@ -65,12 +69,12 @@ def scored(
     done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     if not found["way"].startswith(way):
-        raise RuntimeError(f"{file} took another way: {found['way']}")
+        raise RuntimeError(f"{file} was scored in an unexpected way: {found['way']}")
     return found
 
 
 def made() -> tuple[Path, Path, Path]:
-    """Return folders with submissions of 5M and 20M boxes against one truth, and that truth, prepared."""
+    """Create the test data if missing; return a submission of 5M boxes, one of 20M boxes, and the prepared truth."""
     small, large, truth = FOLDER / "5M", FOLDER / "20M", FOLDER / "truth.podium"
     for folder, per_image in ((small, 50), (large, 200)):
         if not (folder / "made").exists():
@@ -87,7 +91,7 @@ def wc_of(file: Path) -> float:
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
-    """Return the median ratio of pairs that were measured one after the other."""
+    """Return the median of the quotients ``ones[i] / others[i]``; each pair was measured in one round."""
     return median(one / other for one, other in zip(ones, others, strict=True))
 
 
@@ -134,7 +138,10 @@ def goldens(small: Path) -> Iterator[Row]:
 
 
 def peer(small: Path, truth: Path) -> Row:
-    """hotcoco, from PyPI into an environment of its own. It refuses images without truth, so both get the others."""
+    """Compare with hotcoco, installed from PyPI into a separate environment.
+
+    hotcoco refuses images without ground truth, so both programs score a file without such images.
+    """
     name, place = "hotcoco, predictions loaded and scored / ours, same file", FOLDER / "hotcoco"
     python = place / "bin" / "python"
     if not python.exists():
@@ -165,7 +172,7 @@ def warm_worker(made: Path) -> Row:
 
 
 def bootstrap(small: Path, truth: Path) -> Row:
-    """Measure the cost of 1,000 replicates in addition to the scoring. Their weights are drawn once for each truth."""
+    """Measure the additional cost of 1,000 bootstrap replicates, whose weights are drawn once for each truth."""
     wc, kept, anew, peak = [], [], [], 0
     for _ in range(ROUNDS):
         wc.append(wc_of(small))
@@ -174,13 +181,16 @@ def bootstrap(small: Path, truth: Path) -> Row:
         kept.append(with_draws["cpu"] - alone)
         anew.append(scored(DETECTION, truth, small, times=1, replicates=1_000)["cpu"] - alone)
         peak = max(peak, with_draws["rss"])
-    drawn = f"{median(kept):.2f} s with the truth's kept draws, {median(anew):.2f} s drawn anew"
+    drawn = f"{median(kept):.2f} s with stored weights, {median(anew):.2f} s with weights drawn again"
     name = "1,000 bootstrap replicates on 5M boxes / `wc -l`"
     return row(name, 130, 60, ratio(kept, wc), f"{drawn}; peak RSS {peak >> 20:,} MiB")
 
 
 def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, Any]], Path, Path, Path]]:
-    """Return a function that scores a file, two truths that differ in one object, and the file, by name."""
+    """Return cases that need the reference implementation.
+
+    A case is a function that scores a file, two truths that differ in one object, and the file.
+    """
     found = {}
     for name, case in CASES.items():
         truths = [path.with_suffix(".podium") for path in case.truths(folder / name)]
@@ -193,7 +203,10 @@ def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, A
 
 
 def private_facts() -> Iterator[Row]:
-    """Score hostile files against pairs of truths that differ in one fact; report the pair with the largest ratio."""
+    """Score hostile files against pairs of truths that differ in one fact.
+
+    The rows of the table are the largest ratios, over all pairs, of CPU time and of peak memory.
+    """
     folder = FOLDER / "facts"
     folder.mkdir(exist_ok=True)
     cpu, rss = {}, {}
@@ -210,17 +223,29 @@ def private_facts() -> Iterator[Row]:
             found[fact] = max(between, 1 / between)
     for found, name in ((cpu, "CPU"), (rss, "peak RSS")):
         fact = max(found, key=found.__getitem__)
-        yield row(f"one private fact more or less: {name}, the more / the less", 1.05, 1.02, found[fact], fact)
+        yield row(f"truths that differ in one private fact: {name}, larger / smaller", 1.05, 1.02, found[fact], fact)
 
 
 def rank_intervals() -> Iterator[Row]:
-    """Report how often all ranks of a leaderboard are in their intervals, and the time for a large leaderboard."""
+    """Report how often the intervals of a leaderboard cover all true ranks, and the time for a large leaderboard."""
     for name, found in coverages().items():
         behind = f"± {found['covered'].error:.3f} of {found['covered'].boards:,} simulations; "
         behind += f"equal teams in each other's interval {found['together']}; tie groups split wrongly {found['split']}"
         yield row(f"rank intervals, {name}: share right", 0.935, 0.95, found["covered"].value, behind, least=True)
     cpu = seconds_of_a_large_board(ROUNDS)
     yield row(f"rank intervals of the top 100 of {LARGE:,}, 1,000 replicates: CPU s", 5, 3, cpu, "without reading them")
+
+
+def leaderboards() -> Iterator[Row]:
+    """Read a leaderboard of 2,000 teams with 50 submissions each; BENCH_TEAMS=20000 gives another number of teams."""
+    teams = os.environ.get("BENCH_TEAMS", "2000")
+    command = [sys.executable, "-m", "tests.benchmarks.boards", teams, "50"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    for name, found in json.loads(done.stdout).items():
+        if name in BOARD_REACH:
+            title = f"leaderboard of {int(teams):,} teams, {name}: CPU / CPU of a bare JSON view"
+            reach = BOARD_REACH[name]
+            yield row(title, reach, reach, found["ratio"], f"{found['milliseconds']:.1f} ms")
 
 
 def rows() -> Iterator[Row]:
@@ -236,6 +261,7 @@ def rows() -> Iterator[Row]:
     yield row("a new `podium score`, empty file, 100k-image truth: CPU s", 1.0, 0.5, start, "")
     yield warm_worker(small.parent)
     yield from rank_intervals()
+    yield from leaderboards()
 
 
 def processor() -> str:
@@ -245,7 +271,7 @@ def processor() -> str:
 
 
 def main() -> None:
-    table = ["| measure | reach | aim for | measured | behind it |", "|---|---|---|---|---|"]
+    table = ["| measure | required | target | measured | computed from |", "|---|---|---|---|---|"]
     print(*table, sep="\n")
     for found in rows():
         table.append("| " + " | ".join(found) + " |")

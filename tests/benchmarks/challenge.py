@@ -1,4 +1,4 @@
-"""Writes files of the size of a real challenge: 99,999 images, 500 classes in a hierarchy, 50 detections per image."""
+"""Writes test data as large as a real challenge: 99,999 images, 500 classes in a hierarchy, 50 detections per image."""
 
 import json
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ CLASSES = 500
 IMAGES_PER_BLOCK = 3_000
 TOPICS, DENIED, OBJECTS = 3, 6, 7
 LABELS = [f"/m/0{number:04x}{'abc'[: number % 4]}" for number in range(CLASSES)]
-# Each class after the first 60 is a subclass of one of these, and a third of them of a second one.
+# The first 60 classes have no parent (-1); 240 are children of these, and the remaining 200 are grandchildren.
 PARENTS = [-1 if number < 60 else number % 60 if number < 300 else 60 + number % 240 for number in range(CLASSES)]
 
 Ints = NDArray[np.int64]
 
 
 def lineage() -> NDArray[np.bool_]:
-    """Return for each class itself and all its ancestors, as a bool array of shape (CLASSES, CLASSES)."""
+    """Return a bool array of shape (CLASSES, CLASSES): row c is true at class c and at all its ancestors."""
     table = np.eye(CLASSES, dtype=bool)
     for number in range(CLASSES):
         above = PARENTS[number]
@@ -39,7 +39,7 @@ def tree() -> dict[str, object]:
 
 
 def boxes(rng: np.random.Generator, count: int) -> Ints:
-    """Return random boxes in millionths, shape (count, 4): XMin, XMax, YMin, YMax."""
+    """Return random boxes of shape (count, 4), in millionths of the image size: XMin, XMax, YMin, YMax."""
     size = (rng.beta(1.2, 3.0, (count, 2)) * 900_000).astype(np.int64) + 20_000
     low = (rng.random((count, 2)) * (1_000_000 - size)).astype(np.int64)
     return np.stack([low[:, 0], low[:, 0] + size[:, 0], low[:, 1], low[:, 1] + size[:, 1]], axis=1)
@@ -53,7 +53,7 @@ def shaken(rng: np.random.Generator, box: Ints, by: float) -> Ints:
 
 
 def blocks(images: int, per_image: int, seed: int) -> Iterator[tuple[dict[str, bytes], tuple[bytes, bytes]]]:
-    """Yield lines of truth files and of a submission in both shapes."""
+    """Yield blocks of lines: of each truth file, and of a submission with prediction strings and one in long format."""
     cells, family = encoded(LABELS), lineage()
     popular = 1.0 / np.arange(1, CLASSES + 1) ** 0.7
     popular = np.random.default_rng(0).permutation(popular / popular.sum())
@@ -83,7 +83,11 @@ def blocks(images: int, per_image: int, seed: int) -> Iterator[tuple[dict[str, b
 
 
 def predictions(rng, per_image, ids, classes, objects, family):  # type: ignore[no-untyped-def]
-    """Return simulated detections: most objects, some of them twice, copies for ancestors, and false positives."""
+    """Return simulated detections, as prediction strings and in long format.
+
+    Most objects are detected, some of them twice. Each detection is repeated for the ancestors of its class, and false
+    positives are added.
+    """
     (topics, denied), (image, label, box) = classes, objects
     seen = np.flatnonzero(rng.random(len(image)) < 0.75)
     seen = np.concatenate([seen, seen[rng.random(len(seen)) < 0.3]])
@@ -108,7 +112,7 @@ def predictions(rng, per_image, ids, classes, objects, family):  # type: ignore[
 
 
 def write(folder: Path, *, images: int, per_image: int = 50, seed: int = 1, long: bool = True) -> None:
-    """Write ``folder/truth``, ``kaggle.csv`` and ``long.csv``."""
+    """Write a truth to ``folder/truth``, and a submission to ``kaggle.csv`` (prediction strings) and ``long.csv``."""
     (folder / "truth").mkdir(parents=True, exist_ok=True)
     (folder / "truth" / "hierarchy.json").write_text(json.dumps(tree()))
     (folder / "truth" / "classes.csv").write_text("".join(f"{label},class {n}\n" for n, label in enumerate(LABELS)))

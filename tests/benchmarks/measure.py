@@ -1,7 +1,7 @@
-"""Score one file several times in a separate process, and print the time and memory that it took.
+"""Scores one file several times, and prints the lowest time and the peak memory of this process as JSON.
 
-`measure.py TRACK TRUTH FILE THREADS TIMES REPLICATES PARAMETERS [DRAWS]`; PARAMETERS are JSON, DRAWS is the folder
-for drawn weights.
+`measure.py TRACK TRUTH FILE THREADS TIMES REPLICATES PARAMETERS [DRAWS]`; PARAMETERS is JSON, DRAWS is a folder in
+which the bootstrap weights are stored.
 """
 
 import json
@@ -35,12 +35,12 @@ def main(
 
 
 def drawing(replicates: int, draws: str) -> Bootstrap | None:
-    """Return the options for drawing replicates; None without replicates."""
+    """Return the bootstrap options; None if there are no replicates."""
     return Bootstrap(replicates, draws=Path(draws) if draws else None) if replicates else None
 
 
 def peak() -> int:
-    """Return the peak memory of this process. getrusage would include memory that the parent had before."""
+    """Return the peak memory of this process in bytes. getrusage would count the parent's memory before the fork."""
     status = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 

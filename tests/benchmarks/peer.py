@@ -1,4 +1,7 @@
-"""Runs hotcoco on a file in the long shape and prints CPU seconds: `peer.py BOXES HIERARCHY PREDICTIONS`."""
+"""Scores a file with one prediction per row with hotcoco, and prints the CPU time in seconds.
+
+Usage: `peer.py BOXES HIERARCHY PREDICTIONS`.
+"""
 
 import sys
 from time import process_time

@@ -1,4 +1,4 @@
-"""Pairs of detection truths that differ in one fact, and files whose time or memory could reveal the difference."""
+"""Pairs of truths that differ in one fact, and submissions whose scoring time or memory could reveal that fact."""
 
 import json
 from pathlib import Path
@@ -39,19 +39,19 @@ PLAIN: Truth = {
 
 
 def edges(count: int, seed: int) -> list[list[bytes]]:
-    """Return XMin, XMax, YMin, YMax of boxes as text."""
+    """Return the columns XMin, XMax, YMin and YMax of random boxes as text."""
     low, size = np.random.default_rng(seed).integers(1, 500_000, (2, count, 2))
     return [decimals(edge).tolist() for edge in (low[:, 0], (low + size)[:, 0], low[:, 1], (low + size)[:, 1])]
 
 
 def crowded() -> Truth:
-    """Return hundreds of objects of one class in the image."""
+    """Return a truth with hundreds of objects of one class in one image."""
     boxes = zip(*edges(OBJECTS, seed=1), strict=True)
     return PLAIN | {"boxes.csv": [f"crowd,{REST},{b','.join(box).decode()},0" for box in boxes]}
 
 
 def pairs() -> dict[str, tuple[Truth, Truth, str]]:
-    """Return two truths and the file that is scored against both, by the name of the fact that differs."""
+    """Map the fact that differs to two truths and the name of the file that is scored against both."""
     dense = crowded()
     return {
         "a label": (PLAIN, PLAIN | {"image_labels.csv": [f"crowd,{REST},0"]}, "one class"),
@@ -63,7 +63,7 @@ def pairs() -> dict[str, tuple[Truth, Truth, str]]:
 
 
 def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """Prepare the truths and write the files; return two truths and a file, by the name of the fact that differs."""
+    """Prepare the truths and write the files; map the fact that differs to the paths of two truths and a file."""
     files, found = {}, {}
     for name in ("one class", "one class, equally sure", "all classes"):
         files[name] = folder / f"{name}.csv"
@@ -86,7 +86,7 @@ def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
 
 
 def prepared(track: str, source: Path, truth: Truth) -> Path:
-    """Write a truth folder, and return the file that it is prepared into."""
+    """Write a truth folder and prepare it; return the prepared file."""
     source.mkdir(exist_ok=True)
     for table, rows in truth.items():
         header = [HEADERS[table]] if table in HEADERS else []
@@ -96,7 +96,10 @@ def prepared(track: str, source: Path, truth: Truth) -> Path:
 
 
 def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """As :func:`written`, for relationships: a file of one pair, and a label or a triplet more."""
+    """Do what :func:`written` does for relationships.
+
+    The file predicts one pair many times; the second truth has one more label or one more triplet.
+    """
     folder.mkdir(exist_ok=True)
     box = "0.1,0.9,0.1,0.9"
     plain: Truth = {name: PLAIN[name] for name in ("images.csv", "usage.csv", "image_labels.csv")}

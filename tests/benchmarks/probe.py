@@ -1,6 +1,6 @@
-"""Measures tasks in a worker: adds a task that does nothing, and sends the duration of real tasks over the broker.
+"""Measures tasks in a worker: adds a task that does nothing, and sends the duration of tasks through the broker.
 
-`DJANGO_SETTINGS_MODULE=tests.benchmarks.probe_settings` has the worker import it.
+The worker imports this module if `DJANGO_SETTINGS_MODULE=tests.benchmarks.probe_settings`.
 """
 
 from time import perf_counter
@@ -18,7 +18,7 @@ begun = 0.0
 
 @shared_task(name=NOTHING)
 def nothing() -> None:
-    """Do nothing. Only the time to the worker and back is measured."""
+    """Do nothing. The benchmark measures only the round trip to the worker."""
 
 
 @task_prerun.connect
@@ -29,7 +29,7 @@ def begin(**signal: Any) -> None:
 
 @task_postrun.connect
 def end(task: Task, **signal: Any) -> None:
-    """Send the seconds that a task took to a list with its name. A scoring takes from the claim to the record."""
+    """Push the duration of a task in seconds to a list in Redis, which is named after the task."""
     if task.name in (NOTHING, EVALUATE, RERUN):
         seconds = perf_counter() - begun
         with redis() as broker:

@@ -1,4 +1,4 @@
-"""The real settings, with a worker that imports the probe."""
+"""The project's settings; in addition, the worker imports the probe."""
 
 from server.settings import *  # noqa: F403
 

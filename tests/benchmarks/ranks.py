@@ -10,7 +10,7 @@ REPLICATES, SIMULATIONS, BOARDS, LARGE = 1_000, 1_000, 100, 2_000
 
 
 def coverages() -> dict[str, dict[str, Share]]:
-    """Return for each kind of simulation the shares of leaderboards whose intervals and tie groups are correct."""
+    """Return, for each kind of simulation, the shares of leaderboards with correct intervals and tie groups."""
     numbers = range(SIMULATIONS)
     return {
         "10 teams, 3 of them equal": shares(ten_teams(number, replicates=REPLICATES) for number in numbers),
@@ -22,7 +22,7 @@ def coverages() -> dict[str, dict[str, Share]]:
 
 
 def seconds_of_a_large_board(rounds: int) -> float:
-    """Return the median CPU time of the intervals of a large leaderboard."""
+    """Return the median CPU time for computing the rank intervals of a large leaderboard, in seconds."""
     board, taken = many_teams(0, teams=LARGE, replicates=REPLICATES), []
     for _ in range(rounds):
         before = process_time()

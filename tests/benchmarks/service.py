@@ -1,6 +1,6 @@
-"""Measures the scoring of a small file in the real service, compared with a task that does nothing on the same worker.
+"""Measures how long the real service takes to score a small file, and the round trip of a task that does nothing.
 
-`python -m tests.benchmarks.service MADE` prints both medians in seconds; MADE is a folder of `challenge.write`.
+`python -m tests.benchmarks.service MADE` prints both medians in seconds; MADE is a folder that `challenge.write` wrote.
 """
 
 import json
@@ -16,7 +16,7 @@ import django
 from celery import Celery
 from redis import Redis
 
-django.setup()  # The modules with the names of the tasks import models.
+django.setup()  # The modules imported below import models.
 
 from server.submissions.queue import EVALUATE, RERUN  # noqa: E402
 from tests.benchmarks.probe import NOTHING  # noqa: E402
@@ -26,7 +26,7 @@ from tests.flows.taking_part import CHALLENGE, open_challenge  # noqa: E402
 TIMES = 30
 BYTES = 100_000
 PATIENCE_SECONDS = 300
-UNLIKE_EACH_OTHER = 10  # number of lines between the first lines of two files, so that they differ
+UNLIKE_EACH_OTHER = 10  # lines from the start of one file to the start of the next, so that all files differ
 
 
 def main(made: str) -> None:
@@ -45,7 +45,10 @@ def main(made: str) -> None:
 
 
 def measured(service: Running, predictions: Path) -> dict[str, float]:
-    """Measure both alternately, so that both run on an equally busy machine. The first run of each does not count."""
+    """Measure the scoring and the empty task alternately, so that both run on an equally busy machine.
+
+    The first round is discarded.
+    """
     url = json.loads((service.home / "runtime.json").read_text())["redis_url"]
     celery = Celery(broker=url.replace("unix://", "redis+socket://", 1))
     celery.conf.task_ignore_result = True
@@ -58,13 +61,13 @@ def measured(service: Running, predictions: Path) -> dict[str, float]:
             nothing.append(perf_counter() - sent)
             service.upload(file)
             scoring.append(answer(broker, EVALUATE))
-            for _ in ("interval", "explanation"):  # wait for both before the next file
+            for _ in ("interval", "explanation"):  # these reruns must be done before the next measurement
                 answer(broker, RERUN)
     return {"scoring": median(scoring[1:]), "nothing": median(nothing[1:])}
 
 
 def cut(predictions: Path, count: int) -> list[bytes]:
-    """Return files of 100 kB, most of which have different images."""
+    """Return submissions of about 100 kB that begin at different lines of the predictions."""
     with predictions.open("rb") as file:
         head, *rows = islice(file, 1 + BYTES // 100 + UNLIKE_EACH_OTHER * count)
     return [slice_of(head, rows[UNLIKE_EACH_OTHER * number :]) for number in range(count)]
@@ -80,7 +83,7 @@ def slice_of(head: bytes, rows: list[bytes]) -> bytes:
 
 
 def answer(broker: "Redis", task: str) -> float:
-    """Wait until the worker has done the task, and return the seconds that it took."""
+    """Wait until the worker has run the task, and return its duration in seconds."""
     found = broker.blpop([f"answers:{task}"], timeout=PATIENCE_SECONDS)
     if not found:
         raise RuntimeError(f"{task} was not done within {PATIENCE_SECONDS} s")

@@ -71,7 +71,7 @@ def test_an_upload_that_fills_the_disk_leaves_nothing(
     with small_disk(tmp_path / "disk", megabytes=64) as disk:
         service = opened(home=disk / "home")
         ballast, answers = service.home / "ballast", []
-        # 100 MB do not fit on the disk. 40 MB fit while they arrive, but not a second time, as a file of the form.
+        # 100 MB do not fit on the disk. 40 MB fit while they are received, but not again as a file of the form.
         for megabytes in (100, 40):
             answers.append(service.upload(os.urandom(megabytes * MEGABYTE)))
             wait_for(lambda: not left_behind(service), seconds=5)

@@ -1,4 +1,4 @@
-"""A truth small enough to score by hand, with a submission in both shapes."""
+"""A truth small enough to score by hand, with one submission in both file layouts (``long`` and ``kaggle``)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +29,9 @@ garden,/m/01yrx,0
 """,
     "classes.csv": "/m/01yrx,Cat\n/m/0bt9lr,Dog\n/m/0k4j,Car\n",
 }
-# Cats by confidence: hit, hit, a duplicate, two in the group, one where cats are verified as absent; the precisions are
-# 1, 1, 2/3, 3/4, 3/5. Dogs: a false positive before the hit. The car is verified as absent. The dog in the kitchen is
-# not verified, and the attic is not in the truth.
+# The predictions of cats, in order of confidence: two hits, a duplicate, two inside the group, and a false positive in
+# an image where cats are verified as absent; the precisions are 1, 1, 2/3, 3/4 and 3/5. Dogs: a false positive, then a
+# hit. Cars are verified as absent. Dogs are not verified in the kitchen, and the attic is not an image of the truth.
 LONG = """\
 ImageID,LabelName,Score,XMin,XMax,YMin,YMax
 street,/m/01yrx,0.9,0.2,0.6,0.2,0.6
@@ -69,7 +69,7 @@ def tiny(tmp_path: Path) -> Tiny:
 
 
 def strings() -> dict[str, str]:
-    """Return the same predictions with one line per image."""
+    """Return the predictions of each image as one line with a prediction string."""
     lines: dict[str, str] = {}
     for row in LONG.splitlines()[1:]:
         image, label, score, x_min, x_max, y_min, y_max = row.split(",")

@@ -1,4 +1,4 @@
-"""Pairs of truths that differ in the class of their only private object, and files that could reveal the difference."""
+"""Pairs of truths that differ in the class of their only private object, and submissions that could reveal it."""
 
 import base64
 import zlib
@@ -46,7 +46,11 @@ PAIRS = (
 
 
 class Case(NamedTuple):
-    """A track, the tables of its truth by the object's class, header and row of a file, and parameters."""
+    """A pair of truths and a submission to test on them.
+
+    ``tables`` returns the tables of a truth, given the class of its private object. ``file`` is the header and
+    the row of the submission.
+    """
 
     track: str
     tables: Callable[[str], Tables]
@@ -63,7 +67,7 @@ class Case(NamedTuple):
         return found
 
     def submission(self, path: Path, predictions: int) -> Path:
-        """Write a submission with this number of cats in the private image."""
+        """Write a submission with this number of predictions, all of cats in the private image."""
         header, row = self.file
         path.write_text("\n".join([header, *(row % (place % 9 + 1) for place in range(predictions))]) + "\n")
         return path
@@ -78,4 +82,4 @@ CASES = {
     "masks": Case("openimages-segmentation", segmentation, MASKS, {}),
     "pairs": Case("openimages-relationships", relationships, PAIRS, {}),
 }
-"""All of them on the reference path."""
+"""Every case is scored by the reference implementation."""

@@ -1,4 +1,4 @@
-"""Rewrites submissions without changing their meaning: order, format and letter case."""
+"""Rewrites submissions in ways that must not change their scores: order, quoting, line endings and letter case."""
 
 import csv
 import gzip
@@ -33,7 +33,7 @@ def as_rows(form: Form, text: str, chance: random.Random) -> str:
 
 
 def as_json(form: Form, text: str, chance: random.Random) -> str:
-    """Rewrite a JSON file with its keys in another order, and with its entries in another order if it is a list."""
+    """Rewrite a JSON file with its keys, and the entries of a top-level list, in a random order."""
     value = turned(json.loads(text), chance)
     if isinstance(value, list):
         chance.shuffle(value)

@@ -1,7 +1,8 @@
-"""Simulated leaderboards of teams whose true ranks are known: test sets are drawn at random, and each is bootstrapped.
+"""Simulated leaderboards of teams whose true ranks are known.
 
-A score is hits / objects. A test set has 500 images of 1 to 5 objects. Teams differ in how much their results vary
-between images, and in how much of that variation they share.
+Each leaderboard has a random test set, on which all teams are bootstrapped. A score is hits / objects. A test set has
+500 images of 1 to 5 objects. Teams differ in how much their results vary between images, and in how much of that
+variation they have in common.
 """
 
 from collections.abc import Iterable
@@ -25,7 +26,7 @@ IN_COMMON = np.array([0.5, 0.9, 0.1, 0.5, 1.0, 0.0, 0.3, 0.7, 0.5, 0.9])
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A leaderboard with its replicates, in the order of the scores, and the true score of each row."""
+    """The rows of a leaderboard from best to worst: true scores, observed scores and bootstrap replicates."""
 
     truths: Numbers
     scores: Numbers
@@ -34,10 +35,11 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Which properties hold for one leaderboard.
+    """The properties of one leaderboard.
 
-    covered: the interval of each row contains all ranks that the row truly shares. together: the rank of each row is in
-    the intervals of all equally good rows. split: a tie group was ended by a row that is as good as its first row.
+    covered: the interval of each row contains all ranks that the row shares by its true score.
+    together: the rank of each row is in the intervals of all rows with an equal true score.
+    split: a tie group ends just before a row whose true score equals that of the first row of the group.
     """
 
     covered: bool
@@ -47,14 +49,14 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of leaderboards that have a property."""
+    """The share of simulated leaderboards that have a property."""
 
     value: float
     boards: int
 
     @property
     def error(self) -> float:
-        """The standard error; a share of 0 or 1 gets that of a share which differs by one leaderboard."""
+        """The standard error; for a share of 0 or 1, that of a share which differs by one leaderboard."""
         share = min(max(self.value, 1 / self.boards), 1 - 1 / self.boards)
         return float(np.sqrt(share * (1 - share) / self.boards))
 
@@ -63,21 +65,24 @@ class Share:
 
 
 def shares(boards: Iterable[Board]) -> dict[str, Share]:
-    """Return the share of leaderboards for which each of the findings is true."""
+    """Return, for each property, the share of leaderboards that have it."""
     found = [findings(board) for board in boards]
     values = {name: [getattr(one, name) for one in found] for name in ("covered", "together", "split")}
     return {name: Share(float(np.mean(of_all)), len(of_all)) for name, of_all in values.items()}
 
 
 def ten_teams(number: int, *, replicates: int, truths: Numbers = THREE_EQUAL) -> Board:
-    """Return a simulated leaderboard of ten teams, with the draws that the service would make for its truth."""
+    """Return a simulated leaderboard of ten teams, with the bootstrap weights that the service would draw."""
     draws = Draws(f"{number:064x}", 0, SEED, IMAGES, replicates)
     weights = np.concatenate([draws.block(block) for block in range(draws.blocks)], axis=1)[:, :replicates]
     return simulation(np.random.default_rng([SEED, number]), truths, VARIATION, IN_COMMON, weights.T.astype(float))
 
 
 def many_teams(number: int, *, teams: int, replicates: int) -> Board:
-    """Return a leaderboard of many teams, a tenth of which are as good as another one; its draws are multinomial."""
+    """Return a leaderboard of many teams; a tenth of them have the same true score as another team.
+
+    The bootstrap weights are multinomial.
+    """
     rng = np.random.default_rng([SEED, teams, number])
     truths = rng.beta(6, 4, teams)
     truths[: teams // 10] = truths[teams // 10 : 2 * (teams // 10)]
@@ -89,7 +94,7 @@ def many_teams(number: int, *, teams: int, replicates: int) -> Board:
 def simulation(
     rng: np.random.Generator, truths: Numbers, variation: Numbers, in_common: Numbers, weights: Numbers
 ) -> Board:
-    """Draw a test set and the results of all teams on it; the weights have the shape (replicates, images)."""
+    """Simulate a test set and the results of all teams; the bootstrap weights have the shape (replicates, images)."""
     objects = rng.integers(1, 6, IMAGES)
     common, own = rng.uniform(-1, 1, (IMAGES, 1)), rng.uniform(-1, 1, (IMAGES, len(truths)))
     chances = truths + variation * (in_common * common + (1 - in_common) * own)
@@ -117,7 +122,7 @@ def findings(board: Board, top: int = 100) -> Findings:
 
 
 def has_false_split(board: Board, top: int) -> bool:
-    """Return whether a tie group of the leaderboard ends at a row that is as good as the first row of the group."""
+    """Return whether a tie group ends just before a row whose true score equals that of the group's first row."""
 
     def are_tied(first: int, row: int) -> bool:
         low, high = paired_interval(board.replicates[first] - board.replicates[row]) or (0.0, 0.0)

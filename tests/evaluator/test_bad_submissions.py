@@ -54,12 +54,12 @@ ACCEPTED = [
     pytest.param(LONG + GOOD.replace("\n", "\r\n"), id="CRLF in rows only"),
     pytest.param((LONG + GOOD).replace("\n", "\r\n"), id="CRLF"),
     pytest.param((LONG + GOOD + GOOD).replace("\n", "\r"), id="CR"),
-    pytest.param(LONG + GOOD.rstrip("\n"), id="no line end at the end"),
+    pytest.param(LONG + GOOD.rstrip("\n"), id="no line ending at the end"),
     pytest.param(LONG + GOOD + "\n\n", id="blank lines at the end"),
     pytest.param(LONG + GOOD + "  \t\n", id="a line of blanks at the end"),
     pytest.param(LONG, id="header only"),
     pytest.param(KAGGLE, id="header only, strings"),
-    pytest.param(KAGGLE.rstrip("\n"), id="header without line end"),
+    pytest.param(KAGGLE.rstrip("\n"), id="header without line ending"),
     pytest.param(LONG + '"i1","/m/cat","0.9",0.1,0.5,"0.1",0.5\n', id="quoted cells"),
     pytest.param(LONG + "i1,/m/cat, 0.9 ,\t0.1,0.5,0.1,0.5\n", id="blanks around numbers"),
     pytest.param(LONG + "i1,/m/cat,+0.5,.5,9e-1,1E0,-0\n", id="signs, bare point, exponents"),
@@ -105,8 +105,8 @@ VALUES = [
     ("inf", "not_finite"),
     ("-Infinity", "not_finite"),
     ("1e999", "not_finite"),
-    ("\u0661", "not_a_number"),  # the Arabic digit one
-    ("\uff11", "not_a_number"),  # the full-width digit one
+    ("\u0661", "not_a_number"),  # Arabic-Indic digit one
+    ("\uff11", "not_a_number"),  # full-width digit one
     ("1_0", "not_a_number"),
     ("0x10", "not_a_number"),
     ("NA", "not_a_number"),
@@ -116,16 +116,14 @@ VALUES = [
     ("1e", "not_a_number"),
     ("--1", "not_a_number"),
     (".", "not_a_number"),
-    ("\u22120.5", "not_a_number"),  # a typographic minus
+    ("\u22120.5", "not_a_number"),  # a minus sign that is not a hyphen
     ("1" * 400, "field_too_long"),
 ]
 
 
 @pytest.mark.parametrize(("text", "code"), VALUES)
 @pytest.mark.parametrize("column", ["Score", "XMin", "YMax"])
-def test_a_bad_number_in_a_cell_is_reported_with_line_and_column(
-    tmp_path: Path, text: str, code: str, column: str
-) -> None:
+def test_a_bad_number_in_a_cell_has_line_and_column(tmp_path: Path, text: str, code: str, column: str) -> None:
     (problem,) = checked(tmp_path, long(**{column: text})).errors
     assert (problem.code, problem.line, problem.column, problem.image) == (code, 3, column, "i1")
 
@@ -138,11 +136,11 @@ def test_a_bad_number_in_a_string_is_reported_with_line_and_token(tmp_path: Path
 
 REJECTED = [
     pytest.param(b"", "empty", None, None, id="empty"),
-    pytest.param(b"\xef\xbb\xbf", "empty", None, None, id="a byte order mark alone"),
+    pytest.param(b"\xef\xbb\xbf", "empty", None, None, id="only a byte order mark"),
     pytest.param(b"\n \n", "empty", None, None, id="blank"),
-    pytest.param(gzip.compress(b""), "empty", None, None, id="gzip of nothing"),
+    pytest.param(gzip.compress(b""), "empty", None, None, id="empty gzip"),
     pytest.param((LONG + GOOD).encode("utf-16"), "encoding", 1, None, id="UTF-16"),
-    pytest.param((LONG + GOOD).encode("utf-16-le"), "encoding", 1, None, id="UTF-16 without mark"),
+    pytest.param((LONG + GOOD).encode("utf-16-le"), "encoding", 1, None, id="UTF-16 without byte order mark"),
     pytest.param(LONG.encode() + b"caf\xe9,/m/cat,0.9,0.1,0.5,0.1,0.5\n", "encoding", 2, None, id="Latin-1"),
     pytest.param(LONG + GOOD + "\n" + GOOD, "bad_row", 3, None, id="blank line between rows"),
     pytest.param("\n" + LONG + GOOD, "bad_row", 1, None, id="blank line before the header"),
@@ -150,28 +148,28 @@ REJECTED = [
     pytest.param(long(Score="  "), "missing_value", 3, "Score", id="blank number"),
     pytest.param(long(ImageID=""), "missing_value", 3, "ImageID", id="empty image"),
     pytest.param(long(LabelName=""), "missing_value", 3, "LabelName", id="empty label"),
-    pytest.param(KAGGLE + f",{TOKENS}\n", "missing_value", 2, "ImageId", id="empty image, strings"),
-    pytest.param((LONG + GOOD).encode("utf-16-be"), "encoding", 1, None, id="UTF-16, big-endian, without mark"),
+    pytest.param(KAGGLE + f",{TOKENS}\n", "missing_value", 2, "ImageId", id="empty image, prediction strings"),
+    pytest.param((LONG + GOOD).encode("utf-16-be"), "encoding", 1, None, id="big-endian UTF-16 without a mark"),
     pytest.param(gzip.compress(gzip.compress(b"a")), "not_csv", None, None, id="gzipped twice"),
     pytest.param(long(Score='"0,5"'), "not_a_number", 3, "Score", id="decimal comma in quotes"),
     pytest.param(long(Score="0,5"), "bad_width", 3, None, id="decimal comma"),
     pytest.param(kaggle(2, "0,5"), "bad_width", 3, None, id="decimal comma in an unquoted string"),
-    pytest.param(LONG + "i1,/m/cat,0.9,0.1,0.5,0.1\n", "bad_width", 2, None, id="a cell too few"),
-    pytest.param(LONG + GOOD.strip() + ",\n", "bad_width", 2, None, id="a cell too many"),
+    pytest.param(LONG + "i1,/m/cat,0.9,0.1,0.5,0.1\n", "bad_width", 2, None, id="one cell missing"),
+    pytest.param(LONG + GOOD.strip() + ",\n", "bad_width", 2, None, id="one extra cell"),
     pytest.param(KAGGLE + "i1\n", "bad_width", 2, None, id="no comma"),
     pytest.param(LONG + GOOD.replace("/m/cat", "/m/c\0t"), "bad_byte", 2, None, id="NUL"),
     pytest.param(GOOD, "bad_header", 1, "ImageID", id="no header"),
-    pytest.param(LONG.replace("Score", "Confidence"), "bad_header", 1, "Score", id="a column of another name"),
+    pytest.param(LONG.replace("Score", "Confidence"), "bad_header", 1, "Score", id="a wrong column name"),
     pytest.param(LONG.strip() + ",Extra\n", "bad_header", 1, "Extra", id="an extra column"),
-    pytest.param(LONG.replace("XMax", "XMin"), "bad_header", 1, "XMin", id="a column twice"),
-    pytest.param("imageid,ImageID" + LONG[7:], "bad_header", 1, "ImageID", id="a column twice in two cases"),
+    pytest.param(LONG.replace("XMax", "XMin"), "bad_header", 1, "XMin", id="a repeated column"),
+    pytest.param("imageid,ImageID" + LONG[7:], "bad_header", 1, "ImageID", id="a column repeated in lower case"),
     pytest.param(LONG.replace(",", ";"), "bad_header", 1, "ImageID", id="semicolons"),
     pytest.param(LONG.replace(",", "\t"), "bad_header", 1, "ImageID", id="tabs"),
     pytest.param(LONG + 'i1,"/m/c\nat",0.9,0.1,0.5,0.1,0.5\n', "bad_quote", 2, None, id="line break in quotes"),
     pytest.param(LONG + 'i1,"/m/cat,0.9,0.1,0.5,0.1,0.5\n', "bad_quote", 2, None, id="unclosed quote"),
     pytest.param(LONG + 'i1,"/m/cat"x,0.9,0.1,0.5,0.1,0.5\n', "bad_quote", 2, None, id="text after a quote"),
     pytest.param(LONG + 'i1,/m/"cat",0.9,0.1,0.5,0.1,0.5\n', "bad_quote", 2, None, id="quote inside a cell"),
-    pytest.param(KAGGLE + f"i1,{TOKENS}\ni2,\ni1,\n", "duplicate_image", 4, "ImageId", id="image twice, strings"),
+    pytest.param(KAGGLE + f"i1,{TOKENS}\ni2,\ni1,\n", "duplicate_image", 4, "ImageId", id="repeated image"),
     pytest.param(long(ImageID="i9"), "unknown_image", 3, "ImageID", id="unknown image"),
     pytest.param(long(ImageID="i1 "), "unknown_image", 3, "ImageID", id="image with a blank"),
     pytest.param(KAGGLE + "i9,\n", "unknown_image", 2, "ImageId", id="unknown image, strings"),
@@ -188,8 +186,8 @@ REJECTED = [
     pytest.param(gzip.compress(bytes(20_000_000)), "too_large", None, None, id="gzip bomb"),
     pytest.param(gzip.compress((LONG + GOOD).encode())[:-9], "bad_gzip", None, None, id="gzip cut off"),
     pytest.param(gzip.compress(LONG.encode())[:12], "bad_gzip", None, None, id="gzip cut off early"),
-    pytest.param(gzip.compress(LONG.encode()) + b"rest", "bad_gzip", None, None, id="gzip with a tail"),
-    pytest.param(b"\x1f\x8b", "bad_gzip", None, None, id="gzip magic alone"),
+    pytest.param(gzip.compress(LONG.encode()) + b"rest", "bad_gzip", None, None, id="gzip with trailing bytes"),
+    pytest.param(b"\x1f\x8b", "bad_gzip", None, None, id="only the gzip magic bytes"),
     pytest.param(long(LabelName="x" * 257), "field_too_long", 3, "LabelName", id="long label"),
     pytest.param(long(ImageID="x" * 257), "field_too_long", 3, "ImageID", id="long image"),
 ]
@@ -219,7 +217,7 @@ def test_is_rejected(tmp_path: Path, content: bytes | str, code: str, line: int 
         (PAIRS.replace("Score", "Conf") + "\n", "bad_header", 1, "Score", None),
     ],
 )
-def test_relationships_are_rejected_alike(
+def test_defects_of_relationship_files_are_reported(
     tmp_path: Path, content: str, code: str, line: int, column: str, token: int | None
 ) -> None:
     first = checked(tmp_path, content, track=RELATIONSHIPS).errors[0]
@@ -227,7 +225,7 @@ def test_relationships_are_rejected_alike(
 
 
 @pytest.mark.parametrize("text", ["1.0", "01", "+1", "1 "])
-def test_an_image_id_is_text(tmp_path: Path, text: str) -> None:
+def test_image_ids_are_compared_as_text(tmp_path: Path, text: str) -> None:
     truth = truth_of(tmp_path, DETECTION)
     (truth / "images.csv").write_text("ImageID\n1\ni1\n")
     path = tmp_path / "submission.csv"
@@ -235,17 +233,17 @@ def test_an_image_id_is_text(tmp_path: Path, text: str) -> None:
     assert check(DETECTION, path, truth=truth).errors[0].code == "unknown_image"
 
 
-def test_a_line_over_the_cap_stops_the_reading(tmp_path: Path) -> None:
+def test_reading_stops_at_a_line_over_the_limit(tmp_path: Path) -> None:
     findings = checked(tmp_path, LONG + GOOD + "x" * 3000 + "\ny\n", resources=Resources(Limits(line_bytes=1000)))
     assert [(p.code, p.line) for p in findings.errors] == [("line_too_long", 3)]
 
 
-def test_an_endless_line_is_not_read_to_its_end(tmp_path: Path) -> None:
+def test_a_very_long_line_is_not_read_to_its_end(tmp_path: Path) -> None:
     findings = checked(tmp_path, LONG.encode() + b"x" * 5_000_000, resources=Resources(Limits(line_bytes=1_500_000)))
     assert [(p.code, p.line) for p in findings.errors] == [("line_too_long", 2)]
 
 
-def test_one_box_more_than_allowed_stops_the_reading(tmp_path: Path) -> None:
+def test_reading_stops_after_the_maximum_number_of_boxes(tmp_path: Path) -> None:
     findings = checked(tmp_path, LONG + GOOD * 5 + "rubbish\n", resources=Resources(limits=Limits(boxes=3)))
     assert [(p.code, p.line) for p in findings.errors] == [("too_many_rows", 5)]
 
@@ -257,7 +255,7 @@ def test_one_box_more_than_allowed_stops_the_reading(tmp_path: Path) -> None:
         pytest.param(LONG + "".join(GOOD.replace("i1", image) for image in ("i1", "i2", "i3", "rubbish")), id="long"),
     ],
 )
-def test_one_image_more_than_allowed_stops_the_reading(tmp_path: Path, rows: str) -> None:
+def test_reading_stops_after_the_maximum_number_of_images(tmp_path: Path, rows: str) -> None:
     findings = checked(tmp_path, rows, resources=Resources(limits=Limits(images=2)))
     assert [(p.code, p.line) for p in findings.errors] == [("too_many_rows", 4)]
 
@@ -275,7 +273,7 @@ def test_defects_are_reported_in_file_order(tmp_path: Path) -> None:
     assert [(p.line, p.code) for p in findings.errors] == [(3, "not_finite"), (4, "unknown_label"), (5, "not_a_number")]
 
 
-def test_without_a_truth_only_the_form_is_checked(tmp_path: Path) -> None:
+def test_without_a_truth_only_the_file_format_is_checked(tmp_path: Path) -> None:
     path = tmp_path / "submission.csv"
     path.write_text(long(ImageID="anything", LabelName="at all", Score="x"))
     assert [p.code for p in check(DETECTION, path).errors] == ["not_a_number"]
@@ -296,7 +294,7 @@ def test_an_unknown_image_is_a_defect_or_a_notice_never_both(tmp_path: Path) -> 
     assert (again.total, [(n.code, n.count) for n in again.notices]) == (0, [("unknown_image", 1)])
 
 
-def test_a_message_quotes_the_file_shortened(tmp_path: Path) -> None:
+def test_a_message_shortens_what_it_quotes_from_the_file(tmp_path: Path) -> None:
     (problem,) = checked(tmp_path, long(LabelName="y" * 250)).errors
     assert "…" in problem.message
     assert len(problem.message) < 200

@@ -1,4 +1,4 @@
-"""Every bootstrap replicate equals the score of a test set in which the images were really copied."""
+"""Every bootstrap replicate equals the score on a test set that really contains the copies of images it drew."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ EMPTY = "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
 
 
 def copied(path: Path, counts: dict[str, int], to: Path) -> None:
-    """Write a CSV file in which the rows of each image are repeated for every copy of it, with a new image id."""
+    """Write a copy of a CSV file in which the rows of each image are repeated ``counts`` times, with new image ids."""
     header, *rows = csv.reader(io.StringIO(path.read_text()))
     place = header.index("ImageID") if "ImageID" in header else None
     with to.open("w") as file:
@@ -41,13 +41,13 @@ def copied(path: Path, counts: dict[str, int], to: Path) -> None:
 
 
 def scored(tiny: Tiny, replicates: int, *, file: Path | None = None, seed: int = 0, **fields: Any) -> Report:
-    """Return the report of a submission to the tiny challenge, with intervals."""
+    """Score a submission to the tiny challenge with bootstrap intervals; return the report."""
     report = with_intervals(replicates, seed, fields.pop("draws", None))
     return score(ScoringRequest(tiny.track, tiny.truth, file or tiny.long, report=report, **fields))
 
 
 def copied_score(folder: Path, truth: Path, long: Path, counts: dict[str, int], **options: Any) -> dict[str, Any]:
-    """Score a test set in which each image occurs as often as it was drawn."""
+    """Score a test set that contains each image as often as the replicate drew it."""
     new = Path(mkdtemp(dir=folder))
     (new / "truth").mkdir()
     for path in truth.iterdir():
@@ -82,7 +82,7 @@ def assert_replicates_are_copies(folder: Path, truth: Truth, report: Report, fil
 def test_a_replicate_is_the_score_of_copied_images(track: str, seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     parameters = {"group_of_weight": chance.choice([0.0, 0.3, 1.0])} if track == DETECTION else {}
-    while True:  # until a file has no defects
+    while True:  # try random files until one has no defects
         truth = cases.TRUTHS[track](chance, Path(mkdtemp(dir=tmp_path)) / "truth")
         submission, long = tmp_path / "submission.csv", tmp_path / "long.csv"
         submission.write_bytes(cases.FILES[track](chance))
@@ -99,8 +99,8 @@ def test_a_replicate_is_the_score_of_copied_images(track: str, seed: int, tmp_pa
     assert_replicates_are_copies(tmp_path, opened, report, (truth, long))
 
 
-def test_two_submissions_share_their_draws(tiny: Tiny, tmp_path: Path) -> None:
-    """So a submission that is better on no image is better in no replicate."""
+def test_all_submissions_have_the_same_draws(tiny: Tiny, tmp_path: Path) -> None:
+    """So a submission that is worse on no image is worse in no replicate."""
     worse = tmp_path / "worse.csv"
     worse.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
     kept = tmp_path / "draws"
@@ -118,7 +118,7 @@ def test_another_seed_draws_other_replicates(tiny: Tiny) -> None:
 
 
 @pytest.mark.parametrize("replicates", [1, LANES - 1, LANES, LANES + 1])
-def test_fewer_replicates_are_the_first_of_more(tiny: Tiny, replicates: int) -> None:
+def test_more_replicates_begin_with_the_same_ones(tiny: Tiny, replicates: int) -> None:
     most, some = (scored(tiny, count).splits["all"].replicates["mAP"] for count in (3 * LANES, replicates))
     assert np.array_equal(some, most[:replicates], equal_nan=True)
 
@@ -128,7 +128,7 @@ def test_no_bootstrap_gives_no_interval(tiny: Tiny) -> None:
     assert (split.intervals, split.replicates) == ({}, {})
 
 
-def test_intervals_change_nothing_else(tiny: Tiny) -> None:
+def test_intervals_change_no_other_part_of_the_report(tiny: Tiny) -> None:
     plain = score(ScoringRequest(tiny.track, tiny.truth, tiny.long)).as_dict()
     drawn = scored(tiny, 50).as_dict()
     for name, split in drawn["splits"].items():
@@ -143,8 +143,8 @@ def test_a_split_of_all_images_has_the_interval_of_all(tiny: Tiny) -> None:
     assert splits["public"].intervals == splits["all"].intervals
 
 
-def test_splits_of_equally_many_images_are_drawn_apart(tmp_path: Path) -> None:
-    """Both splits have equal objects. With the same draws, their scores would be correlated."""
+def test_splits_are_drawn_independently(tmp_path: Path) -> None:
+    """Both splits have the same objects and hits. If they had the same draws, their replicates would be equal."""
     truth = tmp_path / "truth"
     truth.mkdir()
     names = [f"{half}{number:02}" for half in "ab" for number in range(20)]
@@ -176,7 +176,7 @@ def test_progress_is_reported_until_the_end(tiny: Tiny) -> None:
 
 
 def test_an_exception_of_the_progress_callback_ends_the_scoring(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The progress callback raises an exception if the lease is lost."""
+    """In the service, the progress callback raises an exception when the worker has lost its lease."""
     numbers: list[int] = []
     drawn = Draws.block
 
@@ -201,7 +201,7 @@ def test_numbers_that_are_too_small_are_refused(wanted: dict[str, int]) -> None:
         Bootstrap(**wanted)
 
 
-# Nothing to draw from, no replicates, and undefined scores.
+# Edge cases: no images or no objects to draw, and undefined scores.
 
 
 def test_an_empty_submission_has_an_interval_of_width_zero(tiny: Tiny) -> None:
@@ -231,7 +231,7 @@ def test_a_split_without_images_has_no_interval(usage: str, tiny: Tiny, tmp_path
         assert ("mAP" in splits["all"].intervals) == (usage == "Private")
 
 
-def test_no_truth_at_all_has_no_interval(tiny: Tiny) -> None:
+def test_a_truth_without_objects_has_no_interval(tiny: Tiny) -> None:
     boxes = (tiny.truth / "boxes.csv").read_text().splitlines()[0]
     (tiny.truth / "boxes.csv").write_text(boxes + "\n")
     split = scored(tiny, 100).splits["all"]
@@ -241,7 +241,7 @@ def test_no_truth_at_all_has_no_interval(tiny: Tiny) -> None:
 
 
 def test_a_replicate_that_draws_no_object_is_left_out(tiny: Tiny) -> None:
-    """Only one of three images has an object: 8 of 27 replicates are undefined, and the interval uses the others."""
+    """Only one of three images has an object, so about 8 of 27 replicates are undefined. The interval ignores them."""
     rows = (tiny.truth / "boxes.csv").read_text().splitlines()
     (tiny.truth / "boxes.csv").write_text("\n".join([rows[0], rows[-1]]))
     split = scored(tiny, 1_000).splits["all"]
@@ -251,7 +251,7 @@ def test_a_replicate_that_draws_no_object_is_left_out(tiny: Tiny) -> None:
     assert split.intervals["mAP"] == (low, high)
 
 
-def test_ignored_images_count_for_nothing(tiny: Tiny, tmp_path: Path) -> None:
+def test_ignored_images_do_not_affect_replicates(tiny: Tiny, tmp_path: Path) -> None:
     usage = tmp_path / "usage.csv"
     usage.write_text("ImageID,Usage\nstreet,Public\nkitchen,Public\ngarden,Ignored\n")
     truth = open_truth(scorer_of(tiny.track), tiny.truth, None, TruthOptions(usage=usage))
@@ -262,7 +262,7 @@ def test_ignored_images_count_for_nothing(tiny: Tiny, tmp_path: Path) -> None:
     assert np.array_equal(one, other)
 
 
-# Functions that compute intervals.
+# The functions that compute intervals from replicates.
 
 
 @pytest.mark.parametrize("observed", [0.0, 0.3, 1.0])

@@ -1,4 +1,4 @@
-"""Each rule of image-level classification on a case small enough to work out by hand."""
+"""Each rule of image-level classification, on a case small enough to compute by hand."""
 
 from pathlib import Path
 
@@ -44,16 +44,16 @@ def ap(splits: dict[str, SplitReport], label: str = "cat") -> object:
 
 CATS = ["a,cat,1", "b,cat,0", "c,cat,1", "d,cat,0"]
 RULES = [
-    pytest.param(["a,cat,0.9", "c,cat,0.8"], 1.0, id="sorted rightly"),
+    pytest.param(["a,cat,0.9", "c,cat,0.8"], 1.0, id="correct order"),
     pytest.param(["a,cat,0.9", "b,cat,0.8", "c,cat,0.7"], (1 + 2 / 3) / 2, id="a step at each threshold"),
     pytest.param(["b,cat,0.9", "a,cat,0.8", "c,cat,0.7"], (1 / 2 + 2 / 3) / 2, id="no envelope"),
-    pytest.param(["a,cat,0.9", "b,cat,0.9"], (1 / 2 + 2 / 4) / 2, id="equals enter together, as do the unsaid"),
-    pytest.param([], 2 / 4, id="nothing said is one threshold"),
-    pytest.param(["a,cat,0.9", "c,cat,0"], (1 + 2 / 4) / 2, id="no confidence is a confidence of 0"),
-    pytest.param(["a,cat,0.9", "c,cat,-0.1"], (1 + 2 / 4) / 2, id="below 0 is below the unsaid"),
+    pytest.param(["a,cat,0.9", "b,cat,0.9"], (1 / 2 + 2 / 4) / 2, id="equal confidences are one threshold"),
+    pytest.param([], 2 / 4, id="no predictions are one threshold"),
+    pytest.param(["a,cat,0.9", "c,cat,0"], (1 + 2 / 4) / 2, id="a missing prediction is a confidence of 0"),
+    pytest.param(["a,cat,0.9", "c,cat,-0.1"], (1 + 2 / 4) / 2, id="a negative confidence is below a missing one"),
     pytest.param(["a,cat,0.9", "c,cat,0.8", "e,cat,1"], 1.0, id="an unverified image is ignored"),
     pytest.param(["a,cat,0.9", "c,cat,0.8", "a,dog,1"], 1.0, id="an unverified class is ignored"),
-    pytest.param(["a,cat,0.1", "b,cat,0.5", "a,cat,0.9", "c,cat,0.8"], 1.0, id="of two confidences the higher counts"),
+    pytest.param(["a,cat,0.1", "b,cat,0.5", "a,cat,0.9", "c,cat,0.8"], 1.0, id="the higher of two confidences counts"),
 ]
 
 
@@ -62,12 +62,12 @@ def test_average_precision_of_a_class(tmp_path: Path, rows: list[str], expected:
     assert ap(scored(tmp_path, CATS, rows)) == pytest.approx(expected, abs=1e-15)
 
 
-def test_a_class_that_is_nowhere_is_undefined_and_left_out(tmp_path: Path) -> None:
+def test_a_class_without_positive_images_is_undefined_and_not_in_the_mean(tmp_path: Path) -> None:
     splits = scored(tmp_path, [*CATS, "a,dog,0"], ["a,cat,1", "c,cat,1", "a,dog,1"])
     assert (ap(splits, "dog"), splits["all"].metrics["mAP"]) == (None, 1.0)
 
 
-def test_labels_count_for_their_ancestors_and_absences_for_their_descendants(tmp_path: Path) -> None:
+def test_a_present_class_makes_ancestors_present_and_an_absent_class_makes_descendants_absent(tmp_path: Path) -> None:
     splits = scored(tmp_path, ["a,cat,1", "b,animal,0"], ["a,animal,0.9", "b,cat,0.5"], TREE)
     assert {row["label"]: (row["ap"], row["truths"], row["images"]) for row in splits["all"].classes} == {
         "animal": (1.0, 1, 2),
@@ -75,7 +75,7 @@ def test_labels_count_for_their_ancestors_and_absences_for_their_descendants(tmp
     }
 
 
-def test_what_is_verified_both_ways_is_there(tmp_path: Path) -> None:
+def test_a_class_verified_as_present_and_as_absent_is_present(tmp_path: Path) -> None:
     splits = scored(tmp_path, ["a,cat,1", "a,animal,0"], ["a,animal,0.9"], TREE)
     assert [(row["label"], row["truths"], row["images"]) for row in splits["all"].classes] == [
         ("animal", 1, 1),
@@ -89,7 +89,7 @@ def test_a_split_has_only_its_own_classes(tmp_path: Path) -> None:
     assert [splits[name].metrics["mAP"] for name in ("public", "private")] == [0.5, 1.0]
 
 
-def test_both_shapes_score_alike(tmp_path: Path) -> None:
+def test_both_file_layouts_have_equal_scores(tmp_path: Path) -> None:
     folder = truth(tmp_path, CATS)
     path = tmp_path / "strings.csv"
     path.write_text("ImageId,PredictionString\na,cat 0.8 dog 1\nb,cat 0.9\nc,\n")

@@ -58,7 +58,7 @@ def test_the_tiny_case_has_the_official_numbers(shape: str, run: Run, tiny: Tiny
     }
 
 
-def test_a_report_has_the_shape_of_the_contract(run: Run, tiny: Tiny) -> None:
+def test_a_report_has_the_documented_keys(run: Run, tiny: Tiny) -> None:
     answer = scored(run, tiny)
     assert {"track", "signature", "parameters", "splits"} <= set(answer)
     assert set(answer["splits"]) == {"all", "public"}
@@ -66,7 +66,7 @@ def test_a_report_has_the_shape_of_the_contract(run: Run, tiny: Tiny) -> None:
     assert answer["signature"].startswith("openimages-detection|iou:0.5|groupof:1|")
 
 
-def test_both_shapes_and_a_prepared_truth_give_the_same_bytes(run: Run, tiny: Tiny, tmp_path: Path) -> None:
+def test_both_file_layouts_and_a_prepared_truth_give_equal_reports(run: Run, tiny: Tiny, tmp_path: Path) -> None:
     prepared = tmp_path / "truth.podium"
     assert run("prepare", tiny.track, "--truth", tiny.truth, "--out", prepared)[0] == 0
     for shape in ("kaggle", "long"):
@@ -78,7 +78,7 @@ def test_both_shapes_and_a_prepared_truth_give_the_same_bytes(run: Run, tiny: Ti
     assert (code, json.loads(out)) == (0, first)
 
 
-def test_what_another_truth_makes_public_is_counted(run: Run, tiny: Tiny, tmp_path: Path) -> None:
+def test_images_that_a_second_truth_makes_public_are_counted(run: Run, tiny: Tiny, tmp_path: Path) -> None:
     images = json.loads(run("prepare", tiny.track, "--truth", tiny.truth, "--out", tmp_path / "all", "--json")[1])[
         "images"
     ]
@@ -96,7 +96,7 @@ def test_set_changes_the_score_and_the_signature(run: Run, tiny: Tiny) -> None:
 
 
 @pytest.mark.parametrize("how", [["--split", "0.5", "--seed", "1"], ["--usage", "usage.csv"]])
-def test_halves_make_three_splits(
+def test_a_public_share_gives_three_splits(
     how: list[str], run: Run, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -104,7 +104,7 @@ def test_halves_make_three_splits(
     assert set(scored(run, tiny, *how)["splits"]) == {"all", "public", "private"}
 
 
-def test_json_to_a_file_keeps_the_text(run: Run, tiny: Tiny, tmp_path: Path) -> None:
+def test_json_written_to_a_file_leaves_the_printed_text_unchanged(run: Run, tiny: Tiny, tmp_path: Path) -> None:
     words = ("score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long)
     code, out = run(*words, "--json", tmp_path / "report.json")
     assert (code, out) == run(*words)
@@ -138,7 +138,7 @@ def test_an_undefined_score_has_no_interval(run: Run, tiny: Tiny) -> None:
     assert run(*words)[1].splitlines()[0].split() == ["mAP", "–"]
 
 
-def test_the_text_has_a_column_a_split(run: Run, tiny: Tiny) -> None:
+def test_the_text_has_one_column_per_split(run: Run, tiny: Tiny) -> None:
     words = ("score", tiny.track, "--truth", tiny.truth, "--submission", tiny.long, "--split", "0.5")
     assert run(*words)[1].splitlines()[0].split() == ["all", "public", "private"]
 
@@ -153,7 +153,7 @@ def test_classes_are_written_in_full(run: Run, tiny: Tiny, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("verb", ["check", "score"])
-def test_defects_have_the_shape_of_the_contract(verb: str, run: Run, tiny: Tiny) -> None:
+def test_defects_have_the_documented_keys(verb: str, run: Run, tiny: Tiny) -> None:
     tiny.kaggle.write_text("ImageId,PredictionString\nstreet,/m/01yrx 0.9 0.1 inf 0.5 0.5\n")
     code, out = run(verb, tiny.track, "--truth", tiny.truth, "--submission", tiny.kaggle, "--json")
     answer = json.loads(out)
@@ -213,7 +213,7 @@ def test_prepare_prints_the_properties_of_the_truth(run: Run, tiny: Tiny, tmp_pa
     assert sorted(sample.read_text().splitlines()) == ["ImageId,PredictionString", "garden,", "kitchen,", "street,"]
 
 
-def test_a_prepared_truth_refuses_what_it_was_not_made_with(tiny: Tiny, tmp_path: Path) -> None:
+def test_a_prepared_truth_refuses_different_parameters_and_splits(tiny: Tiny, tmp_path: Path) -> None:
     prepared = str(tmp_path / "t.podium")
     assert main(["prepare", tiny.track, "--truth", str(tiny.truth), "--out", prepared]) == 0
     words = ["score", tiny.track, "--truth", prepared, "--submission", str(tiny.long)]
@@ -227,7 +227,7 @@ def test_convert_writes_to_standard_output(run: Run, tiny: Tiny) -> None:
     assert out.splitlines()[0] == "ImageId,PredictionString"
 
 
-def test_a_device_is_written_and_not_replaced(run: Run, tiny: Tiny) -> None:
+def test_output_to_a_device_does_not_replace_the_device(run: Run, tiny: Tiny) -> None:
     assert run("convert", tiny.track, "--to", "kaggle", tiny.long, "/dev/null") == (0, "")
     assert Path("/dev/null").is_char_device()
 
@@ -240,7 +240,7 @@ def test_tracks_are_printed_as_json(run: Run) -> None:
 
 
 class Terminal(io.StringIO):
-    """Standard error that is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -257,7 +257,7 @@ def test_a_terminal_shows_the_stages_and_a_pipe_does_not(tiny: Tiny, monkeypatch
 @pytest.mark.parametrize(
     ("settings", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": "", "TERM": "dumb"}, False)]
 )
-def test_colour_is_for_terminals_that_want_it(
+def test_colour_is_used_only_on_terminals_that_allow_it(
     settings: dict[str, str], coloured: bool, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"NO_COLOR": "", "TERM": "xterm", **settings}.items():
@@ -289,9 +289,9 @@ def test_help_names_every_flag_and_no_other(verb: str, run: Run) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"), [("plain é 猫", "plain é 猫"), ("\x1b[31m", "\\x1b[31m"), ("a\nb", "a\\nb")]
 )
-def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
-def test_threads_change_nothing(run: Run, tiny: Tiny) -> None:
+def test_the_number_of_threads_does_not_change_the_report(run: Run, tiny: Tiny) -> None:
     assert scored(run, tiny, "--threads", "1") == scored(run, tiny, "--threads", "3")

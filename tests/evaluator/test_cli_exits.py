@@ -1,4 +1,4 @@
-"""Every exit code of ``podium``, and that the reason is printed to the right stream."""
+"""Every exit code of ``podium``; the reason is printed to the right stream."""
 
 import errno
 import os
@@ -24,14 +24,14 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth"],
         ["score", DETECTION, "--truth", "absent", "--submission", "long.csv"],
         ["score", DETECTION, "--truth", "truth", "--submission", "absent.csv"],
-        ["score", DETECTION, "--truth", "truth", "--submission", "truth"],  # a folder
+        ["score", DETECTION, "--truth", "truth", "--submission", "truth"],  # the submission is a folder
         ["score", DETECTION, "--truth", "truth", "--submission", "-"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "no_such=1"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold=2"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "protocol=coco"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--split", "1.5"],
-        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],  # the seed is not used
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],  # nothing uses the seed
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--bootstrap", "0"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--usage", "u.csv", "--split", "0.5"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--json", "absent/report.json"],
@@ -53,7 +53,7 @@ DETECTION = "openimages-detection"
         ["tracks", "--color"],
     ],
 )
-def test_wrong_usage_is_64_with_the_reason_on_stderr(
+def test_wrong_usage_exits_with_64_and_the_reason_on_stderr(
     words: list[str], tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -67,7 +67,7 @@ def test_wrong_usage_is_64_with_the_reason_on_stderr(
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["tracks"], ["score", "--help"]])
-def test_what_only_informs_is_0(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_that_only_print_information_exit_with_0(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 0
     out, err = capsys.readouterr()
     assert out
@@ -75,13 +75,13 @@ def test_what_only_informs_is_0(words: list[str], capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("verb", ["check", "score"])
-def test_a_bad_submission_is_2(verb: str, tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_submission_with_defects_exits_with_2(verb: str, tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
     tiny.long.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\nstreet,/m/01yrx,NaN,0,1,0,1\n")
     assert main([verb, tiny.track, "--truth", str(tiny.truth), "--submission", str(tiny.long)]) == 2
     assert "not_finite" in capsys.readouterr().out
 
 
-def test_a_bad_submission_to_convert_is_2_and_leaves_no_file(
+def test_converting_a_submission_with_defects_exits_with_2_and_leaves_no_file(
     tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tiny.long.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\nstreet,/m/01yrx\n")
@@ -91,7 +91,7 @@ def test_a_bad_submission_to_convert_is_2_and_leaves_no_file(
     assert "bad_width" in capsys.readouterr().err
 
 
-def test_an_image_of_two_sizes_is_converted_to_no_prediction_string(
+def test_an_image_with_two_declared_sizes_cannot_be_converted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = ",/m/01yrx,0.9,eJyzMDI28jcAAUM/UwATLQLD\n"
@@ -109,14 +109,16 @@ def test_an_image_of_two_sizes_is_converted_to_no_prediction_string(
 
 
 @pytest.mark.parametrize("verb", ["score", "prepare"])
-def test_a_bad_truth_is_3(verb: str, tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_truth_with_faults_exits_with_3(
+    verb: str, tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tiny.truth / "boxes.csv").unlink()
     rest = {"score": ["--submission", str(tiny.long)], "prepare": ["--out", str(tmp_path / "t.podium")]}[verb]
     assert main([verb, tiny.track, "--truth", str(tiny.truth), *rest]) == 3
     assert "truth_missing_file" in capsys.readouterr().out
 
 
-def test_a_bug_is_1_in_one_line(
+def test_a_bug_exits_with_1_and_one_line(
     tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("PODIUM_DEBUG", raising=False)
@@ -135,7 +137,7 @@ def test_a_bug_shows_its_traceback_on_request(
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_is_74(
+def test_a_full_disk_exits_with_74(
     number: int, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write = Path.write_bytes
@@ -152,7 +154,7 @@ def test_a_full_disk_is_74(
     assert list(out.parent.iterdir()) == []
 
 
-def test_ctrl_c_is_130(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_exits_with_130(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     assert check_that_raises(monkeypatch, KeyboardInterrupt(), tiny) == 130
 
 
@@ -174,7 +176,7 @@ def test_a_real_process_exits_with_the_code(tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
-def test_a_reader_that_leaves_early_sees_no_traceback() -> None:
+def test_a_closed_pipe_causes_no_traceback() -> None:
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as closed:
@@ -184,7 +186,7 @@ def test_a_reader_that_leaves_early_sees_no_traceback() -> None:
 
 
 @pytest.mark.parametrize("words", [["tracks"], ["--help"], ["nonsense"]])
-def test_answers_that_need_no_numbers_load_no_numpy(words: list[str]) -> None:
+def test_commands_that_compute_nothing_do_not_import_numpy(words: list[str]) -> None:
     program = (
         "import sys; from evaluator.cli import main; main(sys.argv[1:]);"
         "sys.exit(','.join({'numpy', 'pandas', 'tqdm'} & set(sys.modules)) or 0)"

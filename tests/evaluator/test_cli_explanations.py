@@ -1,4 +1,4 @@
-"""``podium score`` with --explain, --curves and --matches."""
+"""``podium score`` with the options --explain, --curves and --matches."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ def scored(capsys: pytest.CaptureFixture[str], tiny: Tiny, *words: object) -> st
     return out
 
 
-def test_an_explained_answer_has_the_plain_one_in_it(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_only_adds_to_the_report(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
     plain = json.loads(scored(capsys, tiny, "--json"))["splits"]["all"]
     told = json.loads(scored(capsys, tiny, "--json", "--explain"))["splits"]["all"]
     assert {"averages", "errors", "error_sums", "class_errors", "slices", "ablation"} == set(told) - set(plain)
@@ -29,13 +29,13 @@ def test_an_explained_answer_has_the_plain_one_in_it(tiny: Tiny, capsys: pytest.
         assert row.items() >= before.items()
 
 
-def test_people_see_the_tables_too(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_prints_tables(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
     lines = scored(capsys, tiny, "--explain").splitlines()
     assert "  localization                0       0    0.00000" in lines
     assert {"errors", "slices", "ablation"} <= set(lines)
 
 
-def test_the_lines_of_a_file_of_matches(tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_rows_of_a_matches_file(tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scored(capsys, tiny, "--matches", tmp_path / "m.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "m.csv").read_text())))
     outcomes = [(row["ImageID"], row["LabelName"], row["Outcome"], row["Reason"]) for row in rows]

@@ -1,4 +1,4 @@
-"""Comparison of two submissions: the sign, the interval, and the classes that each wins."""
+"""Comparison of two submissions: the sign of the difference, its interval, and the classes that each one wins."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ NONE: dict[str, float | None] = {}
 @pytest.mark.parametrize(
     ("shifts", "interval", "verdict"),
     [
-        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),  # 2.5% of the distance between neighbours
+        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),  # interpolated percentiles
         ([-0.1, -0.2, -0.3], (-0.295, -0.105), "a_better"),
         ([-0.1, 0.0, 0.1], (-0.095, 0.095), "tied"),
         ([0.0, 0.0, 0.0], (0.0, 0.0), "tied"),
@@ -38,7 +38,7 @@ NONE: dict[str, float | None] = {}
 def test_the_interval_of_paired_differences_decides(
     shifts: list[float], interval: tuple[float, float], verdict: str
 ) -> None:
-    """The variation of the single scores does not matter, because both submissions have the same draws."""
+    """Both submissions have the same draws, so only the variation of the difference matters."""
     drawn = [0.1, 0.5, 0.6]
     a = report(0.4, drawn, NONE)
     b = report(0.45, [one + shift for one, shift in zip(drawn, shifts, strict=True)], NONE)
@@ -61,7 +61,7 @@ def test_an_undefined_score_has_no_verdict() -> None:
     assert (found.difference, found.interval, found.verdict) == (None, None, None)
 
 
-def test_scores_made_in_two_ways_are_not_compared() -> None:
+def test_scores_with_different_signatures_are_not_compared() -> None:
     with pytest.raises(InvalidParameters, match="signatures differ"):
         compare(report(0.5, [0.5], NONE, "one"), report(0.5, [0.5], NONE, "other"), "ap")
 
@@ -74,13 +74,13 @@ def podium(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
 
 @pytest.fixture
 def worse(tiny: Tiny, tmp_path: Path) -> Path:
-    """Return the tiny submission without its cats."""
+    """Return the tiny submission without the predictions of cats."""
     path = tmp_path / "worse.csv"
     path.write_text("".join(line for line in tiny.long.read_text().splitlines(keepends=True) if "/m/01yrx" not in line))
     return path
 
 
-def test_an_answer_holds_both_scores_and_their_difference(
+def test_the_output_contains_both_scores_and_their_difference(
     tiny: Tiny, worse: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, tiny.long, worse, "--json")
@@ -92,7 +92,7 @@ def test_an_answer_holds_both_scores_and_their_difference(
     assert (answer["replicates"], answer["splits"]["all"]["won"], answer["splits"]["all"]["lost"]) == (1000, 0, 1)
 
 
-def test_a_submission_does_not_differ_from_itself_in_its_other_shape(
+def test_a_submission_does_not_differ_from_itself_in_the_other_file_layout(
     tiny: Tiny, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, tiny.long, tiny.kaggle)
@@ -102,7 +102,7 @@ def test_a_submission_does_not_differ_from_itself_in_its_other_shape(
     assert "classes: B is better on 0, worse on 0, equal on 2" in out
 
 
-def test_swapping_the_two_turns_the_sign(tiny: Tiny, worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_swapping_the_submissions_changes_the_sign(tiny: Tiny, worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answers = []
     for pair in ((tiny.long, worse), (worse, tiny.long)):
         _, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, *pair, "--json", "--bootstrap", 200)
@@ -112,7 +112,9 @@ def test_swapping_the_two_turns_the_sign(tiny: Tiny, worse: Path, capsys: pytest
     assert there["interval"] == pytest.approx([-end for end in reversed(back["interval"])])
 
 
-def test_the_file_at_fault_is_named(tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_message_names_the_file_with_the_defect(
+    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     broken = tmp_path / "broken.csv"
     broken.write_text(tiny.long.read_text().replace("0.9", "nine"))
     code, out, _ = podium(capsys, "compare", tiny.track, "--truth", tiny.truth, tiny.long, broken)

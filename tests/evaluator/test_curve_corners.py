@@ -1,4 +1,4 @@
-"""Simplified curves have fewer points and the same area."""
+"""Simplified precision-recall curves have fewer points and the same area."""
 
 import random
 
@@ -19,7 +19,7 @@ def area(curve: Curve) -> float:
 
 
 def columns(seed: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Draw up to 200 entries with few different confidences; half of them are hits."""
+    """Return up to 200 random entries with few distinct confidences; about half of them are hits."""
     chance = random.Random(seed)
     count = chance.randint(1, 200)
     confidences = [chance.randint(0, 30) for _ in range(count)]
@@ -27,14 +27,14 @@ def columns(seed: int) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 @given(seed=seeds)
-def test_what_is_left_out_changes_no_area(seed: int) -> None:
+def test_omitted_points_do_not_change_the_area(seed: int) -> None:
     confidences, hits, truths = columns(seed)
     kept = simplified(precision_recall(confidences, hits, truths))
     assert area(kept) == pytest.approx(average_precision(confidences, hits, truths), abs=1e-12)
 
 
 @given(seed=seeds, most=st.integers(2, 12))
-def test_thinned_corners_lose_less_than_a_step(seed: int, most: int) -> None:
+def test_limiting_the_number_of_points_loses_less_than_one_step_of_area(seed: int, most: int) -> None:
     confidences, hits, truths = columns(seed)
     whole = precision_recall(confidences, hits, truths)
     kept = simplified(whole, most)
@@ -44,7 +44,7 @@ def test_thinned_corners_lose_less_than_a_step(seed: int, most: int) -> None:
 
 
 @given(seed=seeds, most=st.integers(2, 12))
-def test_every_point_is_one_of_the_curve_and_the_ends_are_exact(seed: int, most: int) -> None:
+def test_every_point_is_on_the_full_curve_and_the_ends_are_exact(seed: int, most: int) -> None:
     whole = precision_recall(*columns(seed))
     kept = simplified(whole, most)
     points = set(zip(whole.confidences, whole.recalls, whole.precisions, strict=True))

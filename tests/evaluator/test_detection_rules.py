@@ -1,4 +1,4 @@
-"""Each rule of the detection metric on a case small enough to work out by hand."""
+"""Each rule of the detection metric, on a case small enough to compute by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def scored(
     usage: list[str] | None = None,
     **parameters: Any,
 ) -> dict[str, SplitReport]:
-    """Score rows `image,label,xmin,xmax,ymin,ymax,group` against rows `image,label,score,xmin,xmax,ymin,ymax`."""
+    """Score predictions `image,label,score,xmin,xmax,ymin,ymax`; boxes are `image,label,xmin,xmax,ymin,ymax,group`."""
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir(exist_ok=True)
     files = {
@@ -50,33 +50,33 @@ def row_of(splits: dict[str, SplitReport], label: str = "cat", split: str = "all
 
 RULES = [
     pytest.param([f"i,cat,{WHOLE},0"], [f"i,cat,0.9,{TOP}"], 1.0, id="IoU of one half is enough"),
-    pytest.param([f"i,cat,{WHOLE},0"], ["i,cat,0.9,0,1,0,0.4999"], 0.0, id="just below one half is not"),
+    pytest.param([f"i,cat,{WHOLE},0"], ["i,cat,0.9,0,1,0,0.4999"], 0.0, id="IoU just below one half is not enough"),
     pytest.param(
-        [f"i,cat,{WHOLE},0"], [f"i,cat,0.9,{WHOLE}", f"i,cat,0.8,{WHOLE}"], 1.0, id="a late duplicate costs nothing"
+        [f"i,cat,{WHOLE},0"], [f"i,cat,0.9,{WHOLE}", f"i,cat,0.8,{WHOLE}"], 1.0, id="duplicates after all hits are free"
     ),
     pytest.param(
         [f"i,cat,{WHOLE},0", f"j,cat,{WHOLE},0"],
         [f"i,cat,0.9,{WHOLE}", f"i,cat,0.8,{WHOLE}", f"j,cat,0.7,{WHOLE}"],
         0.5 + 0.5 * 2 / 3,
-        id="an early duplicate does",
+        id="a duplicate before a hit lowers the score",
     ),
     pytest.param(
         [f"i,cat,{WHOLE},0", "i,cat,0,1,0,0.9,0"],
         [f"i,cat,0.9,{WHOLE}", "i,cat,0.8,0,1,0,0.99"],
         0.5,
-        id="a taken best box is not traded for the second best",
+        id="a detection never matches its second-best object",
     ),
     pytest.param(
         [f"i,cat,{LEFT},0"] * 2,
         [f"i,cat,0.9,{LEFT}", f"i,cat,0.8,{LEFT}"],
         0.5,
-        id="of equal objects only the first can be hit",
+        id="only the first of equal objects can be matched",
     ),
     pytest.param(
         [f"i,cat,{WHOLE},0", f"j,cat,{WHOLE},0"],
         [f"i,cat,0.5,{WHOLE}", "j,cat,0.5,0,0.1,0,0.1"],
         0.25,
-        id="equals enter the curve together",
+        id="equal confidences are one point of the curve",
     ),
     pytest.param(
         [f"i,cat,{WHOLE},0"], [f"i,dog,0.9,{WHOLE}", f"i,cat,0.8,{WHOLE}"], 1.0, id="an unverified class is ignored"
@@ -95,15 +95,15 @@ RULES = [
     ),
     pytest.param([f"i,cat,{WHOLE},0"], ["i,cat,0.9,-0.2,1.2,0,1"], 1.0, id="coordinates are not clipped"),
     pytest.param([f"i,cat,{WHOLE},0"], [f"i,cat,-10,{WHOLE}"], 0.0, id="confidence of minus ten is dropped"),
-    pytest.param([f"i,cat,{WHOLE},0"], [f"i,cat,-9.9,{WHOLE}"], 1.0, id="above minus ten it counts"),
+    pytest.param([f"i,cat,{WHOLE},0"], [f"i,cat,-9.9,{WHOLE}"], 1.0, id="confidence above minus ten counts"),
     pytest.param([f"i,cat,{WHOLE},0"], [f"i,cat,7,{WHOLE}"], 1.0, id="confidence above one counts"),
-    pytest.param([f"i,cat,{WHOLE},1"], [f"i,cat,0.9,{LEFT}"], 1.0, id="a group is found by IoA"),
+    pytest.param([f"i,cat,{WHOLE},1"], [f"i,cat,0.9,{LEFT}"], 1.0, id="a group is matched by IoA"),
     pytest.param(
-        [f"i,cat,{WHOLE},1"], [f"i,cat,0.9,{LEFT}", f"i,cat,0.8,{RIGHT}"], 1.0, id="a group absorbs all inside"
+        [f"i,cat,{WHOLE},1"], [f"i,cat,0.9,{LEFT}", f"i,cat,0.8,{RIGHT}"], 1.0, id="a group absorbs what is inside it"
     ),
-    pytest.param([f"i,cat,{LEFT},1"], ["i,cat,0.9,0,1.01,0,1"], 0.0, id="less than half inside is not absorbed"),
-    pytest.param([f"i,cat,{LEFT},2"], [f"i,cat,0.9,{WHOLE}"], 1.0, id="any whole number but zero means group"),
-    pytest.param([f"i,cat,{WHOLE},1"], [f"i,cat,0,{LEFT}"], 0.0, id="a group is not found by confidence zero"),
+    pytest.param([f"i,cat,{LEFT},1"], ["i,cat,0.9,0,1.01,0,1"], 0.0, id="a box less than half inside is not absorbed"),
+    pytest.param([f"i,cat,{LEFT},2"], [f"i,cat,0.9,{WHOLE}"], 1.0, id="any integer except zero means group"),
+    pytest.param([f"i,cat,{WHOLE},1"], [f"i,cat,0,{LEFT}"], 0.0, id="confidence zero does not match a group"),
     pytest.param(
         [f"i,cat,{LEFT},0", f"i,cat,{WHOLE},1"],
         [f"i,cat,0.9,{LEFT}", f"i,cat,0.8,{LEFT}"],
@@ -121,7 +121,7 @@ def test_average_precision_of_a_class(
 
 
 def test_of_equally_confident_detections_the_higher_overlap_takes_the_object(tmp_path: Path) -> None:
-    """The one with the lower overlap is then absorbed by the group. Otherwise there would be a false positive."""
+    """The group then absorbs the detection with the lower overlap; otherwise that one would be a false positive."""
     rows = ["i,cat,0.9,0,0.5,0,0.8", f"i,cat,0.9,{LEFT}"]
     for name, predictions in (("a", rows), ("b", rows[::-1])):
         (tmp_path / name).mkdir()
@@ -134,7 +134,7 @@ def test_of_equally_confident_detections_the_higher_overlap_takes_the_object(tmp
     ("weight", "truths", "true_positives", "scored_entries"),
     [(1, 2.0, 2.0, 3), (0.25, 1.25, 1.25, 3), (0, 1.0, 1.0, 2)],
 )
-def test_a_group_counts_its_weight(
+def test_a_group_counts_as_its_weight(
     tmp_path: Path, weight: float, truths: float, true_positives: float, scored_entries: int
 ) -> None:
     splits = scored(
@@ -154,7 +154,7 @@ def test_a_class_of_groups_only_is_undefined_if_groups_have_no_weight(tmp_path: 
     assert splits["all"].metrics == {"mAP": None}
 
 
-def test_a_class_verified_absent_makes_its_detections_false(tmp_path: Path) -> None:
+def test_detections_of_a_class_verified_as_absent_are_false_positives(tmp_path: Path) -> None:
     splits = scored(
         tmp_path,
         boxes=[f"i,cat,{WHOLE},0"],
@@ -178,15 +178,15 @@ def test_the_mean_leaves_out_classes_without_objects(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "prediction", "false_positives"),
     [
-        (["j,cat,1"], "animal", 1),  # present, so its ancestors are present too
-        (["j,cat,1"], "pet", 1),  # both ancestors are present
-        (["j,cat,1"], "dog", 0),  # its siblings are not
-        (["j,animal,0"], "dog", 1),  # absent, so its descendants are absent too
-        (["j,animal,0"], "pet", 0),  # the other ancestor of its descendant is not
+        (["j,cat,1"], "animal", 1),  # cats are present, so their ancestors are present
+        (["j,cat,1"], "pet", 1),  # this is the second ancestor of cats
+        (["j,cat,1"], "dog", 0),  # dogs are siblings of cats, and remain unverified
+        (["j,animal,0"], "dog", 1),  # animals are absent, so their descendants are absent
+        (["j,animal,0"], "pet", 0),  # cats are absent, but pets remain unverified
         (["j,animal,0.7"], "cat", 1),  # any value other than 1 means absent
     ],
 )
-def test_labels_verify_along_the_hierarchy(
+def test_labels_also_verify_ancestors_or_descendants(
     tmp_path: Path, labels: list[str], prediction: str, false_positives: int
 ) -> None:
     splits = scored(
@@ -217,7 +217,7 @@ def test_predictions_are_copied_to_ancestors_only_where_asked(tmp_path: Path) ->
         assert splits["all"].metrics["mAP"] == pytest.approx(expected)
 
 
-def test_predictions_are_copied_where_the_truth_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_predictions_are_copied_even_if_the_truth_is_not_expanded(tmp_path: Path) -> None:
     splits = scored(
         tmp_path,
         boxes=[f"i,animal,{LEFT},0"],
@@ -243,7 +243,7 @@ def test_only_the_ten_thousand_most_confident_of_an_image_and_class_count(tmp_pa
     assert (row_of(splits)["scored"], row_of(splits)["true_positives"]) == (10_000, 0.0)
 
 
-def test_public_and_private_are_scored_apart_and_ignored_not_at_all(tmp_path: Path) -> None:
+def test_public_and_private_images_are_scored_separately_and_ignored_ones_are_not_scored(tmp_path: Path) -> None:
     splits = scored(
         tmp_path,
         boxes=[f"{image},cat,{WHOLE},0" for image in "ijk"],
@@ -253,7 +253,7 @@ def test_public_and_private_are_scored_apart_and_ignored_not_at_all(tmp_path: Pa
     assert {name: split.metrics["mAP"] for name, split in splits.items()} == {"all": 0.5, "public": 1.0, "private": 0.0}
 
 
-def test_no_truth_at_all_is_undefined(tmp_path: Path) -> None:
+def test_without_objects_the_score_is_undefined(tmp_path: Path) -> None:
     splits = scored(tmp_path, boxes=[], labels=["i,cat,0"], predictions=[f"i,cat,0.9,{WHOLE}"])
     assert splits["all"].metrics == {"mAP": None}
 

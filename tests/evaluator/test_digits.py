@@ -1,4 +1,4 @@
-"""Printed intervals contain the exact ones, zero is never negative, and intervals determine the number of digits."""
+"""Published intervals contain the exact ones; zero is never negative; the width determines the number of digits."""
 
 from decimal import Decimal
 from math import floor, log10
@@ -18,17 +18,17 @@ intervals = st.tuples(ends, ends).map(lambda pair: (min(pair), max(pair)))
 
 
 @given(intervals)
-def test_a_published_interval_holds_the_exact_one_and_is_hardly_wider(exact: Interval) -> None:
+def test_a_published_interval_contains_the_exact_one_and_is_at_most_a_tenth_wider(exact: Interval) -> None:
     low, high = published(exact)
     assert low <= exact[0] <= exact[1] <= high
     width = Decimal(repr(exact[1])) - Decimal(repr(exact[0]))
-    step = width / 2 / 10  # two digits of the half-width: a step is at most a tenth of it
+    step = width / 2 / 10  # ends have two digits of the half-width, so a step is at most a tenth of it
     assert Decimal(repr(high)) - Decimal(repr(low)) <= width + 2 * step
 
 
 @given(intervals)
 def test_a_published_interval_has_two_digits_of_the_half_width(exact: Interval) -> None:
-    """Intervals with smaller differences are published as equal."""
+    """Intervals that differ only in further digits are published as equal."""
     half = (Decimal(repr(exact[1])) - Decimal(repr(exact[0]))) / 2
     if half:
         for end in published(exact):
@@ -36,7 +36,7 @@ def test_a_published_interval_has_two_digits_of_the_half_width(exact: Interval) 
 
 
 @given(intervals, st.integers(1, 10))
-def test_where_scores_are_rounded_ends_have_no_more_decimals(exact: Interval, decimals: int) -> None:
+def test_ends_have_no_more_decimals_than_rounded_scores(exact: Interval, decimals: int) -> None:
     low, high = published(exact, decimals=decimals)
     assert low <= exact[0] <= exact[1] <= high
     assert all(Decimal(repr(end)) % Decimal(1).scaleb(-decimals) == 0 for end in (low, high))
@@ -45,7 +45,7 @@ def test_where_scores_are_rounded_ends_have_no_more_decimals(exact: Interval, de
 @pytest.mark.parametrize(
     ("exact", "shown"),
     [
-        ((0.1, 0.3), (0.1, 0.3)),  # 0.1 and 0.3 are not binary fractions, but they stay unchanged
+        ((0.1, 0.3), (0.1, 0.3)),  # 0.1 and 0.3 are not exact in binary, but they are not rounded further
         ((0.600124, 0.606131), (0.6001, 0.6062)),
         ((0.98765, 1.0), (0.9876, 1.0)),
         ((-0.0123, -0.0001), (-0.0123, -0.0001)),
@@ -56,7 +56,7 @@ def test_published_ends(exact: Interval, shown: Interval) -> None:
     assert published(exact) == shown
 
 
-def test_ends_of_numpy_are_numbers_too() -> None:
+def test_numpy_floats_are_published_like_python_floats() -> None:
     low, high = np.array([0.123456, 0.223456]).tolist()
     assert published((np.float64(low), np.float64(high))) == published((low, high))
 
@@ -64,7 +64,7 @@ def test_ends_of_numpy_are_numbers_too() -> None:
 @pytest.mark.parametrize(("half", "decimals"), [(0.4, 0), (0.05, 1), (0.0499, 1), (0.003, 2), (0.0005, 3), (6e-5, 3)])
 def test_the_number_of_decimals_depends_on_the_width(half: float, decimals: int) -> None:
     assert supported_decimals((0.5 - half, 0.5 + half)) == decimals
-    assert half in (0.05, 0.0005) or decimals == floor(-log10(2 * half))  # the logarithms of these two are not exact
+    assert half in (0.05, 0.0005) or decimals == floor(-log10(2 * half))  # logarithms are not exact
 
 
 @given(st.floats(-2, 2), st.integers(0, 8), st.booleans())
@@ -107,7 +107,7 @@ def test_no_end_is_a_negative_zero(exact: Interval, decimals: int | None) -> Non
 
 
 @pytest.mark.parametrize("exact", [(-0.0123, -0.00001), (-0.0, 0.0), (-0.0, -0.0)])
-def test_zeros_of_differences_lose_their_sign(exact: Interval) -> None:
+def test_a_zero_end_of_a_difference_has_no_sign(exact: Interval) -> None:
     assert repr(published(exact)[1]) == repr(outward(exact, 3)[1]) == "0.0"
 
 
@@ -115,5 +115,5 @@ def test_an_interval_without_width_supports_no_decimal() -> None:
     assert supported_decimals((1.0, 1.0)) == supported_decimals((0.25, 0.25)) == 0
 
 
-def test_outward_goes_down_below_zero() -> None:
+def test_outward_rounds_a_negative_lower_end_down() -> None:
     assert outward((-0.00019, -0.00011), 4) == (-0.0002, -0.0001)

@@ -1,4 +1,4 @@
-"""Image weights are drawn once and are the same for all submissions."""
+"""The bootstrap weights of images are drawn once and are the same for all submissions."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -18,7 +18,7 @@ def drawn(*, images: int = 50, replicates: int = 100, split: int = 0, seed: int 
 
 
 def pcg64(state: int, increment: int) -> Iterator[int]:
-    """A second implementation of O'Neill's generator (PCG XSL-RR 128/64)."""
+    """An independent implementation of O'Neill's generator PCG XSL-RR 128/64."""
     while True:
         state = (state * 0x2360ED051FC65DA44385DF649FCCF645 + increment) % 2**128
         word, turn = (state >> 64) ^ (state % 2**64), state >> 122
@@ -42,26 +42,26 @@ def test_every_replicate_draws_as_many_images_as_there_are(images: int) -> None:
     assert (block.sum(axis=0, dtype=int) == images).all()
 
 
-def test_truth_split_seed_and_number_each_make_other_draws() -> None:
+def test_draws_depend_on_truth_split_seed_and_replicate_number() -> None:
     others = [drawn(truth="ab" * 32), drawn(split=1), drawn(seed=1)]
     blocks = [drawn().block(0), drawn().block(1), *(other.block(0) for other in others)]
     columns = {column.tobytes() for block in blocks for column in block.T}
     assert len(columns) == len(blocks) * LANES
 
 
-def test_a_replicate_does_not_depend_on_how_many_are_wanted() -> None:
+def test_a_replicate_does_not_depend_on_the_number_of_replicates() -> None:
     assert np.array_equal(drawn(replicates=10).block(0), drawn(replicates=1_000).block(0))
 
 
 def test_each_image_is_drawn_as_often_as_any_other() -> None:
-    """Chi-squared test over 6,400 replicates of 50 images: 49 degrees of freedom, 99.9% of values are below 85."""
+    """A chi-squared test on 6,400 replicates of 50 images. With 49 degrees of freedom, 99.9% of values are below 85."""
     draws = drawn(replicates=6_400)
     counts = np.sum([draws.block(number).sum(axis=1, dtype=int) for number in range(draws.blocks)], axis=0)
     expected = LANES * draws.blocks
     assert ((counts - expected) ** 2 / expected).sum() < 85
 
 
-def test_a_weight_that_does_not_fit_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replicates_with_a_weight_above_the_maximum_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     free = drawn().block(0)
     most = int(free.max())
     monkeypatch.setattr(module, "MAX_WEIGHT", most - 1)
@@ -78,27 +78,27 @@ def all_blocks(draws: Draws, folder: Path | None) -> list[list[list[int]]]:
 
 
 @pytest.mark.parametrize("images", [0, 1, 50])
-def test_kept_draws_are_the_drawn_ones(images: int, tmp_path: Path) -> None:
+def test_stored_draws_are_equal_to_new_ones(images: int, tmp_path: Path) -> None:
     draws, folder = drawn(images=images), tmp_path / "new" / "folder"
     for _ in range(2):
         assert all_blocks(draws, folder) == all_blocks(draws, None)
     assert [path.name for path in folder.iterdir()] == [draws.file_name]
 
 
-def test_kept_draws_are_not_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_draws_are_not_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draws = drawn()
     first = all_blocks(draws, tmp_path)
     monkeypatch.delattr(Draws, "block")
     assert all_blocks(draws, tmp_path) == first
 
 
-def test_nobody_may_write_to_kept_draws(tmp_path: Path) -> None:
+def test_stored_draws_are_read_only(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="read-only"):
         blocks_of(drawn(), tmp_path)(0)[0, 0] = 1
 
 
 @pytest.mark.parametrize("place", [0, 20, 64, -1])
-def test_a_damaged_file_is_drawn_again(place: int, tmp_path: Path) -> None:
+def test_draws_are_repeated_if_the_file_is_damaged(place: int, tmp_path: Path) -> None:
     draws = drawn()
     first = all_blocks(draws, tmp_path)
     path = tmp_path / draws.file_name
@@ -111,7 +111,7 @@ def test_a_damaged_file_is_drawn_again(place: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [lambda data: b"", lambda data: data[:-1], lambda data: data + b"\0"])
-def test_a_file_of_another_size_is_drawn_again(change, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_draws_are_repeated_if_the_file_has_the_wrong_size(change, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     draws = drawn()
     first = all_blocks(draws, tmp_path)
     path = tmp_path / draws.file_name

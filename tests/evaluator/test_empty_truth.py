@@ -1,4 +1,7 @@
-"""In every track, a truth without annotations, or without a score for itself, gives undefined scores and no error."""
+"""In every track, a truth without annotations gives undefined scores and no error.
+
+This also applies to a truth that cannot be scored as its own submission, which has no ceiling.
+"""
 
 import json
 from pathlib import Path
@@ -20,7 +23,7 @@ KEPT = ("classes.csv", "relations.csv", "hierarchy.json")
 
 
 def emptied(folder: Path, *, lists_images: bool) -> None:
-    """Remove everything except the headers, the class list and, if requested, the image list."""
+    """Remove everything from a truth folder except headers, class lists and, if ``lists_images``, the image list."""
     for path in folder.iterdir():
         if path.name == "images.csv" and not lists_images:
             path.unlink()
@@ -38,7 +41,7 @@ def test_a_truth_without_annotations_leaves_every_metric_undefined(
     synthesize(track, tmp_path / "world", images=3, qualities=[0.5])
     emptied(tmp_path / "world" / "truth", lists_images=lists_images)
     for submission in sorted((tmp_path / "world" / "submissions").iterdir()):
-        if (track, lists_images) in CLOSED:  # then every prediction is for an unknown image or query
+        if (track, lists_images) in CLOSED:  # every prediction is then for an unknown image or query, which is a defect
             with pytest.raises(InvalidSubmission):
                 score(ScoringRequest(track, tmp_path / "world" / "truth", submission))
             continue
@@ -74,7 +77,7 @@ def test_the_ceiling_of_an_empty_truth_is_undefined_or_the_truth_is_at_fault(
 def test_a_truth_that_is_rejected_as_its_own_prediction_has_no_ceiling_and_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A submission cannot contain a label of 300 characters."""
+    """The truth contains a label of 300 characters, which is too long for a submission."""
     (tmp_path / "image_labels.csv").write_text(f"ImageID,LabelName,Confidence\na,{'x' * 300},1\nb,cat,0\n")
     files = ["--truth", str(tmp_path), "--out", str(tmp_path / "truth.podium")]
     assert main(["prepare", "openimages-classification", *files, "--ceiling", "--json"]) == Exit.DONE

@@ -1,8 +1,8 @@
-"""The gains of fixed errors follow TIDE's rules: every class stays in the mean, and all counts agree.
+"""The gain from fixing each kind of error follows the rules of TIDE: every class stays in the mean, and counts agree.
 
-The numbers of TIDE are those of tidecv 1.0.1 (`TIDE().evaluate`, mode `bbox`), which integrates with 101 bars, so its
-areas differ from exact ones by up to 0.01. In 300 random cases with predictions of every class, all counts were equal
-and no gain differed by more than 0.0081.
+The numbers named TIDE are from tidecv 1.0.1 (`TIDE().evaluate`, mode `bbox`). It integrates with 101 bars, so its areas
+differ from exact ones by up to 0.01. In 300 random cases with predictions of every class, all counts were equal, and
+no gain differed by more than 0.0081.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.evaluator.test_explanations import LEFT, RIGHT, WHOLE, class_row, exp
 BARS = 0.011
 TIDE_COUNTS = {"class": 1, "localization": 1, "both": 1, "duplicate": 1, "background": 1, "missed": 3}
 
-# Cats: five objects, two hits and five false positives. Dogs: two objects and no hit.
+# Cats: five objects, of which two are hit, and four false positives. Dogs: two objects, no hit and a false positive.
 BOXES = [
     *(f"i,cat,{LEFT},0", f"i,dog,{RIGHT},0", f"j,cat,{WHOLE},0", f"k,cat,{WHOLE},0"),
     *(f"l,cat,{WHOLE},0", f"m,cat,{WHOLE},0", f"m,dog,{LEFT},0"),
@@ -57,7 +57,10 @@ def two_classes(tmp_path: Path) -> Report:
 
 
 def test_a_class_without_remaining_objects_keeps_its_precision_as_tide_has_it(tmp_path: Path) -> None:
-    """Cats are found, a dog is missed, and another dog is a false positive. Without the rule, the gain would be 0.5."""
+    """Cats are found; one dog is missed, and the only prediction of dogs is a false positive.
+
+    If the class without remaining objects were left out of the mean, the gain would be 0.5.
+    """
     predictions = [f"i,cat,0.9,{WHOLE}", f"j,dog,0.8,{RIGHT}"]
     labels = ["i,dog,1", "j,dog,1"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{LEFT},0"], labels, predictions))
@@ -66,8 +69,8 @@ def test_a_class_without_remaining_objects_keeps_its_precision_as_tide_has_it(tm
     assert gains(report)["all_misses"] == 0.0
 
 
-def test_a_class_that_nothing_was_predicted_of_keeps_its_precision(tmp_path: Path) -> None:
-    """Tidecv leaves such a class out, so the mean would rise although nothing more is found."""
+def test_a_class_without_predictions_keeps_its_precision(tmp_path: Path) -> None:
+    """Tidecv leaves such a class out of the mean, which would then rise although no more objects are found."""
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{LEFT},0"], [], [f"i,cat,0.9,{WHOLE}"]))
     assert (gains(report)["missed"], gains(report)["all_misses"]) == (0.0, 0.0)
 
@@ -102,7 +105,7 @@ def test_counts_and_gains_are_those_of_tide(two_classes: Report) -> None:
     assert {kind: ours[kind] for kind in TIDE_GAINS} == pytest.approx(TIDE_GAINS, abs=BARS)
 
 
-def test_the_sums_hold_every_false_positive_and_every_miss(two_classes: Report) -> None:
+def test_the_sums_contain_every_false_positive_and_every_miss(two_classes: Report) -> None:
     sums = table(two_classes, "error_sums", "kind")
     classes = two_classes.splits["all"].classes
     assert sums["all_false_positives"]["false_positives"] == sum(row["false_positives"] for row in classes) == 5
@@ -110,9 +113,9 @@ def test_the_sums_hold_every_false_positive_and_every_miss(two_classes: Report) 
 
 
 def test_without_false_positives_precision_is_recall_and_without_misses_only_precision_counts(tmp_path: Path) -> None:
-    """Two objects, and a false positive before the only hit: AP 1/4.
+    """There are two objects, and a false positive has a higher confidence than the only hit: AP is 1/4.
 
-    It is 1/2 without the false positive or the miss.
+    It is 1/2 without the false positive or without the miss.
     """
     predictions = [f"j,cat,0.9,{LEFT}", f"i,cat,0.8,{WHOLE}"]
     labels = ["j,cat,1"]
@@ -122,7 +125,7 @@ def test_without_false_positives_precision_is_recall_and_without_misses_only_pre
 
 
 @pytest.mark.parametrize("weight", [1.0, 0.3, 0.0])
-def test_a_missed_group_counts_by_its_weight_as_it_does_among_the_objects(weight: float, tmp_path: Path) -> None:
+def test_a_missed_group_counts_as_its_weight_in_all_tables(weight: float, tmp_path: Path) -> None:
     """One cat and one group are found; one cat and two groups are missed."""
     boxes = [f"{image},cat,{WHOLE},{group}" for image, group in zip("ijklm", (0, 1, 0, 1, 1), strict=True)]
     report = explained(
@@ -136,7 +139,9 @@ def test_a_missed_group_counts_by_its_weight_as_it_does_among_the_objects(weight
 
 
 @pytest.mark.parametrize(("weight", "found"), [(1.0, 1), (0.3, 1), (0.0, 0)])
-def test_the_detection_that_finds_a_group_is_not_among_the_absorbed(weight: float, found: int, tmp_path: Path) -> None:
+def test_the_detection_that_matches_a_group_is_not_counted_as_absorbed(
+    weight: float, found: int, tmp_path: Path
+) -> None:
     predictions = [f"i,cat,0.{sure},{LEFT}" for sure in (4, 6, 5)]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},1"], [], predictions), group_of_weight=weight)
     cat = class_row(report, "cat")

@@ -1,4 +1,4 @@
-"""Properties of every track. A new track is tested here before its author writes a test."""
+"""Properties that every track must have. A new track is tested here without further code."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ IMAGES = 40
 
 @dataclass(frozen=True)
 class Made:
-    """A synthesized challenge: its truth folder, a submission in every shape, and its score."""
+    """A synthesized challenge: its truth folder, one submission in each file layout, and the report of its score."""
 
     track: str
     truth: Path
@@ -90,7 +90,7 @@ def test_every_declared_track_is_computed() -> None:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_order_shape_gzip_and_dress_of_a_file_change_not_one_bit(
+def test_order_layout_compression_and_spelling_of_a_file_do_not_change_the_report(
     made: Made, data: st.DataObject, tmp_path: Path
 ) -> None:
     source = data.draw(st.sampled_from(made.submissions))
@@ -104,7 +104,7 @@ def test_a_second_run_gives_the_same_bytes(made: Made) -> None:
     assert json.dumps(again) == json.dumps(made.result)
 
 
-def test_any_threads_shape_and_kept_draws_give_the_same_replicates(made: Made, tmp_path: Path) -> None:
+def test_threads_file_layout_and_stored_draws_do_not_change_replicates(made: Made, tmp_path: Path) -> None:
     files = made.submissions[0], made.submissions[-1]
     first = made.scored(files[0], opening=HALVES, report=with_intervals(100, seed=4)).splits
     assert list(first) == ["all", "public", "private"]
@@ -138,11 +138,13 @@ def test_a_replicate_that_draws_every_image_once_is_the_score(made: Made, monkey
         )
 
 
-def test_a_replicate_of_the_public_images_alone_is_their_score(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replicate_that_draws_only_public_images_is_the_public_score(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
     images = images_of(made)
     public = public_images(images, share=0.4, seed=1)
     drawn = np.repeat(np.array([[image in public] for image in sorted(images)], np.uint8), LANES, axis=1)
-    monkeypatch.setattr(Draws, "block", lambda draws, number: drawn[: draws.images])  # all images for the split "all"
+    monkeypatch.setattr(Draws, "block", lambda draws, number: drawn[: draws.images])  # the split "all" uses all rows
     found = made.scored(made.submissions[0], opening=HALVES, report=with_intervals(1)).splits
     assert {name: float(each[0]) for name, each in found["all"].replicates.items()} == pytest.approx(
         found["public"].metrics, abs=1e-12
@@ -178,7 +180,7 @@ def test_conversion_there_and_back_keeps_every_prediction(made: Made, tmp_path: 
     assert back.read_text().splitlines() == filled
 
 
-def test_an_empty_file_gets_what_the_track_declares(made: Made, tmp_path: Path) -> None:
+def test_an_empty_file_has_the_result_that_the_track_declares(made: Made, tmp_path: Path) -> None:
     path = tmp_path / "empty"
     headers = {shape.header + "\n" for shape in made.form.shapes if shape.header} or {made.form.empty_file}
     for content in headers:
@@ -259,7 +261,7 @@ def test_a_damaged_file_is_scored_or_rejected(made: Made, data: st.DataObject, t
 
 
 def test_the_splits_are_scored_as_if_alone(made: Made, tmp_path: Path) -> None:
-    """The public score equals the score of a truth in which all other images are ignored."""
+    """The public score equals the total score with a truth that ignores all other images."""
     submission = made.submissions[0]
     halves = made.scored(submission, opening=TruthOptions(split=(0.5, 3))).splits
     images = images_of(made)

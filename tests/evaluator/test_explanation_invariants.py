@@ -1,4 +1,4 @@
-"""Invariants of every explanation, on random challenges with many ties, groups, copies and unusual files."""
+"""Invariants of all explanations, on random challenges with many ties, groups, duplicates and unusual files."""
 
 import math
 import random
@@ -61,7 +61,7 @@ def in_split(rows: list[dict[str, Any]], split: str) -> list[dict[str, Any]]:
 
 
 def check_errors(split: SplitReport, rows: list[dict[str, Any]], *, label: str, weight: float = 1.0) -> None:
-    """Check that every false positive and every miss has one kind, in each split and class."""
+    """Check that every false positive and every miss is counted once by kind, in the whole split and in each class."""
     errors = {row["kind"]: row for row in split.tables["errors"]}
     false = Counter(row["Reason"] for row in rows if row["Outcome"] == "false_positive")
     missed = Counter(row["Reason"] for row in rows if row["Outcome"] == "missed")
@@ -83,7 +83,7 @@ def check_errors(split: SplitReport, rows: list[dict[str, Any]], *, label: str, 
 
 
 def recomputed(rows: list[dict[str, Any]], weight: float, truths: float, hit: str = "Outcome") -> float | None:
-    """Return the average precision of a class, computed from the rows of matches only."""
+    """Return the average precision of a class, computed only from the rows of matches."""
     weights = {"true_positive": 1.0, "group_found": weight, "false_positive": 0.0}
     entries = [(float(row["Score"]), weights[row[hit]]) for row in rows if row[hit] in weights]
     confidences, found = (np.array(column, float) for column in zip(*entries, strict=True)) if entries else ([], [])
@@ -93,7 +93,9 @@ def recomputed(rows: list[dict[str, Any]], weight: float, truths: float, hit: st
 
 @fuzzed
 @given(seed=st.integers(0, 2**48), parameters=st.sampled_from(PARAMETERS))
-def test_detection_is_explained_without_remainder(seed: int, parameters: dict[str, Any], tmp_path: Path) -> None:
+def test_explanations_of_detection_account_for_every_outcome(
+    seed: int, parameters: dict[str, Any], tmp_path: Path
+) -> None:
     reports = explained(DETECTION, seed, tmp_path, parameters)
     if reports is None:
         return
@@ -119,7 +121,7 @@ def test_detection_is_explained_without_remainder(seed: int, parameters: dict[st
 
 
 def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
-    """Check that every ordinary object has exactly one size."""
+    """Check that every object that is not a group is counted under exactly one size."""
     sizes = [row for row in split.tables["slices"] if row["slice"] == "size"]
     assert sum(row["found"] for row in sizes) == sum(row["Outcome"] == "true_positive" for row in rows)
     missed = sum(row["Outcome"] == "missed" and row["Reason"] != "group_of" for row in rows)
@@ -132,7 +134,7 @@ def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
 
 
 def check_ablation(split: SplitReport, weight: float, *, hierarchy: bool) -> None:
-    """Check that the row with the parameters of the scoring has its score."""
+    """Check that the ablation row with the parameters of the scoring has the reported score."""
     for row in split.tables.get("ablation", []):
         if row["non_exhaustive_labels"] and row["hierarchy"] == hierarchy and row["group_of_weight"] == weight:
             assert row["mAP"] == split.metrics["mAP"]
@@ -140,7 +142,9 @@ def check_ablation(split: SplitReport, weight: float, *, hierarchy: bool) -> Non
 
 @fuzzed
 @given(seed=st.integers(0, 2**48), weight=st.sampled_from([0.0, 1.0]))
-def test_the_ablation_without_hierarchy_is_the_score_without_it(seed: int, weight: float, tmp_path: Path) -> None:
+def test_the_ablation_without_hierarchy_is_the_score_without_expansion(
+    seed: int, weight: float, tmp_path: Path
+) -> None:
     files = drawn(DETECTION, seed, tmp_path)
     parameters = {"group_of_weight": weight}
     try:
@@ -158,7 +162,7 @@ def test_the_ablation_without_hierarchy_is_the_score_without_it(seed: int, weigh
 
 @fuzzed
 @given(seed=st.integers(0, 2**48), threshold=st.sampled_from([0.5, 0.3]))
-def test_relationships_are_explained_without_remainder(seed: int, threshold: float, tmp_path: Path) -> None:
+def test_explanations_of_relationships_account_for_every_outcome(seed: int, threshold: float, tmp_path: Path) -> None:
     reports = explained(RELATIONSHIPS, seed, tmp_path, {"iou_threshold": threshold})
     if reports is None:
         return
@@ -177,7 +181,7 @@ def test_relationships_are_explained_without_remainder(seed: int, threshold: flo
 
 
 def areas(report: Report) -> Iterator[tuple[Any, Any]]:
-    """Yield the area of each curve, and the area under its points."""
+    """Yield the reported area of each curve, and the area computed from its points."""
     for row in chain.from_iterable(report.curves.values()):
         precisions = np.array(row["precision"])
         envelope = np.maximum.accumulate(precisions[::-1])[::-1]
@@ -202,7 +206,7 @@ def test_curves_integrate_to_the_average_precisions(seed: int, track: str, tmp_p
 
 @fuzzed
 @given(seed=st.integers(0, 2**48), track=st.sampled_from([DETECTION, RELATIONSHIPS]))
-def test_kernels_and_the_readable_way_draw_the_same_curves(seed: int, track: str, tmp_path: Path) -> None:
+def test_both_implementations_give_the_same_curves(seed: int, track: str, tmp_path: Path) -> None:
     files = drawn(track, seed, tmp_path)
     try:
         streamed = score(ScoringRequest(track, *files, report=ReportOptions(curves=True)))

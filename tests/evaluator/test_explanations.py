@@ -49,7 +49,7 @@ def class_row(report: Report, label: str) -> dict[str, Any]:
     return next(row for row in report.splits["all"].classes if row["label"] == label)
 
 
-# One error of each kind. Cats: AP 1/4, with four objects, one hit and four false positives. Dogs: AP 0, one object.
+# One error of each kind. Cats: AP 1/4 (four objects, one hit, four false positives). Dogs: AP 0 (one object, no hit).
 BOXES = [f"i,cat,{LEFT},0", f"i,dog,{RIGHT},0", f"j,cat,{WHOLE},0", f"k,cat,{TOP},1", f"l,cat,{WHOLE},0"]
 LABELS = [f"{image},{label},1" for image in "ijkl" for label in ("cat", "dog")]
 PREDICTIONS = [
@@ -58,13 +58,13 @@ PREDICTIONS = [
     f"i,cat,0.7,{RIGHT}",  # class: the object is a dog
     "j,cat,0.6,0,1,0,0.3",  # localization: IoU 0.3
     "j,dog,0.55,0,1,0,0.3",  # both
-    "k,cat,0.5,0,1,0.3,1",  # group-of: two sevenths inside
+    "k,cat,0.5,0,1,0.3,1",  # group-of: two sevenths of the box are inside the group
     "l,dog,0.45,0.9,1,0.9,1",  # background: IoU 0.01
     f"l,bird,0.99,{WHOLE}",  # birds are not in the truth
 ]
 GAINS = {
     "class": 1 / 2,  # dogs: AP from 0 to 1
-    "localization": (1 / 4 * 2 / 4) / 2,  # cats: the fourth entry becomes a second hit
+    "localization": (1 / 4 * 2 / 4) / 2,  # cats: the fourth prediction becomes the second hit
     "both": 0.0,
     "duplicate": 0.0,
     "background": 0.0,
@@ -89,7 +89,7 @@ def test_every_missed_object_has_its_kind(one_of_each: Report) -> None:
     assert sum(found.values()) == 4
 
 
-def test_a_kind_s_weight_is_what_the_score_gains_without_it(one_of_each: Report) -> None:
+def test_the_gain_of_a_kind_is_the_score_gained_by_fixing_it(one_of_each: Report) -> None:
     assert one_of_each.splits["all"].metrics["mAP"] == pytest.approx(1 / 8)
     gains = {kind: row["delta_mAP"] for kind, row in table(one_of_each, "errors", "kind").items()}
     assert gains == pytest.approx(GAINS, abs=1e-15)
@@ -104,11 +104,11 @@ def test_a_class_row_counts_the_outcomes_of_its_detections(one_of_each: Report) 
     assert [cat["precision"], cat["recall"], cat["f1"], cat["support"]] == pytest.approx([1 / 5, 1 / 4, 2 / 9, 4])
 
 
-def test_which_class_was_taken_for_which(one_of_each: Report) -> None:
+def test_confused_classes_are_counted(one_of_each: Report) -> None:
     assert one_of_each.splits["all"].tables["class_errors"] == [{"truth": "dog", "prediction": "cat", "count": 1}]
 
 
-def test_every_box_has_its_line(one_of_each: Report) -> None:
+def test_every_match_has_the_line_of_its_object(one_of_each: Report) -> None:
     rows = [dict(zip(one_of_each.matches.columns, row, strict=True)) for row in one_of_each.matches.rows()]
     told = [(row["ImageID"], row["LabelName"], row["Outcome"], row["Reason"], row["TruthLine"]) for row in rows]
     assert told == [
@@ -144,8 +144,8 @@ def test_the_most_confident_detection_in_a_group_finds_it_and_the_others_are_abs
         assert [row[8] for row in report.matches.rows()] == outcomes
 
 
-def test_a_copy_of_an_object_for_its_ancestor_is_no_other_class(tmp_path: Path) -> None:
-    """A second detection of an animal on a cat is a duplicate, although the annotated class is cat."""
+def test_a_duplicate_on_a_copy_for_an_ancestor_is_not_a_class_error(tmp_path: Path) -> None:
+    """A cat also counts as an animal, so a second detection of it as an animal is a duplicate and no class error."""
     predictions = [f"i,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0"], [], predictions, hierarchy=TREE))
     assert table(report, "errors", "kind")["duplicate"]["false_positives"] == 1
@@ -153,7 +153,7 @@ def test_a_copy_of_an_object_for_its_ancestor_is_no_other_class(tmp_path: Path) 
 
 
 def test_two_errors_on_one_object_are_one_miss(tmp_path: Path) -> None:
-    """The more confident error would have found the object; correcting the other one only removes it."""
+    """The more confident error would match the object if it were corrected; the other one would only be removed."""
     predictions = [f"i,dog,0.9,{WHOLE}", "i,cat,0.8,0,1,0,0.4"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"j,dog,{WHOLE},0"], ["i,dog,1"], predictions))
     found = table(report, "errors", "kind")
@@ -166,7 +166,7 @@ SIZES = ["i,cat,0,0.05,0,0.05,0", "i,cat,0.1,0.2,0.1,0.2,0", f"j,cat,{WHOLE},0"]
 
 
 def test_slices_by_size(tmp_path: Path) -> None:
-    """The objects cover 0.0025, 0.01 and 1 of the image.
+    """The objects cover 0.0025, 0.01 and 1 of their image.
 
     The second one is found, and there is a large false positive.
     """
@@ -203,14 +203,15 @@ def test_a_copy_of_a_box_has_the_attributes_of_its_row(tmp_path: Path) -> None:
         tmp_path, [f"i,cat,{WHOLE},0,1"], [], [f"i,cat,0.9,{WHOLE}"], hierarchy=TREE, columns="IsGroupOf,IsTruncated"
     )
     row = table(explained(files), "slices", "value")["yes"]
-    assert (row["truths"], row["found"]) == (2, 1)  # the animal is not found
+    assert (row["truths"], row["found"]) == (2, 1)  # a cat and its copy, an animal; no animal is predicted
 
 
-# Keys: labels, hierarchy, weight. Cats: 1 of 2 found (the group is not), dogs 1 of 1, animals 0 of 3.
+# Keys: non-exhaustive labels, hierarchy, group-of weight. Cats: the object is found, the group is not. Dogs: the only
+# object is found. Animals: none of three objects is found.
 ABLATION = {
     (True, True, 1): (1 / 2 + 1 + 0) / 3,
     (True, True, 0): (1 + 1 + 0) / 3,
-    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # the dog that is not verified is a false positive
+    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # the unverified dog is a false positive
     (False, True, 0): (1 + 1 / 2 + 0) / 3,
     (True, False, 1): (1 / 2 + 1) / 2,
     (True, False, 0): (1 + 1) / 2,
@@ -234,14 +235,14 @@ def ablation(report: Report) -> dict[tuple[Any, ...], Any]:
     return {(row["non_exhaustive_labels"], row["hierarchy"], row["group_of_weight"]): row["mAP"] for row in rows}
 
 
-def test_the_score_without_each_of_the_three_things(tmp_path: Path) -> None:
+def test_the_ablation_has_every_combination_of_three_rules(tmp_path: Path) -> None:
     report = explained(ablation_files(tmp_path))
     assert ablation(report) == pytest.approx(ABLATION)
     assert ablation(report)[True, True, 1] == report.splits["all"].metrics["mAP"]
 
 
-def test_without_hierarchy_a_label_verifies_itself_only(tmp_path: Path) -> None:
-    """A cat is verified in j, so an animal there is a false positive only if cats are animals."""
+def test_without_hierarchy_a_label_verifies_only_its_own_class(tmp_path: Path) -> None:
+    """Cats are verified in image j, so an animal there is a false positive only if the hierarchy is used."""
     predictions = [f"j,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
     files = written(tmp_path, [f"i,animal,{WHOLE},0"], ["j,cat,1"], predictions, hierarchy=TREE)
     found = ablation(explained(files))
@@ -254,18 +255,18 @@ def test_a_prepared_truth_can_be_ablated(tmp_path: Path) -> None:
     assert ablation(explained((tmp_path / "t.podium", submission))) == pytest.approx(ABLATION)
 
 
-def test_a_truth_without_its_hierarchy_has_only_the_rows_without(tmp_path: Path) -> None:
+def test_without_expansion_the_ablation_has_only_rows_without_hierarchy(tmp_path: Path) -> None:
     found = ablation(explained(ablation_files(tmp_path), expand_hierarchy=False))
     assert found == pytest.approx({key: value for key, value in ABLATION.items() if not key[1]})
 
 
-def test_another_protocol_has_no_ablation(tmp_path: Path) -> None:
+def test_the_fiftyone_protocol_has_no_ablation(tmp_path: Path) -> None:
     report = explained(ablation_files(tmp_path), protocol="fiftyone")
     assert {"errors", "slices"} <= set(report.splits["all"].tables)
     assert "ablation" not in report.splits["all"].tables
 
 
-def test_attributes_change_neither_score_nor_what_a_damaged_truth_is(tmp_path: Path) -> None:
+def test_invalid_attributes_do_not_change_the_score(tmp_path: Path) -> None:
     (tmp_path / "with").mkdir()
     (tmp_path / "without").mkdir()
     odd = written(tmp_path / "with", [f"i,cat,{WHOLE},0,who knows"], [], [], columns="IsGroupOf,IsOccluded")
@@ -273,7 +274,7 @@ def test_attributes_change_neither_score_nor_what_a_damaged_truth_is(tmp_path: P
     assert score(ScoringRequest(TRACK, *odd)).splits == score(ScoringRequest(TRACK, *plain)).splits
 
 
-def test_a_plain_score_has_no_tables(tmp_path: Path) -> None:
+def test_a_report_without_explanation_has_no_tables(tmp_path: Path) -> None:
     report = score(ScoringRequest(TRACK, *ablation_files(tmp_path)))
     assert (report.splits["all"].tables, report.curves, list(report.matches.rows())) == ({}, {}, [])
 

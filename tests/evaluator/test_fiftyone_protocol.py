@@ -1,4 +1,4 @@
-"""FiftyOne's rules on cases of three images, compared with the score by the official code's rules."""
+"""The rules of FiftyOne, on cases of three images; each is compared with the score under the official rules."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,8 @@ from evaluator.signature import compose
 from tests.evaluator.test_golden import CASES, SHARED, assert_equal, found
 
 WHOLE, LEFT, RIGHT, TOP = "0,1,0,1", "0,0.5,0,1", "0.5,1,0,1", "0,1,0,0.5"
-# Besides image a, b has a cat that is found with confidence 0.5, and c has no cat and a false positive of 0.6.
+# Each case is about image a. In addition, image b has a cat that is detected with confidence 0.5, and image c has no
+# cat but a false positive of confidence 0.6.
 BOXES = [f"b,cat,{WHOLE},0"]
 LABELS = ["b,cat,1", "c,cat,0"]
 PREDICTIONS = [f"b,cat,0.5,{WHOLE}", f"c,cat,0.6,{WHOLE}"]
@@ -47,7 +48,7 @@ RULES = [
         [f"a,cat,0.9,{LEFT}", f"a,cat,0.8,{LEFT}"],
         2 / 3 + 1 / 3 * 3 / 4,  # hit, hit, false, hit of three
         1 / 3 + 1 / 3 * 2 / 4,  # hit, false, false, hit
-        id="an object equal to a taken one may be taken",
+        id="each of two equal objects can be matched",
     ),
     pytest.param(
         [f"a,cat,{WHOLE},0"],
@@ -55,7 +56,7 @@ RULES = [
         [f"a,cat,0.9,{WHOLE}"],
         1 / 2,  # false, hit of one
         1 / 2 + 1 / 2 * 2 / 3,  # hit, false, hit of two
-        id="a box without a label in its image is left out",
+        id="a box whose class is not verified in its image is ignored",
     ),
     pytest.param(
         ["a,cat,0,1,0,0.9,0", "a,cat,0,1,0.4,1,0", f"a,cat,{WHOLE},1"],
@@ -63,7 +64,7 @@ RULES = [
         ["a,cat,0.9,0,1,0,0.9", f"a,cat,0.8,{WHOLE}"],
         1 / 4 + 1 / 4 * 2 / 4,  # hit, false, false, hit of four
         2 / 4 + 1 / 4 * 3 / 4,  # hit, group, false, hit
-        id="who loses an object while another is free does not fall into the group",
+        id="a detection that overlaps an unmatched object is not absorbed by a group",
     ),
     pytest.param(
         [f"a,cat,{WHOLE},0"],
@@ -78,22 +79,22 @@ RULES = [
         ["a,cat,1"],
         [f"a,cat,0,{LEFT}"],
         2 / 3,  # false, hit, group of two
-        1 / 2 * 1 / 2,  # false, hit; the group is not found
-        id="a group is found by confidence zero",
+        1 / 2 * 1 / 2,  # false, hit; the group is not matched
+        id="confidence zero can match a group",
     ),
     pytest.param(
         ["a,cat,0,0.8,0,0.5,1", "a,cat,0.2,1,0,0.5,1"],
         ["a,cat,1"],
         [f"a,cat,0.9,{TOP}", "a,cat,0.8,0.85,1,0,0.5"],
-        1 / 3 + 1 / 3 * 2 / 3,  # the second group twice, false, hit; three positives
+        1 / 3 + 1 / 3 * 2 / 3,  # the second group twice, false, hit of three
         2 / 3 + 1 / 3 * 3 / 4,  # the first group, the second, false, hit
-        id="of groups that hold equally much the last is meant",
+        id="the last of groups with equal overlap is matched",
     ),
 ]
 
 
 @pytest.mark.parametrize(("boxes", "labels", "predictions", "fiftyone", "tfod"), RULES)
-def test_a_rule_that_differs(
+def test_rules_that_differ_from_the_official_ones(
     tmp_path: Path, boxes: list[str], labels: list[str], predictions: list[str], fiftyone: float, tfod: float
 ) -> None:
     case = boxes + BOXES, labels + LABELS, predictions + PREDICTIONS
@@ -102,7 +103,7 @@ def test_a_rule_that_differs(
         assert row_of(report, "cat")["ap"] == pytest.approx(expected, abs=1e-12), protocol
 
 
-def test_no_cap_on_detections_of_one_image(tmp_path: Path) -> None:
+def test_fiftyone_does_not_limit_the_detections_of_an_image(tmp_path: Path) -> None:
     predictions = ["a,cat,0.9,0,0.1,0,0.1"] * 10_000 + [f"a,cat,0.1,{WHOLE}"]
     for protocol, expected in (("fiftyone", 1 / 10_001), ("tfod", 0.0)):
         report = scored(tmp_path, [f"a,cat,{WHOLE},0"], ["a,cat,1"], predictions, protocol=protocol)
@@ -110,7 +111,7 @@ def test_no_cap_on_detections_of_one_image(tmp_path: Path) -> None:
 
 
 def test_precision_recall_f1_and_support(tmp_path: Path) -> None:
-    """Cats: one of two objects found, two predictions. Dogs: no predictions. Cars: no objects."""
+    """Cats: two predictions match one of two objects. Dogs: no predictions. Cars: no objects."""
     report = scored(
         tmp_path,
         [f"a,cat,{LEFT},0", f"a,cat,{RIGHT},0", f"b,dog,{WHOLE},0"],
@@ -134,7 +135,7 @@ CLASSES = [
     [
         f"a,dog,0.9,{LEFT}",  # the object is a cat
         f"a,dog,0.8,{RIGHT}",
-        "b,cat,0.7,0,0.1,0,0.1",  # there is no object
+        "b,cat,0.7,0,0.1,0,0.1",  # there is no cat and no overlap with the dog
         f"c,dog,0.6,{LEFT}",  # a group matches only its own class
         f"c,cat,0.5,{RIGHT}",
     ],
@@ -175,17 +176,17 @@ def test_across_classes_an_object_is_not_copied_to_its_ancestors(tmp_path: Path)
     assert report.tables["confusion"] == [{"truth": "cat", "prediction": "animal", "count": 1}]
 
 
-def test_classes_are_crossed_by_fiftyone_only() -> None:
+def test_only_the_fiftyone_protocol_matches_across_classes() -> None:
     with pytest.raises(InvalidParameters, match="only with protocol=fiftyone"):
         DETECTION.resolve({"classwise": False})
 
 
-def test_a_group_weighs_one_with_fiftyone() -> None:
+def test_fiftyone_accepts_no_group_of_weight() -> None:
     with pytest.raises(InvalidParameters, match="only with protocol=tfod"):
         DETECTION.resolve({"protocol": "fiftyone", "group_of_weight": 0.5})
 
 
-def test_the_signature_names_the_protocol_and_what_crosses_classes() -> None:
+def test_the_signature_contains_the_protocol_and_classwise() -> None:
     def written(**given: Any) -> str:
         return compose(DETECTION, DETECTION.resolve(given), "0" * 64)
 

@@ -1,4 +1,4 @@
-"""The numbers of the official tools; needs the folder with their inputs beside the project."""
+"""Comparison with the numbers of the official tools. It needs the folder `shared`, next to the project."""
 
 import json
 import shutil
@@ -46,7 +46,7 @@ REAL = [
 
 
 def test_the_golden_folder_is_complete() -> None:
-    """If it is missing, the summary says so. The project's own small cases are tested everywhere."""
+    """If the folder is missing, the test summary says so. Small cases that need no folder are tested elsewhere."""
     if not CASES:
         pytest.skip(f"NOT RUN: {SHARED / 'golden'} is not there, the official tools' numbers were not compared")
     cases = [json.loads((SHARED / "golden" / case / "expected.json").read_text()) for case in CASES]
@@ -90,10 +90,10 @@ shared_data = pytest.mark.skipif(not CASES, reason="NOT RUN: shared/data is not 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("case", CASES)
-def test_a_bootstrap_changes_no_score_and_is_the_same_both_ways(
+def test_bootstrapping_changes_no_score_and_both_implementations_agree(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A replicate in which every image counts once has the official numbers, too."""
+    """A replicate that draws every image once must also have the official numbers."""
     folder = SHARED / "golden" / case
     expected = json.loads((folder / "expected.json").read_text())
     submission = found(folder, "predictions.csv")
@@ -113,7 +113,7 @@ def test_a_bootstrap_changes_no_score_and_is_the_same_both_ways(
 
 
 def once_then_drawn(draws: Draws, number: int) -> Weights:
-    """Return a block whose first replicate has every image once."""
+    """Return a block of weights whose first replicate contains every image once."""
     weights = DRAWN(draws, number)
     weights[:, 0] = 1
     return weights
@@ -129,13 +129,13 @@ def test_agrees_on_real_annotations(folder: str, file: str, truth: str, numbers:
 
 @pytest.mark.shared
 @shared_data
-def test_agrees_on_masks_where_groups_have_no_weight() -> None:
+def test_agrees_on_masks_if_groups_have_no_weight() -> None:
     folder = SHARED / "golden" / "seg_a_open"
     parameters = {"group_of_weight": 0}
     report = score(
         ScoringRequest("openimages-segmentation", folder / "truth", folder / "predictions.csv", parameters=parameters)
     )
-    official = 0.47581293166627486  # by the same tool with a group-of weight of 0
+    official = 0.47581293166627486  # computed by the official tool with a group-of weight of 0
     assert report.splits["all"].metrics["mAP"] == pytest.approx(official, abs=TOLERANCE)
 
 
@@ -163,7 +163,7 @@ def test_agrees_on_phrases_of_every_type(rule: str) -> None:
 
 @pytest.mark.shared
 @shared_data
-def test_the_published_files_hold_the_same_phrases(tmp_path: Path) -> None:
+def test_the_published_files_contain_the_same_phrases(tmp_path: Path) -> None:
     data, folder = SHARED / "data" / "flickr30k-grounding-test", tmp_path / "published"
     with ZipFile(data / "raw_test.zip") as archive:
         archive.extractall(folder)
@@ -185,10 +185,10 @@ def test_the_published_files_hold_the_same_phrases(tmp_path: Path) -> None:
         ("flickr30k-retrieval-karpathy-test", "baseline.json.gz", "flickr30k-retrieval"),
     ],
 )
-def test_a_second_is_enough_for_a_whole_test_set(folder: str, file: str, track: str, tmp_path: Path) -> None:
+def test_a_whole_test_set_is_scored_in_one_second(folder: str, file: str, track: str, tmp_path: Path) -> None:
     data = SHARED / "data" / folder
     prepare(track, data / "truth", tmp_path / "t.podium")
-    score(ScoringRequest(track, tmp_path / "t.podium", data / file))  # load the kernels first
+    score(ScoringRequest(track, tmp_path / "t.podium", data / file))  # loads the kernels, which is not measured
     begun = process_time()
     score(ScoringRequest(track, tmp_path / "t.podium", data / file))
     assert process_time() - begun < 1.0

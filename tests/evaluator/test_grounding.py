@@ -1,4 +1,4 @@
-"""Phrase grounding: its rules on two sentences, defects of files, and both formats of a truth."""
+"""Phrase grounding: its rules on two sentences, the defects of files, and both formats of a truth."""
 
 import json
 from pathlib import Path
@@ -63,16 +63,16 @@ def checked(tmp_path: Path, value: Any, **files: str) -> Findings:
 
 
 @pytest.mark.parametrize(("rule", "box"), [("merged", LEFT), ("any", ALL)])
-def test_half_an_overlap_is_enough(tmp_path: Path, rule: str, box: list[int]) -> None:
+def test_an_overlap_of_one_half_is_enough(tmp_path: Path, rule: str, box: list[int]) -> None:
     assert scored(tmp_path, [box], [], [], box_rule=rule).metrics["recall@1"] == 1 / 3
 
 
-def test_the_box_rule_selects_the_boxes_to_find(tmp_path: Path) -> None:
-    wide = [0, 0, 20, 16]  # the IoU is 200 / 320 with the box around both boxes, and 100 / 320 with each of them
+def test_the_merged_rule_uses_the_box_around_all_boxes(tmp_path: Path) -> None:
+    wide = [0, 0, 20, 16]  # IoU 200 / 320 with the box around both boxes, 100 / 320 with each box
     assert scored(tmp_path, [wide], [], [], box_rule="merged").metrics["recall@1"] == 1 / 3
 
 
-def test_any_box_will_do_but_not_the_one_around_them(tmp_path: Path) -> None:
+def test_the_any_rule_accepts_each_box_but_not_the_box_around_them(tmp_path: Path) -> None:
     wide = [0, 0, 20, 16]
     assert scored(tmp_path, [wide], [], [], box_rule="any").metrics["recall@1"] == 0.0
 
@@ -91,7 +91,7 @@ def test_a_phrase_of_two_types_counts_in_both(tmp_path: Path) -> None:
     ]
 
 
-def test_a_phrase_goes_with_its_image(tmp_path: Path) -> None:
+def test_a_phrase_is_in_the_split_of_its_image(tmp_path: Path) -> None:
     path = submission(tmp_path, [entry("b", 1, [LEFT]), entry("a", 0, [], [])])
     folder = truth(tmp_path, usage="ImageID,Usage\na,Public\nb,Private\n")
     splits = score(ScoringRequest(TRACK, folder, path)).splits
@@ -102,29 +102,29 @@ def test_a_phrase_goes_with_its_image(tmp_path: Path) -> None:
 GOOD = [entry("a", 0, [], []), entry("b", 1, [])]
 DEFECTS = [
     pytest.param({}, "bad_json", "$", id="an object"),
-    pytest.param("[[[", "bad_json", None, id="cut off"),
+    pytest.param("[[[", "bad_json", None, id="truncated"),
     pytest.param("[" * 100_000, "bad_json", None, id="nested deeply"),
-    pytest.param("", "empty", None, id="nothing"),
+    pytest.param("", "empty", None, id="an empty file"),
     pytest.param("PK\x03\x04", "bad_json", None, id="a zip archive"),
-    pytest.param('[{"image_id": "a", "image_id": "a"}]', "bad_json", "$[0].image_id", id="a key twice"),
-    pytest.param([*GOOD, 5], "bad_json", "$[2]", id="a number for a sentence"),
-    pytest.param([GOOD[0] | {"sentence_id": "0"}], "bad_json", "$[0].sentence_id", id="a number as text"),
-    pytest.param([GOOD[0] | {"sentence_id": True}], "bad_json", "$[0].sentence_id", id="true for a number"),
-    pytest.param([GOOD[0] | {"image_id": 1}], "bad_json", "$[0].image_id", id="an id that is no text"),
+    pytest.param('[{"image_id": "a", "image_id": "a"}]', "bad_json", "$[0].image_id", id="a repeated key"),
+    pytest.param([*GOOD, 5], "bad_json", "$[2]", id="a number instead of a sentence"),
+    pytest.param([GOOD[0] | {"sentence_id": "0"}], "bad_json", "$[0].sentence_id", id="a number as a string"),
+    pytest.param([GOOD[0] | {"sentence_id": True}], "bad_json", "$[0].sentence_id", id="true instead of a number"),
+    pytest.param([GOOD[0] | {"image_id": 1}], "bad_json", "$[0].image_id", id="an id that is not a string"),
     pytest.param([GOOD[0] | {"score": 1}], "bad_json", "$[0].score", id="an unknown key"),
     pytest.param([{"image_id": "a", "boxes": []}], "bad_json", "$[0].sentence_id", id="a missing key"),
-    pytest.param([entry("a", 0, [], [[1, 2, 3]]), GOOD[1]], "bad_json", "$[0].boxes[1][0]", id="three corners"),
-    pytest.param([entry("a", 0, [], [[1, 2, 3, "4"]]), GOOD[1]], "bad_json", "$[0].boxes[1][0][3]", id="a text corner"),
-    pytest.param([entry("a", 0, [], [[1, 2, 3, None]]), GOOD[1]], "bad_json", "$[0].boxes[1][0][3]", id="null corner"),
+    pytest.param([entry("a", 0, [], [[1, 2, 3]]), GOOD[1]], "bad_json", "$[0].boxes[1][0]", id="three coordinates"),
+    pytest.param([entry("a", 0, [], [[1, 2, 3, "4"]]), GOOD[1]], "bad_json", "$[0].boxes[1][0][3]", id="a string"),
+    pytest.param([entry("a", 0, [], [[1, 2, 3, None]]), GOOD[1]], "bad_json", "$[0].boxes[1][0][3]", id="null"),
     pytest.param([entry("a", 0, [], [[1, 2, 3, False]]), GOOD[1]], "bad_json", "$[0].boxes[1][0][3]", id="false"),
-    pytest.param([entry("a", 0, [], [5]), GOOD[1]], "bad_json", "$[0].boxes[1][0]", id="a number for a box"),
-    pytest.param([entry("a", 0, [], 5), GOOD[1]], "bad_json", "$[0].boxes[1]", id="a number for a list"),
+    pytest.param([entry("a", 0, [], [5]), GOOD[1]], "bad_json", "$[0].boxes[1][0]", id="a number instead of a box"),
+    pytest.param([entry("a", 0, [], 5), GOOD[1]], "bad_json", "$[0].boxes[1]", id="a number instead of a list"),
     pytest.param(json.dumps([entry("a", 0, [], [[1, 2, 3, 7.25]]), GOOD[1]]).replace("7.25", "NaN"), "not_finite",
                  "$[0].boxes[1][0][3]", id="NaN"),
     pytest.param([entry("a", 0, [], [[1, 2, 3, 10**400]]), GOOD[1]], "not_finite", "$[0].boxes[1][0][3]", id="huge"),
-    pytest.param([entry("a", 0, []), GOOD[1]], "bad_json", "$[0].boxes", id="a list too few"),
-    pytest.param([GOOD[0]], "missing_image", "$", id="a sentence that is missing"),
-    pytest.param([*GOOD, GOOD[0]], "duplicate_image", "$[2]", id="a sentence twice"),
+    pytest.param([entry("a", 0, []), GOOD[1]], "bad_json", "$[0].boxes", id="a missing list"),
+    pytest.param([GOOD[0]], "missing_image", "$", id="a missing sentence"),
+    pytest.param([*GOOD, GOOD[0]], "duplicate_image", "$[2]", id="a repeated sentence"),
 ]  # fmt: skip
 
 
@@ -135,7 +135,7 @@ def test_a_defect_is_reported_with_its_path(tmp_path: Path, value: Any, code: st
 
 
 @pytest.mark.parametrize("spelled", ["\\u0000", "\\ud800", "x" * 3000])
-def test_a_defect_can_be_stored_with_any_id(tmp_path: Path, spelled: str) -> None:
+def test_defects_with_unusual_ids_can_be_stored(tmp_path: Path, spelled: str) -> None:
     value = f'[{{"image_id": "{spelled}", "sentence_id": 0, "boxes": [], "{spelled}": 1}}]'
     found = [*checked(tmp_path, value).errors, *checked(tmp_path, value.replace(f', "{spelled}": 1', "")).errors]
     for problem in found:
@@ -144,7 +144,7 @@ def test_a_defect_can_be_stored_with_any_id(tmp_path: Path, spelled: str) -> Non
             assert len(told) <= 256
 
 
-def test_a_line_of_broken_json_is_named(tmp_path: Path) -> None:
+def test_invalid_json_is_reported_with_its_line(tmp_path: Path) -> None:
     assert checked(tmp_path, '[\n{"image_id": x}]').errors[0].line == 2
 
 
@@ -153,7 +153,7 @@ def test_every_defect_of_boxes_and_sentences_is_reported_at_once(tmp_path: Path)
     assert found.counts == {"bad_json": 2, "missing_image": 1}
 
 
-def test_a_sentence_that_is_not_evaluated_is_noticed(tmp_path: Path) -> None:
+def test_sentences_that_are_not_evaluated_are_counted_in_a_notice(tmp_path: Path) -> None:
     findings = checked(tmp_path, [*GOOD, entry("a", 4, [ALL]), entry("z", 0)])
     assert (findings.errors, [(n.code, n.count) for n in findings.notices]) == ([], [("unknown_sentence", 2)])
 
@@ -163,7 +163,7 @@ def test_an_image_that_is_not_listed_is_a_defect(tmp_path: Path) -> None:
     assert [(p.code, p.column, p.image) for p in findings.errors] == [("unknown_image", "$[3]", "z")]
 
 
-def test_without_a_truth_only_the_form_is_checked(tmp_path: Path) -> None:
+def test_without_a_truth_only_the_file_format_is_checked(tmp_path: Path) -> None:
     assert check(TRACK, submission(tmp_path, [entry("anything", 7, [])])).errors == []
 
 
@@ -187,10 +187,10 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
         (PHRASES[0] | {"boxes": []}, "truth_bad_value"),
         (PHRASES[0] | {"boxes": [[1, 2, 3]]}, "truth_bad_value"),
         (PHRASES[0] | {"boxes": [[5, 0, 1, 1]]}, "truth_inverted_box"),
-        (PHRASES[1], "truth_bad_value"),  # the same phrase twice
+        (PHRASES[1], "truth_bad_value"),  # a repeated phrase
     ],
 )
-def test_a_faulty_phrase_is_named_by_its_line(tmp_path: Path, wrong: Any, code: str) -> None:
+def test_a_faulty_phrase_is_reported_with_its_line(tmp_path: Path, wrong: Any, code: str) -> None:
     with pytest.raises(InvalidTruth) as caught:
         prepare(TRACK, truth(tmp_path, [*PHRASES[1:], wrong]), tmp_path / "t.podium")
     assert [(p.code, p.file, p.line) for p in caught.value.problems] == [(code, "phrases.jsonl", 3)]
@@ -209,7 +209,7 @@ def thing(*names: str) -> str:
     return "<object>" + "".join(f"<name>{name}</name>" for name in names) + box + "</object>"
 
 
-def test_the_published_files_are_a_truth_too(tmp_path: Path) -> None:
+def test_the_published_files_can_be_used_as_a_truth(tmp_path: Path) -> None:
     text = (
         "[/EN#1/people A man] in [/EN#0/notvisual the end] on [/EN#2/scene a road] .\nnobody\n[/EN#3/people/scene Two]"
     )
@@ -223,7 +223,7 @@ def test_the_published_files_are_a_truth_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["Sentences/a.txt", "Annotations/a.xml", "split.txt"])
-def test_a_published_file_that_is_missing_is_named(tmp_path: Path, missing: str) -> None:
+def test_a_missing_published_file_is_a_fault(tmp_path: Path, missing: str) -> None:
     folder = published(tmp_path, "[/EN#1/people A man]", f"<annotation>{thing('1')}</annotation>")
     (folder / missing).unlink()
     with pytest.raises(InvalidTruth) as caught:
@@ -233,8 +233,8 @@ def test_a_published_file_that_is_missing_is_named(tmp_path: Path, missing: str)
 
 
 @pytest.mark.parametrize("box_rule", ["any", "merged"])
-def test_a_long_list_is_compared_as_a_short_one_is(box_rule: str, tmp_path: Path) -> None:
-    """Lists of more boxes than a crowd are compared box by box of the truth."""
+def test_a_long_list_has_the_result_of_a_short_one(box_rule: str, tmp_path: Path) -> None:
+    """A list of more than ``CROWD`` boxes takes a different code path; its result must be that of a short list."""
     found = [ALL if box_rule == "merged" else RIGHT]
     long = scored(tmp_path, [[90, 90, 99, 99]] * CROWD + found, [], [], box_rule=box_rule)
     short = scored(tmp_path, found, [], [], box_rule=box_rule)
@@ -243,7 +243,7 @@ def test_a_long_list_is_compared_as_a_short_one_is(box_rule: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("boxes", [[LEFT], [LEFT, RIGHT], [LEFT, RIGHT, ALL, FAR]])
-def test_a_long_list_makes_as_many_pairs_for_one_box_as_for_several(
+def test_the_work_for_a_long_list_does_not_depend_on_the_number_of_boxes(
     boxes: list[list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pairs: list[int] = []

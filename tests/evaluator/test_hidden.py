@@ -1,4 +1,4 @@
-"""The set of hidden characters agrees with the Unicode properties that Python has."""
+"""The set of hidden characters agrees with Python's Unicode data."""
 
 import sys
 import unicodedata
@@ -8,7 +8,7 @@ import pytest
 from evaluator.hidden import HIDDEN, is_plain
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
-# Visible signs that enclose or precede digits.
+# Category Cf, but visible: these signs enclose or precede digits.
 SEEN_FORMATS = {*"\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"}
 VISIBLE_JOINERS = {
     "TIFINAGH CONSONANT JOINER",
@@ -18,7 +18,7 @@ VISIBLE_JOINERS = {
 }
 
 
-def test_every_control_format_and_line_separator_is_hidden_but_for_tab_and_line_ends() -> None:
+def test_control_and_format_characters_are_hidden_except_tab_and_line_breaks() -> None:
     seen = {sign for sign in EVERY if unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") and not HIDDEN.match(sign)}
     assert seen == {*"\t\n\r"} | SEEN_FORMATS
 

@@ -1,4 +1,4 @@
-"""Files for participants do not depend on the annotations."""
+"""The files that participants receive do not depend on the annotations."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ HEADERS = {
     "images.csv": "ImageID,Width,Height\n",
     "classes.csv": "",
 }
-MASK = "eJyzMDI28jcAAUM/UwATLQLD"  # of 8 × 6 pixels
+MASK = "eJyzMDI28jcAAUM/UwATLQLD"  # a mask of 8 × 6 pixels
 ROWS = {
     "boxes.csv": f"a,cat,{BOX},0\n",
     "masks.csv": f"a,cat,8,6,{BOX},0,{MASK}\n",
@@ -51,33 +51,33 @@ def gallery(tmp_path: Path, captions: dict[str, str], images: list[str] = IMAGES
 
 
 def numbered(names: list[str]) -> dict[str, str]:
-    """Return three captions for each image, one image after the other."""
+    """Return captions whose order follows the images: the first three belong to the first image, and so on."""
     return {name: IMAGES[place // 3] for place, name in enumerate(names)}
 
 
 REVEALING: list[Any] = [
-    pytest.param({f"{image}#{n}": image for n in (0, 1) for image in IMAGES}, id="the image's id and a number"),
-    pytest.param({f"{image[:3]}-{n}": image for n in (0, 1) for image in IMAGES}, id="the id without its ending"),
-    pytest.param({f"C:{image.upper()}:{n}": image for n in (0, 1) for image in IMAGES}, id="in other letters"),
-    pytest.param(numbered(["k3", "p9", "a7", "z1", "c5", "m2", "b8", "y4", "q6"]), id="in the images' order"),
-    pytest.param(dict(reversed(numbered([*"kpazcmbyq"]).items())), id="in the opposite order"),
-    pytest.param({f"c{n}": IMAGES[n // 4] for n in (10, 3, 7, 0, 9, 5, 11, 2, 4)}, id="in the images' order by id"),
-    pytest.param({f"c{n}": f"{9 - n // 5}.jpg" for n in range(50)} | {"c50": "0.jpg"}, id="one image after another"),
+    pytest.param({f"{image}#{n}": image for n in (0, 1) for image in IMAGES}, id="the image id and a number"),
+    pytest.param({f"{image[:3]}-{n}": image for n in (0, 1) for image in IMAGES}, id="the id without extension"),
+    pytest.param({f"C:{image.upper()}:{n}": image for n in (0, 1) for image in IMAGES}, id="the id in upper case"),
+    pytest.param(numbered(["k3", "p9", "a7", "z1", "c5", "m2", "b8", "y4", "q6"]), id="ids sorted by image"),
+    pytest.param(dict(reversed(numbered([*"kpazcmbyq"]).items())), id="ids sorted by image, reversed"),
+    pytest.param({f"c{n}": IMAGES[n // 4] for n in (10, 3, 7, 0, 9, 5, 11, 2, 4)}, id="numbers sorted by image"),
+    pytest.param({f"c{n}": f"{9 - n // 5}.jpg" for n in range(50)} | {"c50": "0.jpg"}, id="captions grouped by image"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("captions", REVEALING)
-def test_caption_ids_that_show_their_image_are_refused(captions: dict[str, str], tmp_path: Path) -> None:
+def test_caption_ids_that_reveal_their_image_are_refused(captions: dict[str, str], tmp_path: Path) -> None:
     folder = gallery(tmp_path, captions, sorted(set(captions.values())))
     assert codes(RETRIEVAL, folder, tmp_path) == {"truth_reveals_answers"}
 
 
-def test_such_captions_are_allowed_if_nothing_is_hidden(tmp_path: Path) -> None:
+def test_revealing_caption_ids_are_allowed_if_the_truth_is_not_hidden(tmp_path: Path) -> None:
     folder = gallery(tmp_path, {f"{image}#{n}": image for image in IMAGES for n in (0, 1)})
     assert codes(RETRIEVAL, folder, tmp_path, hidden=False) == set()
 
 
-def test_opaque_caption_ids_are_taken(tmp_path: Path) -> None:
+def test_opaque_caption_ids_are_accepted(tmp_path: Path) -> None:
     assert codes(RETRIEVAL, gallery(tmp_path, OPAQUE), tmp_path) == set()
 
 
@@ -88,7 +88,7 @@ def test_the_synthesized_truth_of_every_track_may_be_hidden(track: str, tmp_path
 
 
 @pytest.mark.parametrize("write", [template, candidates])
-def test_which_caption_belongs_to_which_image_does_not_change_what_participants_get(
+def test_files_for_participants_do_not_depend_on_which_caption_belongs_to_which_image(
     write: Callable[[str, Path, Path], None], tmp_path: Path
 ) -> None:
     others = dict(zip(OPAQUE, [*list(OPAQUE.values())[1:], OPAQUE["k3"]], strict=True))
@@ -99,8 +99,8 @@ def test_which_caption_belongs_to_which_image_does_not_change_what_participants_
     assert given == [given[0]] * 3
 
 
-def test_the_sample_of_a_retrieval_phase_scores_no_better_than_chance(tmp_path: Path) -> None:
-    """If captions had the order of the images, assigning them in turn would give a perfect score."""
+def test_the_order_of_the_retrieval_template_scores_no_better_than_chance(tmp_path: Path) -> None:
+    """If the order of captions followed the images, assigning captions in this order would give a perfect score."""
     synthesize(RETRIEVAL, tmp_path / "world", images=200, qualities=[])
     template(RETRIEVAL, tmp_path / "world" / "truth", tmp_path / "sample.json")
     lists = json.loads((tmp_path / "sample.json").read_text())
@@ -132,7 +132,7 @@ def masked(tmp_path: Path, **changed: str) -> Path:
     return folder
 
 
-def test_a_challenge_in_segmentation_needs_the_size_of_every_image(tmp_path: Path) -> None:
+def test_a_hidden_segmentation_truth_needs_the_size_of_every_image(tmp_path: Path) -> None:
     folder = masked(tmp_path)
     assert codes(SEGMENTATION, folder, tmp_path) == set()
     (folder / "images.csv").write_text("ImageID\na\nb\n")

@@ -24,7 +24,7 @@ shares = st.floats(0, 1)
 
 
 def detection(folder: Path, images: int, *, rare: int = 0, group: int = 0) -> tuple[Path, Path]:
-    """Write boxes of class A in all images, which are found, and of class B in the first ``rare``, which are missed."""
+    """Write a truth with boxes of class A in all images, and of class B in the first ``rare``; only A is predicted."""
     truth = folder / "truth"
     truth.mkdir()
     rows = [f"{image},A,{BOX},{group}" for image in range(images)] + [f"{image},B,{BOX},0" for image in range(rare)]
@@ -45,8 +45,8 @@ def assert_held(report: Report) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_interval_of_a_mean_with_a_rare_class_holds_it(seed: int, tmp_path: Path) -> None:
-    """B is undefined in some replicates. These are 1.0 and would move both ends below 0.5."""
+def test_the_interval_of_a_mean_with_a_rare_class_contains_the_mean(seed: int, tmp_path: Path) -> None:
+    """B is undefined in some replicates; these have a score of 1.0, and recentring would move both ends below 0.5."""
     truth, submission = detection(tmp_path, 100, rare=4)
     report = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(1000, seed=seed)))
     low, high = report.splits["all"].intervals["mAP"]
@@ -55,20 +55,22 @@ def test_the_interval_of_a_mean_with_a_rare_class_holds_it(seed: int, tmp_path: 
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_every_interval_of_every_track_holds_its_score(track: str, tmp_path: Path) -> None:
+def test_every_interval_of_every_track_contains_its_score(track: str, tmp_path: Path) -> None:
     synthesize(track, tmp_path, images=12, seed=5, qualities=[0.2, 0.6, 1.0])
     for submission in sorted((tmp_path / "submissions").iterdir()):
         assert_held(score(ScoringRequest(track, tmp_path / "truth", submission, report=with_intervals(60))))
 
 
 @given(st.lists(shares, min_size=1, max_size=30), shares)
-def test_no_replicates_move_an_end_past_the_score(replicates: list[float], observed: float) -> None:
+def test_a_recentred_interval_contains_the_score_for_any_replicates(replicates: list[float], observed: float) -> None:
     low, high = recentred_interval(np.array(replicates), observed) or (1.0, 0.0)
     assert 0 <= low <= observed <= high <= 1
 
 
 @given(st.integers(1, 50), st.floats(0, 1), st.integers(0, 999), st.booleans())
-def test_no_replicates_move_an_end_past_a_share(count: int, part: float, seed: int, plain: bool) -> None:
+def test_a_share_interval_contains_the_share_for_any_replicates(
+    count: int, part: float, seed: int, plain: bool
+) -> None:
     observed = round(part * count) / count
     replicates = np.random.default_rng(seed).binomial(count, observed, 20) / count
     low, high = share_interval(replicates, observed, Trials(count, count), plain=plain) or (1.0, 0.0)
@@ -76,13 +78,13 @@ def test_no_replicates_move_an_end_past_a_share(count: int, part: float, seed: i
 
 
 @given(shares, st.floats(0.1, 1e300))
-def test_wilson_holds_its_share_for_any_size(share: float, size: float) -> None:
+def test_a_wilson_interval_contains_its_share_for_any_size(share: float, size: float) -> None:
     low, high = wilson_interval(share, size)
     assert 0 <= low <= share <= high <= 1
 
 
 def test_a_perfect_mean_average_precision_has_no_supported_decimal(tmp_path: Path) -> None:
-    """All replicates are equal, so they do not measure how the score varies on other images."""
+    """All replicates are equal, so the interval has no width and does not show how the score would vary."""
     truth, submission = detection(tmp_path, 30)
     split = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(50))).splits["all"]
     assert (split.metrics["mAP"], split.intervals["mAP"]) == (1.0, (1.0, 1.0))
@@ -90,7 +92,7 @@ def test_a_perfect_mean_average_precision_has_no_supported_decimal(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("weight", "images"), [(0.1, 15), (0.15, 58), (0.3, 7), (0.7, 33)])
-def test_groups_of_a_fraction_that_are_all_found_give_an_average_precision_of_1(
+def test_average_precision_is_1_if_all_groups_with_a_fractional_weight_are_found(
     weight: float, images: int, tmp_path: Path
 ) -> None:
     truth, submission = detection(tmp_path, images, group=1)
@@ -103,7 +105,7 @@ def test_groups_of_a_fraction_that_are_all_found_give_an_average_precision_of_1(
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2)), min_size=1, max_size=60), st.floats(0.001, 0.999))
-def test_average_precision_is_a_share_and_the_same_in_any_order(entries: list[tuple[int, int]], weight: float) -> None:
+def test_average_precision_is_at_most_1_and_equal_in_any_order(entries: list[tuple[int, int]], weight: float) -> None:
     confidences = np.array([confidence / 10 for confidence, _ in entries])
     kinds = np.array([kind for _, kind in entries])
     weights = np.array([0.0, weight, 1.0])[kinds]

@@ -1,4 +1,4 @@
-"""A small track needs a declaration of ten lines and a metric of a few lines, and then works everywhere."""
+"""A new track needs only a declaration of ten lines and a metric of a few lines; everything else then works for it."""
 
 import json
 from pathlib import Path
@@ -53,7 +53,7 @@ def truth(tmp_path: Path) -> Path:
     return folder
 
 
-def test_its_metric_is_the_mean_over_images(truth: Path, tmp_path: Path) -> None:
+def test_the_metric_of_a_new_track_is_the_mean_over_images(truth: Path, tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("Digit,ImageID,Slant\n1,c,0\n7,a,0.45\neight,b,1\n")
     assert score(ScoringRequest("digits", truth, tmp_path / "s.csv")).splits["all"].metrics == {
         "accuracy": 0.5,
@@ -61,14 +61,14 @@ def test_its_metric_is_the_mean_over_images(truth: Path, tmp_path: Path) -> None
     }
 
 
-def test_its_defects_are_reported(truth: Path, tmp_path: Path) -> None:
+def test_defects_in_a_new_track_are_reported(truth: Path, tmp_path: Path) -> None:
     (truth / "images.csv").write_text("ImageID\na\nb\nc\nd\n")
     (tmp_path / "s.csv").write_text("ImageID,Digit,Slant\na,7,x\na,7,0\ne,1,0\n")
     found = [(p.code, p.line, p.column) for p in check("digits", tmp_path / "s.csv", truth=truth).errors]
     assert found == [("not_a_number", 2, "Slant"), ("duplicate_image", 3, "ImageID"), ("unknown_image", 4, "ImageID")]
 
 
-def test_its_halves_its_sample_and_its_ceiling_work(tmp_path: Path) -> None:
+def test_splits_template_and_ceiling_work_in_a_new_track(tmp_path: Path) -> None:
     synthesize("digits", tmp_path / "made", images=300)
     truth = tmp_path / "made" / "truth"
     for write in (template, ceiling):
@@ -78,19 +78,19 @@ def test_its_halves_its_sample_and_its_ceiling_work(tmp_path: Path) -> None:
         assert (splits["private"].metrics["accuracy"] == 1.0) == (write is ceiling)
 
 
-def test_without_statistics_intervals_are_refused(truth: Path, tmp_path: Path) -> None:
+def test_a_track_without_statistics_refuses_intervals(truth: Path, tmp_path: Path) -> None:
     ceiling("digits", truth, tmp_path / "s.csv")
     with pytest.raises(InvalidParameters, match="have no intervals"):
         score(ScoringRequest("digits", truth, tmp_path / "s.csv", report=with_intervals(10)))
 
 
-def test_the_command_line_lists_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_commands_work_with_a_new_track(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "made"
     assert main(["synthesize", "digits", "--out", str(out), "--images", "50", "--quality", "0.8"]) == 0
     prepared, submission = str(tmp_path / "t.podium"), str(out / "submissions" / "quality-0.80.csv")
     assert main(["prepare", "digits", "--truth", str(out / "truth"), "--out", prepared]) == 0
     assert main(["check", "digits", "--truth", prepared, "--submission", submission]) == 0
-    assert main(["convert", "digits", "--to", "long", submission]) == 64  # there is only one shape
+    assert main(["convert", "digits", "--to", "long", submission]) == 64  # the track has only one file layout
     capsys.readouterr()
     assert main(["score", "digits", "--truth", prepared, "--submission", submission, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

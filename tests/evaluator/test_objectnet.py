@@ -1,4 +1,4 @@
-"""ObjectNet's rules on a few images, and the defects of rows of guesses."""
+"""The rules of ObjectNet on a few images, and the defects of submitted rows."""
 
 import json
 from pathlib import Path
@@ -43,13 +43,13 @@ def checked(tmp_path: Path, rows: str) -> Findings:
     return check("objectnet", path, truth=truth(tmp_path))
 
 
-def test_the_order_of_a_row_decides_and_its_confidences_do_not(tmp_path: Path) -> None:
+def test_guesses_are_ranked_by_their_order_and_not_by_confidence(tmp_path: Path) -> None:
     metrics = scored(tmp_path, "a.png,7,x,1,0.9,2,,3,nan,4,\n" + row("b.png", 1, 2, 3, 4, 7))["all"].metrics
-    assert metrics["top1"] == 0.25  # two more images have no row
+    assert metrics["top1"] == 0.25  # two of the four images have no row
     assert metrics["top5"] == 0.5
 
 
-def test_the_mean_over_classes_weighs_classes_alike(tmp_path: Path) -> None:
+def test_the_mean_over_classes_gives_classes_equal_weight(tmp_path: Path) -> None:
     answers = {f"{n}.png": 3 for n in range(8)} | {"x.png": 4}
     rows = "".join(row(f"{n}.png", 3) for n in range(8)) + row("x.png", 5, 4)
     path = tmp_path / "guesses.csv"
@@ -67,7 +67,7 @@ def test_top_k_is_the_number_of_guesses_that_count(tmp_path: Path, top_k: int, f
     assert scored(tmp_path, row("a.png", 1, 7), parameters={"top_k": top_k})["all"].metrics["top5"] == found
 
 
-def test_no_guess_is_never_right(tmp_path: Path) -> None:
+def test_a_missing_guess_is_never_correct(tmp_path: Path) -> None:
     assert scored(tmp_path, "a.png" + NOTHING + "\nb.png,,,,,,,,,,\n")["all"].metrics["top5"] == 0.0
 
 
@@ -93,15 +93,15 @@ def test_a_split_contains_only_its_own_images(tmp_path: Path) -> None:
 
 
 DEFECTS = [
-    pytest.param(row("e.png", 7), "unknown_image", 1, "file", id="a file that is not asked for"),
-    pytest.param(row("a.png", 7) + row("set/a.png", 8), "duplicate_image", 2, "file", id="a file twice"),
-    pytest.param(row("a.png", "7.0"), "unknown_label", 1, "id1", id="an id that is no whole number"),
-    pytest.param(row("a.png", 1, "007"), "unknown_label", 1, "id2", id="an id with zeros before it"),
-    pytest.param(row("a.png", 313), "unknown_label", 1, "id1", id="an id beyond the last"),
-    pytest.param(row("a.png", -2), "unknown_label", 1, "id1", id="an id below none"),
-    pytest.param("a.png,7,0.5\n", "bad_width", 1, None, id="one guess only"),
+    pytest.param(row("e.png", 7), "unknown_image", 1, "file", id="a file that is not in the truth"),
+    pytest.param(row("a.png", 7) + row("set/a.png", 8), "duplicate_image", 2, "file", id="a repeated file"),
+    pytest.param(row("a.png", "7.0"), "unknown_label", 1, "id1", id="an id that is not an integer"),
+    pytest.param(row("a.png", 1, "007"), "unknown_label", 1, "id2", id="an id with leading zeros"),
+    pytest.param(row("a.png", 313), "unknown_label", 1, "id1", id="an id above the largest"),
+    pytest.param(row("a.png", -2), "unknown_label", 1, "id1", id="an id below -1"),
+    pytest.param("a.png,7,0.5\n", "bad_width", 1, None, id="only one guess"),
     pytest.param(row("a.png", 7) + "\n" + row("b.png", 7), "bad_row", 2, None, id="a blank line"),
-    pytest.param("", "empty", None, None, id="nothing"),
+    pytest.param("", "empty", None, None, id="an empty file"),
 ]
 
 
@@ -119,7 +119,7 @@ def test_ids_are_checked_without_a_truth(tmp_path: Path) -> None:
     assert [problem.code for problem in check("objectnet", path).errors] == ["unknown_label"]
 
 
-def test_missing_images_are_noticed(tmp_path: Path) -> None:
+def test_missing_images_are_counted_in_a_notice(tmp_path: Path) -> None:
     findings = checked(tmp_path, row("a.png", 7))
     assert [(notice.code, notice.count) for notice in findings.notices] == [("missing_image", 3)]
 
@@ -138,7 +138,9 @@ def test_missing_images_are_noticed(tmp_path: Path) -> None:
         (ANSWERS, {"controls": "file,background\na.png,desk\n"}, "controls.csv"),
     ],
 )
-def test_a_faulty_truth_names_the_file(tmp_path: Path, answers: Any, files: dict[str, str], file: str) -> None:
+def test_faults_of_a_truth_are_reported_with_their_file(
+    tmp_path: Path, answers: Any, files: dict[str, str], file: str
+) -> None:
     with pytest.raises(InvalidTruth) as caught:
         prepare("objectnet", truth(tmp_path, answers, **files), tmp_path / "t.podium")
     assert {problem.file for problem in caught.value.problems} == {file}

@@ -1,4 +1,4 @@
-"""In every track, no output follows the order of a truth file, because that order could reveal answers."""
+"""In every track, no output follows the row order of a truth file, because that order could reveal answers."""
 
 import json
 import random
@@ -24,7 +24,7 @@ NOTHING = {"flickr30k-grounding": "[]", RETRIEVAL: '{"image_to_sentence": {}, "s
 
 
 def mixed(value: Any, chance: random.Random) -> Any:
-    """Return a JSON value with shuffled lists and objects, except for boxes (lists of numbers)."""
+    """Return a JSON value with shuffled lists and objects; boxes (lists of numbers) are not changed."""
     if isinstance(value, dict):
         return dict(chance.sample([(key, mixed(each, chance)) for key, each in value.items()], len(value)))
     if isinstance(value, list) and not all(isinstance(each, int | float) for each in value):
@@ -43,7 +43,7 @@ def permute(truth: Path, chance: random.Random) -> None:
 
 
 def shown(track: str, truth: Path, files: list[Path], out: Path) -> list[Any]:
-    """Return everything that participants get except scores: template, candidates, defects and notices."""
+    """Return all output for participants except scores: the template, candidates, defects and notices."""
     prepared = out / "truth.podium"
     prepare(track, truth, prepared)
     given: list[Any] = []
@@ -64,7 +64,7 @@ def findings(track: str, truth: Path, file: Path, parameters: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_rows_of_a_truth_in_another_order_change_nothing_that_is_shown(track: str, tmp_path: Path) -> None:
+def test_the_order_of_rows_in_a_truth_changes_no_output(track: str, tmp_path: Path) -> None:
     synthesize(track, tmp_path / "made", images=12, seed=3, qualities=(0.6,))
     files = submissions(tmp_path / "made", track)
     sound = files[0].read_text()
@@ -89,8 +89,8 @@ def test_missing_captions_are_listed_by_their_ids(tmp_path: Path) -> None:
     assert missing == sorted(missing)
 
 
-def test_a_truth_that_was_prepared_in_the_order_of_its_file_shows_and_scores_the_same(tmp_path: Path) -> None:
-    """Earlier versions prepared truths in that order."""
+def test_a_truth_prepared_in_file_order_gives_the_same_output_and_scores(tmp_path: Path) -> None:
+    """Earlier versions of the evaluator kept the order of the file when they prepared a truth."""
     synthesize(RETRIEVAL, tmp_path / "made", images=12, seed=3, qualities=(0.5,))
     prepare(RETRIEVAL, tmp_path / "made" / "truth", tmp_path / "now.podium")
     now = Truth.load(tmp_path / "now.podium")

@@ -1,4 +1,4 @@
-"""Every damage of a prepared truth is detected."""
+"""Damage to a prepared truth is detected before it can change a score."""
 
 import json
 import os
@@ -21,7 +21,7 @@ DETECTION, FLIPS = "openimages-detection", 200
 
 @pytest.fixture(params=TRACKS)
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, Path]:
-    """Return a track, a prepared truth and a submission."""
+    """Return a track, a prepared truth, and a submission."""
     synthesize(request.param, tmp_path / "made", images=12, qualities=(0.6,))
     prepare(request.param, tmp_path / "made" / "truth", tmp_path / "t.podium")
     return request.param, tmp_path / "t.podium", next((tmp_path / "made" / "submissions").glob("quality-0.60.*"))
@@ -43,7 +43,7 @@ def flip(path: Path, place: int, bit: int = 0) -> None:
 
 
 def flips(size: int, chance: random.Random) -> list[tuple[int, int]]:
-    """Return the bytes and bits to flip: all of the first bytes, then random ones."""
+    """Return positions of bits to flip, as (byte, bit): one in each of the first 60 bytes, and some at random."""
     places = [*range(60), *(chance.randrange(size) for _ in range(FLIPS))]
     return [(place, chance.randrange(8)) for place in places]
 
@@ -61,7 +61,7 @@ def test_a_truth_prepared_with_other_parameters_is_distinguished_from_invalid_pa
         check("objectnet", submission, truth=detection)
 
 
-def test_whole_verification_notices_every_flipped_bit(made: tuple[str, Path, Path]) -> None:
+def test_complete_verification_detects_every_flipped_bit(made: tuple[str, Path, Path]) -> None:
     track, truth, submission = made
     for place, bit in flips(truth.stat().st_size, random.Random(7)):
         flip(truth, place, bit)
@@ -71,7 +71,7 @@ def test_whole_verification_notices_every_flipped_bit(made: tuple[str, Path, Pat
     score(ScoringRequest(track, truth, submission, opening=TruthOptions(verify=True)))
 
 
-def test_a_flipped_bit_is_noticed_or_changes_nothing(made: tuple[str, Path, Path]) -> None:
+def test_a_flipped_bit_is_detected_or_does_not_change_the_report(made: tuple[str, Path, Path]) -> None:
     track, truth, submission = made
     expected, noticed = score(ScoringRequest(track, truth, submission)).as_dict(), 0
     for place, bit in flips(truth.stat().st_size, random.Random(8)):
@@ -84,21 +84,21 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(made: tuple[str, Path, Path
     assert noticed > FLIPS / 3
 
 
-def test_another_truth_than_expected_is_refused_even_if_it_is_undamaged(detection: Path) -> None:
+def test_an_undamaged_truth_with_an_unexpected_sha256_is_refused(detection: Path) -> None:
     sha256 = Truth.load(detection).sha256
     assert Truth.load(detection, expected=sha256).sha256 == sha256
-    with pytest.raises(DamagedTruth, match="another truth than expected"):
+    with pytest.raises(DamagedTruth, match="is not the expected truth"):
         Truth.load(detection, expected="0" * 64)
 
 
 @pytest.mark.parametrize("damage", [slice(0, 0), slice(0, 40), slice(0, 500), slice(0, -128), slice(8, None)])
-def test_a_file_that_was_cut_off_is_noticed(detection: Path, damage: slice) -> None:
+def test_a_truncated_file_is_detected(detection: Path, damage: slice) -> None:
     detection.write_bytes(detection.read_bytes()[damage])
     with pytest.raises(DamagedTruth):
         Truth.load(detection, whole=True)
 
 
-def test_a_file_of_the_version_before_is_to_be_prepared_again(detection: Path) -> None:
+def test_a_file_of_the_previous_format_must_be_prepared_again(detection: Path) -> None:
     content = detection.read_bytes()
     detection.write_bytes(b"PODIUM\x00\x04" + content[8:])
     with pytest.raises(DamagedTruth, match="prepare it again"):
@@ -106,7 +106,7 @@ def test_a_file_of_the_version_before_is_to_be_prepared_again(detection: Path) -
 
 
 @pytest.mark.parametrize("place", [0, 7, 20, 50])
-def test_the_command_line_calls_a_damaged_file_a_fault_of_the_truth(
+def test_the_command_line_reports_a_damaged_file_as_a_fault_of_the_truth(
     detection: Path, tmp_path: Path, place: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "s.csv").write_text("ImageId,PredictionString\n")
@@ -118,7 +118,7 @@ def test_the_command_line_calls_a_damaged_file_a_fault_of_the_truth(
     assert "prepare it again" in error["message"]
 
 
-def test_a_file_that_is_no_truth_is_a_fault_of_the_truth(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_prepared_truth_is_refused(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("ImageId,PredictionString\n")
     with pytest.raises(DamagedTruth):
         check(DETECTION, tmp_path / "s.csv", truth=tmp_path / "s.csv")
@@ -126,7 +126,7 @@ def test_a_file_that_is_no_truth_is_a_fault_of_the_truth(tmp_path: Path) -> None
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that receives the number of bytes of each hash computation."""
+    """Return a list to which the size of each input to SHA-256 is appended."""
     sizes: list[int] = []
     whole = prepared.sha256
 
@@ -138,7 +138,7 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-def test_a_process_verifies_each_state_of_a_file_once(
+def test_a_process_verifies_a_file_again_only_after_a_change(
     detection: Path, hashed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prepared, "SETTLED_NS", 0)
@@ -153,8 +153,8 @@ def test_a_process_verifies_each_state_of_a_file_once(
         assert sum(hashed) == first
 
 
-def test_two_changes_at_one_instant_are_both_noticed(detection: Path) -> None:
-    """A file system's clock ticks every few milliseconds, so a file that was just written is always verified again."""
+def test_a_change_right_after_a_verification_is_detected(detection: Path) -> None:
+    """File times have a resolution of a few milliseconds, so a file that was just written is always verified again."""
     Truth.load(detection, whole=True)
     flip(detection, detection.stat().st_size // 2)
     with pytest.raises(DamagedTruth):
@@ -171,7 +171,7 @@ def test_by_default_only_the_arrays_that_a_scoring_reads_are_verified(
     assert sum(hashed) < whole
 
 
-def test_a_file_that_is_changed_while_it_is_read_gives_no_score(made: tuple[str, Path, Path]) -> None:
+def test_a_file_changed_during_scoring_gives_no_score(made: tuple[str, Path, Path]) -> None:
     track, truth, submission = made
 
     def change(stage: str, fraction: float) -> None:
@@ -182,7 +182,7 @@ def test_a_file_that_is_changed_while_it_is_read_gives_no_score(made: tuple[str,
         score(ScoringRequest(track, truth, submission, resources=Resources(progress=change)))
 
 
-def test_a_file_that_is_removed_while_it_is_read_stays_what_it_was(made: tuple[str, Path, Path]) -> None:
+def test_a_file_removed_during_scoring_can_still_be_read(made: tuple[str, Path, Path]) -> None:
     track, truth, submission = made
     expected = score(ScoringRequest(track, truth, submission)).as_dict()
     found = score(

@@ -1,4 +1,4 @@
-"""In every track, all output except scores is the same for two truths that differ in one fact."""
+"""In every track, two truths that differ in one fact give the same output, except for scores."""
 
 import json
 import random
@@ -24,7 +24,7 @@ WITH_LABELS = ("openimages-detection", "openimages-segmentation", "openimages-cl
 
 
 def line(file: str, change: Callable[[str], str]) -> Fact:
-    """Return a change of the first line below the header, or one that appends a line."""
+    """Return a fact that changes the first line below the header; the change may also append a line."""
 
     def apply(folder: Path) -> None:
         header, first, *others = (folder / file).read_text().splitlines()
@@ -72,7 +72,7 @@ def label_told(label: str) -> Fact:
 
 
 def of_another_class(*files: str) -> Fact:
-    """Return a change that gives the first object another known class; a mask keeps the class of its box."""
+    """Return a fact that gives the first object a different known class, in its box and its mask."""
 
     def apply(folder: Path) -> None:
         for file in files:
@@ -108,7 +108,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def private(folder: Path) -> None:
-    """Move the first image to the other half."""
+    """Move the first image to the private half."""
     line("usage.csv", another(",Public", ",Private"))(folder)
 
 
@@ -130,7 +130,7 @@ def told(track: str, truth: Path, submission: Path, parameters: dict[str, Any]) 
 
 
 def submissions(made: Path, track: str) -> list[Path]:
-    """Return synthesized files, damaged ones and, if the track has labels, one with an unknown label."""
+    """Return synthesized files, damaged copies of them, and copies in which a label is replaced by an unknown one."""
     sound = sorted((made / "submissions").iterdir())
     files, chance = list(sound), random.Random(track)
     for number in range(DAMAGED):
@@ -148,7 +148,7 @@ def submissions(made: Path, track: str) -> list[Path]:
 
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("track", TRACKS)
-def test_one_fact_of_the_truth_changes_nothing_but_scores(track: str, listed: bool, tmp_path: Path) -> None:
+def test_one_fact_of_the_truth_changes_only_scores(track: str, listed: bool, tmp_path: Path) -> None:
     made = tmp_path / "made"
     synthesize(track, made, images=12, seed=3, qualities=(0.6,))
     truth = made / "truth"

@@ -1,4 +1,4 @@
-"""The reference implementation, too, needs the same memory whether or not a private object has a certain class."""
+"""The memory that the reference implementation needs does not depend on the class of a private object."""
 
 import tracemalloc
 from copy import deepcopy
@@ -22,12 +22,12 @@ LIMIT = 1.05
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_object_of_another_class_changes_no_peak_memory(
+def test_the_class_of_a_private_object_does_not_change_peak_memory(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only matching and scoring are measured, because reading does not use objects.
+    """Only matching and scoring are measured, because reading a submission does not use the objects of the truth.
 
-    Portions are small, like the file.
+    The arrays are processed in smaller portions than usual, because the test file is small.
     """
     monkeypatch.setattr(matching, "PAIRS_AT_ONCE", matching.PAIRS_AT_ONCE // 64)
     load_kernels()
@@ -44,7 +44,10 @@ def test_an_object_of_another_class_changes_no_peak_memory(
 
 
 def peak(scorer: Scorer[Any, Any, Any], truth: Any, table: SubmissionTable, parameters: Any) -> int:
-    """Return the peak of added bytes. It is measured twice, because modules may be loaded the first time."""
+    """Return the peak number of allocated bytes.
+
+    The caller measures twice and takes the minimum, because the first call may import modules.
+    """
     tracemalloc.start()
     try:
         scorer.evaluate(truth, table, parameters, silent)

@@ -1,4 +1,4 @@
-"""Ranks that a row could have, against a plain implementation over all pairs, and in cases made by hand."""
+"""Rank intervals, compared with a simple implementation over all pairs, and on cases made by hand."""
 
 from math import ceil, inf
 
@@ -13,13 +13,16 @@ UNKNOWN = np.full(1000, np.nan)
 
 
 def drawn(rng: Generator, scores: Numbers, *, error: float = 0.01, replicates: int = 199) -> Numbers:
-    """Return replicates with a common part, which cancels out in differences, and a part of each row's own size."""
+    """Return simulated replicates of rows.
+
+    Each row has a common part, which cancels in differences, and a part of its own with its own spread.
+    """
     own = rng.normal(0, error, (len(scores), replicates)) * rng.uniform(0.3, 2, (len(scores), 1))
     return scores[:, None] + rng.normal(0, error, replicates) + own
 
 
 def plain(scores: Numbers, replicates: Numbers, top: int) -> list[RankInterval]:
-    """Compare all pairs one after the other, as in the paper, beginning with all pairs."""
+    """Compute rank intervals by the procedure of the paper: test all pairs, then only the pairs that still matter."""
     rows = range(len(scores))
     kept = {(one, other) for one in rows for other in rows if one < other}
     tests = {pair: statistic(scores, replicates, *pair) for pair in kept}
@@ -35,7 +38,7 @@ def plain(scores: Numbers, replicates: Numbers, top: int) -> list[RankInterval]:
 
 
 def statistic(scores: Numbers, replicates: Numbers, one: int, other: int) -> tuple[float, Numbers]:
-    """Return the difference in standard errors, and the absolute deviation of each replicate in standard errors."""
+    """Return the difference of two rows, and the absolute deviation in each replicate, both in standard errors."""
     differences = replicates[one] - replicates[other]
     gap, error = scores[one] - scores[other], differences.std(ddof=1)
     if error < 1e-12:
@@ -45,12 +48,12 @@ def statistic(scores: Numbers, replicates: Numbers, one: int, other: int) -> tup
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("rows", "top"), [(2, 2), (12, 12), (90, 5), (90, 40)])
-def test_the_plain_procedure_finds_the_same_intervals(seed: int, rows: int, top: int) -> None:
+def test_intervals_equal_those_of_the_simple_implementation(seed: int, rows: int, top: int) -> None:
     rng = np.random.default_rng(seed)
     scores = np.sort(rng.normal(0.6, rng.choice([0.0, 0.01, 0.1]), rows))[::-1]
     replicates = drawn(rng, scores)
     copies = rng.integers(0, rows - 1, rows // 4)
-    scores[copies + 1], replicates[copies + 1] = scores[copies], replicates[copies]  # two rows with the same file
+    scores[copies + 1], replicates[copies + 1] = scores[copies], replicates[copies]  # two submissions of the same file
     order = np.argsort(-scores, kind="stable")
     scores, replicates = scores[order], replicates[order]
     assert top_rank_intervals(scores, replicates, top) == plain(scores, replicates, top)
@@ -62,22 +65,22 @@ def test_rows_that_differ_by_much_have_one_rank_each() -> None:
 
 
 def test_equal_scores_are_never_distinguished() -> None:
-    """Not even if the replicates of one are higher than those of the other in all draws."""
+    """They are not distinguished even if one row's replicates are higher than the other's in all draws."""
     scores = np.array([0.6, 0.6, 0.3])
     replicates = drawn(np.random.default_rng(1), np.array([0.9, 0.6, 0.3]))
     assert top_rank_intervals(scores, replicates) == [(1, 2), (1, 2), (3, 3)]
 
 
 @pytest.mark.parametrize("rounding", [0.0, 1e-16])
-def test_where_the_standard_error_is_0_any_difference_counts(rounding: float) -> None:
-    """Rows 1 to 3 differ by a constant in every replicate; rows 2 and 3 have equal scores."""
+def test_if_the_standard_error_is_0_any_difference_is_significant(rounding: float) -> None:
+    """The differences between rows 1, 2 and 3 are the same in every replicate; rows 2 and 3 have equal scores."""
     common = np.random.default_rng(1).normal(0, 0.01, 199)
     scores = np.array([0.6001, 0.6, 0.6])
     replicates = scores[:, None] + common + np.array([[0.0], [rounding], [0.0]])
     assert top_rank_intervals(scores, replicates) == [(1, 1), (2, 3), (2, 3)]
 
 
-def test_a_row_without_replicates_has_no_interval_and_could_be_anywhere_for_the_others() -> None:
+def test_a_row_without_replicates_has_no_interval_and_widens_the_others() -> None:
     scores = np.array([0.9, 0.6, 0.3])
     replicates = drawn(np.random.default_rng(1), scores, replicates=1000)
     replicates[1] = UNKNOWN
@@ -86,7 +89,7 @@ def test_a_row_without_replicates_has_no_interval_and_could_be_anywhere_for_the_
     assert individual_rank_interval(scores, replicates, 2) == (2, 3)
 
 
-def test_replicates_that_no_row_defines_are_left_out() -> None:
+def test_replicates_undefined_in_every_row_are_ignored() -> None:
     scores = np.array([0.62, 0.61, 0.6])
     replicates = drawn(np.random.default_rng(1), scores, replicates=1000)
     replicates[:, ::4] = np.nan
@@ -94,7 +97,7 @@ def test_replicates_that_no_row_defines_are_left_out() -> None:
     assert top_rank_intervals(scores, replicates) == top_rank_intervals(scores, left)
 
 
-def test_a_row_that_is_undefined_in_most_replicates_takes_none_from_the_others() -> None:
+def test_a_mostly_undefined_row_does_not_reduce_the_replicates_of_others() -> None:
     scores = np.array([0.9, 0.6, 0.3])
     replicates = drawn(np.random.default_rng(1), scores)
     replicates[2, 1:] = np.nan
@@ -109,17 +112,17 @@ def test_fewer_than_19_replicates_give_no_result(replicates: int, known: bool) -
 
 
 @pytest.mark.parametrize("rows", [0, 1])
-def test_a_board_of_one_row_or_none_is_certain(rows: int) -> None:
+def test_a_board_of_at_most_one_row_has_exact_ranks(rows: int) -> None:
     assert top_rank_intervals(np.full(rows, 0.5), np.full((rows, 100), 0.5)) == [(1, 1)] * rows
 
 
-def test_scores_in_another_order_are_refused() -> None:
+def test_scores_that_are_not_sorted_are_refused() -> None:
     with pytest.raises(ValueError, match="descending order"):
         top_rank_intervals(np.array([0.3, 0.9]), np.zeros((2, 100)))
 
 
-def test_the_critical_value_covers_every_row_that_could_be_among_the_first() -> None:
-    """Which of 200 equal rows come first depends on chance, and the first has been chosen from all of them."""
+def test_the_critical_value_allows_for_the_choice_of_the_first_rows() -> None:
+    """Which of 200 equal rows is first depends on chance, and the interval must allow for this choice."""
     wrong = {"chosen": 0, "fixed": 0}
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -127,11 +130,11 @@ def test_the_critical_value_covers_every_row_that_could_be_among_the_first() -> 
         replicates = scores[:, None] + rng.normal(0, 0.01, (200, 199))
         wrong["chosen"] += top_rank_intervals(scores, replicates, 1) != [(1, 200)]
         wrong["fixed"] += individual_rank_interval(scores, replicates, 0) != (1, 200)
-    assert wrong["chosen"] <= 6  # 2 of 40 on average; 7 with a probability of 0.4%
+    assert wrong["chosen"] <= 6  # 2 of 40 are expected; 7 or more have a probability of 0.4%
     assert wrong["fixed"] >= 15
 
 
-def test_an_individual_interval_is_that_of_a_board_on_which_only_this_row_is_compared() -> None:
+def test_an_individual_interval_is_within_the_simultaneous_one() -> None:
     rng = np.random.default_rng(7)
     scores = np.sort(rng.normal(0.6, 0.03, 40))[::-1]
     replicates = drawn(rng, scores)

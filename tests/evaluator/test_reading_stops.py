@@ -1,4 +1,4 @@
-"""Reading stops early after too many defects: tests count rows and defects, not seconds."""
+"""Reading stops early after too many defects. The tests count rows and defects instead of measuring time."""
 
 import gzip
 import json
@@ -46,7 +46,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_ten_thousand_defects_are_counted_and_one_more_is_more(tmp_path: Path, bad: str) -> None:
+def test_exactly_ten_thousand_defects_are_counted_and_further_ones_are_indicated(tmp_path: Path, bad: str) -> None:
     exact = found(tmp_path, LONG + bad * LIMIT + GOOD)
     over = found(tmp_path, LONG + bad * (LIMIT + 1) + GOOD)
     assert (exact.total, exact.more) == (LIMIT, False)
@@ -62,21 +62,21 @@ def test_every_kind_of_row_counts_towards_the_row_limit(tmp_path: Path, bad: str
 
 
 @pytest.mark.parametrize("bad", ["a\n", "\n", "i1,x\n"], ids=repr)
-def test_every_kind_of_row_of_strings_counts_as_an_image(tmp_path: Path, bad: str) -> None:
+def test_every_kind_of_prediction_string_row_counts_as_an_image(tmp_path: Path, bad: str) -> None:
     findings = found(tmp_path, KAGGLE + bad * 8 + "i2,\n", resources=Resources(limits=Limits(images=5)))
     assert (findings.errors[-1].code, findings.errors[-1].line) == ("too_many_rows", 7)
 
 
-def test_blank_lines_at_the_end_are_no_defect_in_any_number_of_batches(tmp_path: Path) -> None:
+def test_blank_lines_at_the_end_are_no_defect_even_over_many_batches(tmp_path: Path) -> None:
     assert found(tmp_path, LONG + GOOD + " \n" * lines.CHUNK_BYTES).total == 0
 
 
-def test_what_is_wrong_in_a_line_and_in_a_value_is_counted_in_file_order(tmp_path: Path) -> None:
+def test_defects_of_rows_and_of_values_are_counted_in_file_order(tmp_path: Path) -> None:
     findings = found(tmp_path, LONG + "i1,/m/cat,x,0,1,0,1\na\n" * LIMIT)
     assert findings.counts == {"not_a_number": LIMIT // 2, "bad_width": LIMIT // 2}
 
 
-def test_little_is_read_after_the_last_defect_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_little_is_read_after_the_last_counted_defect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at = 0
     read = RowReader._read_line
 
@@ -93,7 +93,9 @@ def test_little_is_read_after_the_last_defect_that_counts(tmp_path: Path, monkey
     assert looked_at < 2 * LIMIT
 
 
-def test_a_long_string_is_read_in_pieces_with_the_same_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_a_long_prediction_string_in_pieces_does_not_change_the_defects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tokens = ["/m/cat 0.9 0.1 0.1 0.5 0.5", "/m/cat x 0.1\t0.1 0.5  y"] * 300
     content = KAGGLE + "\n".join(f"i{place},{' '.join(tokens)}" for place in range(3)) + "\ni9,x\n"
     whole = found(tmp_path, content).as_dict()
@@ -102,7 +104,7 @@ def test_a_long_string_is_read_in_pieces_with_the_same_answer(tmp_path: Path, mo
     assert whole["counts"] == {"not_a_number": 1800, "bad_tokens": 1}
 
 
-def test_any_threads_and_batches_count_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_and_batch_sizes_do_not_change_the_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     truth, (_, good) = challenge(DETECTION, tmp_path)
     content = hostile.sparse(good) + b"unknown,/m/cat,x,0,1,0,1\n" * LIMIT
     answers = [
@@ -124,7 +126,7 @@ def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_no_hostile_file_has_more_defects_than_are_counted(
+def test_counting_stops_at_the_limit_for_every_hostile_file(
     track: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hostile, "SIZE", 1 << 15)
@@ -139,7 +141,7 @@ def test_no_hostile_file_has_more_defects_than_are_counted(
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_what_is_called_legal_in_the_cost_table_is_accepted(
+def test_files_that_the_cost_table_calls_legal_are_accepted(
     track: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hostile, "SIZE", 1 << 15)
@@ -150,7 +152,7 @@ def test_what_is_called_legal_in_the_cost_table_is_accepted(
         assert score(ScoringRequest(track, truth, path)).splits
 
 
-def test_millions_of_empty_gzip_members_are_not_read(tmp_path: Path) -> None:
+def test_a_gzip_file_with_too_many_members_is_rejected(tmp_path: Path) -> None:
     tiny = gzip.compress(b"", mtime=0)
     findings = found(tmp_path, gzip.compress((LONG + GOOD).encode()) + tiny * 5_000)
     assert findings.counts == {"bad_gzip": 1}
@@ -158,7 +160,7 @@ def test_millions_of_empty_gzip_members_are_not_read(tmp_path: Path) -> None:
     assert found(tmp_path, gzip.compress((LONG + GOOD).encode()) + tiny * 900).total == 0
 
 
-def test_zeros_between_gzip_members_may_fill_what_is_fed_at_once(tmp_path: Path) -> None:
+def test_zeros_between_gzip_members_may_be_longer_than_one_read(tmp_path: Path) -> None:
     content = gzip.compress(LONG.encode()) + bytes(3 * lines.FED_BYTES) + gzip.compress(b"a\n")
     assert found(tmp_path, content).counts == {"bad_width": 1}
 
@@ -198,7 +200,7 @@ def test_repeated_keys_are_reported_in_file_order_with_short_paths(tmp_path: Pat
     assert max(map(len, paths)) <= 256
 
 
-def test_the_command_prints_more_than(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_prints_more_than(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(LONG + "a\n" * 20_000)
     assert main(["check", DETECTION, "--submission", str(path)]) == 2
@@ -208,5 +210,5 @@ def test_the_command_prints_more_than(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (answer["total"], answer["more"], answer["counts"]) == (LIMIT, True, {"bad_width": LIMIT})
 
 
-def test_where_everything_is_counted_the_answer_has_no_more(tmp_path: Path) -> None:
+def test_the_key_more_is_absent_if_every_defect_is_counted(tmp_path: Path) -> None:
     assert "more" not in found(tmp_path, LONG + "a\n").as_dict()

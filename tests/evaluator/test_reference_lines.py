@@ -1,4 +1,4 @@
-"""The lines of the official tools: the same names, order and values, to the last digit."""
+"""The lines written by `--tf-csv` have the names, order and exact values of the official tools."""
 
 import csv
 from pathlib import Path
@@ -29,13 +29,15 @@ def test_detection_has_the_mean_first_then_every_class(
     ]
 
 
-def test_lines_end_as_the_tool_s_do(tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_line_endings_are_those_of_the_official_tool(
+    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines(capsys, tiny.track, tiny.truth, tiny.long, tmp_path / "m.csv")
     assert (tmp_path / "m.csv").read_bytes().count(b"\r\n") == 4
 
 
 def test_relationships_have_relations_and_phrases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """There is one triplet, and it is found, so every value is 1."""
+    """The only triplet is found, so every value is 1."""
     truth, submission = tmp_path / "truth", tmp_path / "s.csv"
     truth.mkdir()
     names = "ImageID,LabelName1,LabelName2,RelationshipLabel"

@@ -12,7 +12,8 @@ from evaluator.scoring import score
 HEADER = "ImageID,LabelName1,LabelName2,RelationshipLabel"
 BOXES = ",".join(f"{name}{n}" for n in (1, 2) for name in ("XMin", "XMax", "YMin", "YMax"))
 LEFT, RIGHT, WHOLE, CORNER = "0,0.5,0,1", "0.5,1,0,1", "0,1,0,1", "0,0.1,0,0.1"
-# holds: found, so AP 1. on: none of three found. Relations that are not in the truth count for neither.
+# holds: the only triplet is found, so AP is 1. on: none of three is found. Other relations are not in the truth and
+# are not counted.
 TRIPLETS = [
     f"i,man,guitar,holds,{LEFT},{RIGHT}",
     f"j,man,horse,on,{WHOLE},{WHOLE}",
@@ -47,13 +48,13 @@ TOLD = [
 ]
 GAINS = {
     "duplicate": 0.0,
-    "localization": (1 / 3) / 2,  # on: the most confident of two entries would hit one of three
-    "relation": (1 / 3) / 2,  # the same for the pair that was predicted as "rides"
-    "subject": 0.0,  # another pair has found that guitar already
+    "localization": (1 / 3) / 2,  # on: the more confident of two predictions would hit one of three
+    "relation": (1 / 3) / 2,  # on: the prediction "rides" would become a hit in the same way
+    "subject": 0.0,  # a more confident prediction has already matched this triplet
     "object": 0.0,
     "several": 0.0,
     "background": 0.0,
-    "missed": 0.0,  # finding 0 of 2 is no better than 0 of 3
+    "missed": 0.0,  # AP is 0 with 0 of 2 triplets found, as with 0 of 3
 }
 
 
@@ -67,19 +68,19 @@ def report(tmp_path: Path) -> Report:
     return score(ScoringRequest("openimages-relationships", truth, submission, report=ReportOptions(explanation=True)))
 
 
-def test_every_pair_and_every_missed_triplet_has_its_line(report: Report) -> None:
+def test_every_match_has_the_line_of_its_triplet(report: Report) -> None:
     rows = [dict(zip(report.matches.columns, row, strict=True)) for row in report.matches.rows()]
     assert sorted((row["Outcome"], row["Reason"], row["TruthLine"]) for row in rows[:9]) == sorted(TOLD[:9])
     assert [(row["Outcome"], row["Reason"], row["TruthLine"]) for row in rows] == TOLD
     assert rows[5]["Overlap"] == pytest.approx(0.4)
 
 
-def test_a_phrase_may_be_found_where_its_relationship_is_not(report: Report) -> None:
+def test_a_prediction_may_match_as_a_phrase_but_not_as_a_relationship(report: Report) -> None:
     rows = [dict(zip(report.matches.columns, row, strict=True)) for row in report.matches.rows()]
     assert (rows[5]["Outcome"], rows[5]["PhraseOutcome"]) == ("false_positive", "true_positive")
 
 
-def test_a_kind_s_weight_is_what_the_mean_gains_without_it(report: Report) -> None:
+def test_the_gain_of_a_kind_is_the_mean_gained_by_fixing_it(report: Report) -> None:
     assert report.splits["all"].metrics["mAP_relationships"] == pytest.approx(1 / 2)
     gains = {row["kind"]: row["delta_mAP_relationships"] for row in report.splits["all"].tables["errors"]}
     assert gains == pytest.approx(GAINS, abs=1e-15)

@@ -1,4 +1,4 @@
-"""Each rule of the relationships metric on a case small enough to work out by hand."""
+"""Each rule of the relationships metric, on a case small enough to compute by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ LEFT, RIGHT, WHOLE = "0,0.5,0,1", "0.5,1,0,1", "0,1,0,1"
 def scored(
     tmp_path: Path, *, triplets: list[str], predictions: list[str], labels: list[str] | None = None, **parameters: Any
 ) -> SplitReport:
-    """Score rows `image,label1,label2,relation,score,box1,box2` against rows without the score."""
+    """Score predictions `image,label1,label2,relation,score,box1,box2`; triplets are such rows without the score."""
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
     (truth / "relationships.csv").write_text("\n".join([f"{HEADER},{BOXES}", *triplets]) + "\n")
@@ -34,23 +34,25 @@ PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
     ("prediction", "relationship", "phrase"),
     [
         (f"i,man,guitar,plays,0.9,{LEFT},{RIGHT}", 1.0, 1.0),
-        (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),  # swapped boxes: the phrase still matches
+        (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),  # swapped boxes, but the same phrase box around both
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # an IoU of one half is enough
-        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # the lower IoU of the two boxes counts
-        (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # another triplet
+        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # both boxes need an IoU of one half
+        (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # a different triplet
         (f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
-        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # another image
-        # A box without area: never a hit, but the phrase is.
+        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # a different image
+        # A box of zero area is never a hit, but the phrase box around the pair is one.
         ("i,man,guitar,plays,0.9,0.2,0.2,0,1,0.5,1,0,1", 0.0, 1.0),
     ],
 )
-def test_a_pair_hits_where_both_boxes_do(tmp_path: Path, prediction: str, relationship: float, phrase: float) -> None:
+def test_a_prediction_hits_if_both_boxes_do(
+    tmp_path: Path, prediction: str, relationship: float, phrase: float
+) -> None:
     metrics = scored(tmp_path, triplets=[PLAYS], predictions=[prediction]).metrics
     assert (metrics["mAP_relationships"], metrics["mAP_phrases"]) == (relationship, phrase)
 
 
 def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
-    """Exactly, 0.1–0.2 is half of 0.1–0.3; in float32 the overlap is 0.49999996."""
+    """The interval 0.1–0.2 is exactly half of 0.1–0.3, but the overlap is 0.49999996 in float32."""
     truth = "i,man,guitar,on,0.1,0.3,0,1,0,1,0,1"
     metrics = scored(tmp_path, triplets=[truth], predictions=["i,man,guitar,on,0.9,0.1,0.2,0,1,0,1,0,1"]).metrics
     assert metrics["mAP_relationships"] == 0.0
@@ -59,15 +61,15 @@ def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "first", "second", "kept"),
     [
-        (["i,chair,0"], "man", "chair", True),  # one is verified as absent
-        (["i,chair,1"], "man", "chair", True),  # verified as present but in no pair: counts as absent
-        (["i,chair,1"], "woman", "chair", True),  # the other need not be verified
-        ([], "man", "woman", False),  # one is not verified and none is absent
+        (["i,chair,0"], "man", "chair", True),  # chairs are verified as absent
+        (["i,chair,1"], "man", "chair", True),  # verified as present, but in no pair: counts as absent
+        (["i,chair,1"], "woman", "chair", True),  # women are not verified, but chairs count as absent
+        ([], "man", "woman", False),  # women are not verified, and no class is absent
         ([], "woman", "guitar", False),
-        ([], "man", "man", True),  # both are verified
+        ([], "man", "man", True),  # both labels are verified
     ],
 )
-def test_a_pair_counts_where_both_labels_are_known_or_one_is_absent(
+def test_a_pair_is_scored_if_both_labels_are_verified_or_one_is_absent(
     tmp_path: Path, labels: list[str], first: str, second: str, kept: bool
 ) -> None:
     split = scored(
@@ -80,20 +82,20 @@ def test_a_pair_counts_where_both_labels_are_known_or_one_is_absent(
     assert row["ap_relationships"] == (0.5 if kept else 1.0)
 
 
-def test_recall_counts_the_most_confident_of_each_image_over_all_relations(tmp_path: Path) -> None:
+def test_recall_uses_the_most_confident_predictions_of_each_image(tmp_path: Path) -> None:
     triplets = [f"i,man,guitar,plays,{n / 100},{n / 100 + 0.01},0,1,{WHOLE}" for n in range(60)]
     predictions = [row.replace("plays,", f"plays,{1 - n / 100},") for n, row in enumerate(triplets)]
     metrics = scored(tmp_path, triplets=triplets, predictions=predictions).metrics
     assert (metrics["recall@50"], metrics["recall@100"]) == (50 / 60, 1.0)
 
 
-def test_at_the_cut_false_positives_come_first(tmp_path: Path) -> None:
+def test_recall_at_50_counts_false_positives_first_among_equal_confidences(tmp_path: Path) -> None:
     noise = [f"i,man,guitar,plays,0.9,0,0.01,0,{n / 100 + 0.01},{WHOLE}" for n in range(50)]
     metrics = scored(tmp_path, triplets=[PLAYS], predictions=[f"i,man,guitar,plays,0.9,{LEFT},{RIGHT}", *noise]).metrics
     assert (metrics["recall@50"], metrics["recall@100"]) == (0.0, 1.0)
 
 
-def test_equal_objects_are_two_and_only_the_first_can_be_hit(tmp_path: Path) -> None:
+def test_equal_triplets_are_counted_twice_but_only_the_first_can_be_hit(tmp_path: Path) -> None:
     split = scored(
         tmp_path, triplets=[PLAYS, PLAYS], predictions=[PLAYS.replace("plays,", f"plays,0.{n},") for n in (9, 8)]
     )
@@ -101,7 +103,7 @@ def test_equal_objects_are_two_and_only_the_first_can_be_hit(tmp_path: Path) -> 
     assert split.metrics["mAP_relationships"] == 0.5
 
 
-def test_a_relation_without_truth_has_no_ap_but_weighs_in_the_pool(tmp_path: Path) -> None:
+def test_a_relation_without_triplets_has_no_ap_but_lowers_the_weighted_ap(tmp_path: Path) -> None:
     metrics = scored(
         tmp_path,
         triplets=[PLAYS],

@@ -1,4 +1,4 @@
-"""Repeated keys in JSON are reported with their paths at any depth, and no JSON file causes an exception."""
+"""Repeated keys in JSON are reported with their paths at any depth; no JSON file causes an unexpected exception."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ leaves = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=2)
 
 
 def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Return a strategy for lists, and for objects as tuples of all their keys and values."""
+    """Return a strategy for lists and objects; an object is a tuple of (key, value), so that it can repeat keys."""
     return st.lists(inner, max_size=4) | st.lists(st.tuples(st.sampled_from(KEYS), inner), max_size=4).map(tuple)
 
 
@@ -37,7 +37,7 @@ def written(node: Any) -> str:
 
 
 def repeating(node: Any, path: str = "$") -> list[str]:
-    """Return the paths of the objects with a repeated key that remain in the parsed document."""
+    """Return the paths of all objects with a repeated key that are still part of the parsed document."""
     if isinstance(node, list):
         return [found for place, each in enumerate(node) for found in repeating(each, f"{path}[{place}]")]
     if not isinstance(node, tuple):
@@ -54,7 +54,7 @@ def codes(track: str, content: bytes) -> dict[str, int]:
 
 
 @given(documents)
-def test_every_repeated_key_that_can_be_reached_is_reported_with_its_path(document: Any) -> None:
+def test_every_repeated_key_in_the_parsed_document_is_reported_with_its_path(document: Any) -> None:
     _, repeated = parse_json(written(document))
     assert [path.rpartition(".")[0] for path in repeated] == repeating(document)
 
@@ -71,21 +71,19 @@ def test_any_bytes_give_findings_and_no_exception(track: str, document: Any, cut
 
 @pytest.mark.parametrize("track", JSON_TRACKS)
 @pytest.mark.parametrize("text", ['{"a":{"b":1,"b":2},"a":1}', '[{"a":{"b":1,"b":2},"a":1}]'])
-def test_a_repeated_key_in_a_value_that_is_replaced_does_not_hide_the_key_that_replaces_it(
-    track: str, text: str
-) -> None:
+def test_repeated_keys_in_an_overridden_value_do_not_hide_the_overriding_key(track: str, text: str) -> None:
     assert codes(track, text.encode())["bad_json"]
     assert [path.removeprefix("$[0]").removeprefix("$") for path in parse_json(text)[1]] == [".a"]
 
 
-def test_more_lost_repetitions_than_are_counted_do_not_hide_the_key_that_replaces_them() -> None:
+def test_many_repeated_keys_in_an_overridden_value_do_not_hide_the_overriding_key() -> None:
     lost = ",".join(['{"b":1,"b":2}'] * 10_010)
     text = f'{{"image_to_sentence":[{lost}],"image_to_sentence":{{}},"sentence_to_image":{{}}}}'
     assert list(parse_json(text)[1]) == ["$.image_to_sentence"]
     assert codes("flickr30k-retrieval", text.encode()) == {"bad_json": 1}
 
 
-def test_the_same_file_as_a_truth_is_a_fault(tmp_path: Path) -> None:
+def test_repeated_keys_in_a_truth_are_a_fault(tmp_path: Path) -> None:
     (tmp_path / "answers.json").write_text('{"a.png":{"b":1,"b":2},"a.png":1}')
     with pytest.raises(InvalidTruth) as raised:
         prepare("objectnet", tmp_path, tmp_path / "truth.podium")

@@ -29,7 +29,7 @@ def truth(tmp_path: Path, gallery: Any = None, **files: str) -> Path:
 
 
 def lists(images: dict[str, Any] | None = None, captions: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return rankings with wrong answers for all queries except the given ones."""
+    """Return rankings with only wrong answers, except for the queries that are given."""
     return {
         "image_to_sentence": {image: [f"{WRONG[image]}#0"] for image in IMAGES} | (images or {}),
         "sentence_to_image": {caption: [WRONG[caption[0]]] for caption in CAPTIONS} | (captions or {}),
@@ -50,7 +50,7 @@ def checked(tmp_path: Path, value: Any) -> Findings:
     return check(TRACK, submission(tmp_path, value), truth=truth(tmp_path))
 
 
-def test_any_of_an_images_sentences_will_do(tmp_path: Path) -> None:
+def test_every_sentence_of_an_image_is_a_correct_answer(tmp_path: Path) -> None:
     metrics = scored(tmp_path, lists({"a": ["b#0", "c#0", "a#1", "a#0"], "b": ["b#0"]}))["all"].metrics
     assert [metrics[f"image_to_sentence_recall@{depth}"] for depth in (1, 5, 10)] == [1 / 3, 2 / 3, 2 / 3]
     assert metrics["sentence_to_image_recall@10"] == 0.0
@@ -63,7 +63,7 @@ def test_the_score_is_the_mean_of_six_recalls(tmp_path: Path) -> None:
     assert metrics["mean_recall"] == pytest.approx(sum(x for x in six if x is not None) / 6, abs=1e-15)
 
 
-def test_the_median_rank_needs_whole_rankings(tmp_path: Path) -> None:
+def test_the_median_rank_needs_complete_rankings(tmp_path: Path) -> None:
     whole = {caption: sorted(IMAGES, key=lambda image, own=caption[0]: image == own) for caption in CAPTIONS}
     rows = scored(tmp_path, lists(captions=whole | {"a#0": ["a", "b", "c"], "a#1": ["a", "b", "c"]}))["all"].classes
     assert [(row["label"], row["median_rank"], row["truths"]) for row in rows] == [
@@ -72,7 +72,7 @@ def test_the_median_rank_needs_whole_rankings(tmp_path: Path) -> None:
     ]
 
 
-def test_a_query_goes_with_its_image_and_the_gallery_stays_whole(tmp_path: Path) -> None:
+def test_a_split_has_the_queries_of_its_images_and_the_whole_gallery(tmp_path: Path) -> None:
     usage = "ImageID,Usage\na,Public\nb,Private\nc,Ignored\n"
     splits = scored(tmp_path, lists({"a": ["a#0"]}, {"b#0": ["b"]}), usage=usage)
     assert [splits[name].metrics["image_to_sentence_recall@1"] for name in ("all", "public", "private")] == [0.5, 1, 0]
@@ -83,7 +83,7 @@ def test_a_query_goes_with_its_image_and_the_gallery_stays_whole(tmp_path: Path)
     ]
 
 
-def test_a_gallery_may_hold_objects(tmp_path: Path) -> None:
+def test_captions_of_a_gallery_may_be_objects(tmp_path: Path) -> None:
     captions = [{"caption_id": "x7", "image_id": "a", "text": "words"}, *CAPTIONS[2:]]
     path = submission(tmp_path, {
         "image_to_sentence": {"a": ["x7"], "b": [], "c": []},
@@ -94,18 +94,18 @@ def test_a_gallery_may_hold_objects(tmp_path: Path) -> None:
 
 
 DEFECTS = [
-    pytest.param([], "bad_json", "$", id="a list"),
-    pytest.param({"image_to_sentence": {}}, "bad_json", "$.sentence_to_image", id="one way only"),
-    pytest.param(lists() | {"more": {}}, "bad_json", "$.more", id="a third way"),
-    pytest.param(lists({"a": "a#0"}), "bad_json", "$.image_to_sentence.a", id="a text for a list"),
-    pytest.param(lists({"a": ["a#0", 5]}), "bad_json", "$.image_to_sentence.a[1]", id="a number for an id"),
-    pytest.param(lists({"a": [["a#0"]]}), "bad_json", "$.image_to_sentence.a[0]", id="a list for an id"),
-    pytest.param(lists({"a": ["a#0", "b#0", "a#0"]}), "bad_json", "$.image_to_sentence.a", id="an id twice"),
+    pytest.param([], "bad_json", "$", id="a list instead of an object"),
+    pytest.param({"image_to_sentence": {}}, "bad_json", "$.sentence_to_image", id="only one direction"),
+    pytest.param(lists() | {"more": {}}, "bad_json", "$.more", id="a third direction"),
+    pytest.param(lists({"a": "a#0"}), "bad_json", "$.image_to_sentence.a", id="a string instead of a list"),
+    pytest.param(lists({"a": ["a#0", 5]}), "bad_json", "$.image_to_sentence.a[1]", id="a number instead of an id"),
+    pytest.param(lists({"a": [["a#0"]]}), "bad_json", "$.image_to_sentence.a[0]", id="a list instead of an id"),
+    pytest.param(lists({"a": ["a#0", "b#0", "a#0"]}), "bad_json", "$.image_to_sentence.a", id="a repeated id"),
     pytest.param(lists({"a": ["a#0", "a#7"]}), "unknown_image", "$.image_to_sentence.a[1]", id="an unknown caption"),
     pytest.param(lists(captions={"a#0": ["z"]}), "unknown_image", "$.sentence_to_image.a#0[0]", id="an unknown image"),
     pytest.param(lists({"z": ["a#0"]}), "unknown_image", "$.image_to_sentence.z", id="an unknown query"),
     pytest.param('{"image_to_sentence": {"a": [], "a": []}, "sentence_to_image": {}}', "bad_json",
-                 "$.image_to_sentence.a", id="a query twice"),
+                 "$.image_to_sentence.a", id="a repeated query"),
 ]  # fmt: skip
 
 
@@ -115,14 +115,14 @@ def test_a_defect_is_reported_with_its_path(tmp_path: Path, value: Any, code: st
     assert (first.code, first.column) == (code, path)
 
 
-def test_every_query_must_be_there(tmp_path: Path) -> None:
+def test_a_missing_query_is_a_defect(tmp_path: Path) -> None:
     value = lists()
     del value["image_to_sentence"]["b"], value["sentence_to_image"]["c#1"]
     found = checked(tmp_path, value)
     assert [(p.code, p.image) for p in found.errors] == [("missing_image", "b"), ("missing_image", "c#1")]
 
 
-def test_without_a_truth_only_the_form_is_checked(tmp_path: Path) -> None:
+def test_without_a_truth_only_the_file_format_is_checked(tmp_path: Path) -> None:
     path = submission(tmp_path, {"image_to_sentence": {"x": ["y"]}, "sentence_to_image": {}})
     assert check(TRACK, path).errors == []
     assert [p.code for p in check(TRACK, path, resources=Resources(limits=Limits(boxes=0))).errors] == ["too_many_rows"]

@@ -1,4 +1,4 @@
-"""The salt of a truth determines split and draws, and nobody can compute these without it."""
+"""The salt of a truth determines its split and its bootstrap draws; nobody can compute them without the salt."""
 
 import gzip
 import hmac
@@ -37,7 +37,7 @@ def names(count: int) -> list[str]:
 
 
 def answers(folder: Path, count: int, salt: str = "") -> Path:
-    """Write a truth with this number of images, each of class 7."""
+    """Write a truth with this number of images, all of class 7."""
     folder.mkdir()
     (folder / "answers.json").write_text(json.dumps(dict.fromkeys(names(count), 7)))
     if salt:
@@ -46,21 +46,21 @@ def answers(folder: Path, count: int, salt: str = "") -> Path:
 
 
 def right(path: Path, images: list[str]) -> Path:
-    """Write a submission with correct answers for these images and none for the others."""
+    """Write a submission with correct answers for these images and no answers for the others."""
     path.write_text("".join(f"{image},7,1,,,,,,,,\n" for image in images))
     return path
 
 
 @pytest.fixture(params=TRACKS)
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, Path]:
-    """A track, a salted truth and a submission."""
+    """Return a track, a salted truth, and a submission."""
     synthesize(request.param, tmp_path / "made", images=24, qualities=(0.6,))
     truth = tmp_path / "made" / "truth"
     (truth / "salt.txt").write_text(SALT)
     return request.param, truth, next((tmp_path / "made" / "submissions").glob("quality-0.60.*"))
 
 
-def test_a_folder_its_gzipped_copy_and_its_prepared_file_agree_about_everything(
+def test_a_folder_its_gzipped_copy_and_its_prepared_file_give_equal_reports(
     made: tuple[str, Path, Path], tmp_path: Path
 ) -> None:
     track, truth, submission = made
@@ -78,7 +78,7 @@ def test_a_folder_its_gzipped_copy_and_its_prepared_file_agree_about_everything(
     assert reports[0].as_dict() == reports[1].as_dict() == reports[2].as_dict()
 
 
-def test_the_salt_splits_the_images_and_the_seed_is_not_read(made: tuple[str, Path, Path], tmp_path: Path) -> None:
+def test_the_split_depends_on_the_salt_and_not_on_the_seed(made: tuple[str, Path, Path], tmp_path: Path) -> None:
     track, folder, _ = made
     truths = [
         open_truth(scorer_of(track), folder, TRACKS[track].resolve({}), TruthOptions(split=(0.4, seed)))
@@ -93,13 +93,13 @@ def test_the_salt_splits_the_images_and_the_seed_is_not_read(made: tuple[str, Pa
     assert truths[0].sha256 == truths[1].sha256
 
 
-def test_the_salt_is_one_of_the_files_that_the_sha256_is_over(tmp_path: Path) -> None:
+def test_the_sha256_of_a_truth_includes_its_salt(tmp_path: Path) -> None:
     folder = answers(tmp_path / "truth", 3, SALT)
     lines = [f"{path.name} {sha256(path.read_bytes()).hexdigest()}\n" for path in sorted(folder.iterdir())]
     assert TruthFolder(folder, TRACKS[OBJECTNET]).sha256 == sha256("".join(lines).encode()).hexdigest()
 
 
-def test_a_salted_replicate_is_seeded_by_its_hmac() -> None:
+def test_a_replicate_of_a_salted_truth_is_seeded_by_an_hmac() -> None:
     message = f"\0replicate:2:5:{LANES + 3}".encode()
     entropy = int.from_bytes(hmac.digest(bytes.fromhex(SALT), message, sha256), "big")
     drawn = np.random.PCG64(np.random.SeedSequence(entropy)).random_raw(50) >> np.uint64(32)
@@ -118,7 +118,7 @@ def test_one_line_of_32_hexadecimal_digits_is_a_salt(tmp_path: Path, text: str) 
 @pytest.mark.parametrize(
     "text", ["", "\n", SALT[:-1], f"{SALT}0", f" {SALT}", f"{SALT}\n\n", f"{SALT}\n{SALT}", "é" * 32]
 )
-def test_anything_else_is_a_fault_of_the_truth(tmp_path: Path, text: str) -> None:
+def test_a_malformed_salt_is_a_fault_of_the_truth(tmp_path: Path, text: str) -> None:
     folder = answers(tmp_path / "truth", 3)
     (folder / "salt.txt").write_text(text)
     with pytest.raises(InvalidTruth) as caught:
@@ -128,7 +128,7 @@ def test_anything_else_is_a_fault_of_the_truth(tmp_path: Path, text: str) -> Non
     assert "32 hexadecimal digits" in problem.message
 
 
-def test_a_salt_next_to_the_folder_counts_as_one_inside_it(tmp_path: Path) -> None:
+def test_a_salt_given_separately_has_the_effect_of_one_in_the_folder(tmp_path: Path) -> None:
     bare, salted = answers(tmp_path / "bare", 9), answers(tmp_path / "salted", 9, SALT)
     (tmp_path / "s.txt").write_text(f"{SALT}\n")
     words = ["prepare", OBJECTNET, "--split", "0.5", "--json", str(tmp_path / "made.json"), "--truth"]
@@ -139,7 +139,7 @@ def test_a_salt_next_to_the_folder_counts_as_one_inside_it(tmp_path: Path) -> No
         prepare(OBJECTNET, tmp_path / "one", tmp_path / "again", opening=TruthOptions(salt=tmp_path / "s.txt"))
 
 
-def test_a_salt_is_not_in_the_words_for_a_truth_or_its_draws(tmp_path: Path) -> None:
+def test_a_salt_is_not_in_the_repr_of_a_truth_or_its_draws(tmp_path: Path) -> None:
     prepare(OBJECTNET, answers(tmp_path / "truth", 9, SALT), tmp_path / "t.podium")
     truth = Truth.load(tmp_path / "t.podium")
     draws = Draws(truth.sha256, 0, 0, 9, REPLICATES, truth.salt)
@@ -148,7 +148,7 @@ def test_a_salt_is_not_in_the_words_for_a_truth_or_its_draws(tmp_path: Path) -> 
         assert not any(written in told for written in (SALT, str(truth.salt), truth.salt.decode("latin-1")))
 
 
-def test_kept_draws_of_two_salts_have_two_names_and_only_their_owner_reads_them(tmp_path: Path) -> None:
+def test_stored_draws_have_a_name_for_each_salt_and_are_private(tmp_path: Path) -> None:
     for number, salt in enumerate((SALT, SALT[::-1])):
         truth = answers(tmp_path / f"truth{number}", 9, salt)
         score(
@@ -161,13 +161,13 @@ def test_kept_draws_of_two_salts_have_two_names_and_only_their_owner_reads_them(
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
-# Attacks with all published data of a salted truth and a score, by somebody who knows the program.
+# Attacks by somebody who knows the program, one score, and everything that is published about a truth.
 
 IMAGES, HITS = 12, 5
 
 
 def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
-    """Return every set of correct answers whose interval, with draws from published data, equals that of the report."""
+    """Return every set of correct answers whose interval, drawn with published data only, equals the reported one."""
     draws = Draws(published, 0, 0, IMAGES, REPLICATES)
     weights = np.concatenate([draws.block(number) for number in range(draws.blocks)], axis=1)[:, :REPLICATES]
     observed = report.splits["all"].metrics["top1"]
@@ -184,7 +184,7 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
 
 
 def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
-    """Yield for each attack whether the correct answers are among the candidates, and the number of candidates."""
+    """Yield, for each attack, whether the correct answers are among the candidates, and the number of candidates."""
     chance = np.random.default_rng(5)
     for number, salt in enumerate(salts):
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))
@@ -196,20 +196,20 @@ def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
         yield hits in found, len(found)
 
 
-def test_an_interval_gives_the_answers_of_an_unsalted_truth_away(tmp_path: Path) -> None:
+def test_an_interval_reveals_the_answers_of_an_unsalted_truth(tmp_path: Path) -> None:
     for is_found, count in attacked(tmp_path, [""] * 3):
         assert is_found
         assert 1 <= count <= 7
 
 
 def test_an_interval_of_a_salted_truth_reveals_nothing_about_the_answers(tmp_path: Path) -> None:
-    """With the wrong draws, an attacker excludes the correct answers as often as any others."""
+    """The attacker computes wrong draws, so the correct answers fit the interval no better than other answers."""
     told = list(attacked(tmp_path, [f"{number:032x}" for number in range(1, 11)]))
     assert sum(is_found for is_found, _ in told) == 0
 
 
 def split_known_by_seed(truth: Path, tmp_path: Path) -> list[int]:
-    """Return every seed that agrees with three public scores of files whose answers are known to be correct."""
+    """Return every seed whose split would give the three public scores of files with known correct answers."""
     images, share, chance = names(60), 0.3, np.random.default_rng(1)
     files = [sorted(chance.choice(60, 15, replace=False).tolist()) for _ in range(3)]
     told = [
@@ -234,11 +234,11 @@ def split_known_by_seed(truth: Path, tmp_path: Path) -> list[int]:
     return agreeing
 
 
-def test_three_scores_give_the_split_of_an_unsalted_truth_away(tmp_path: Path) -> None:
+def test_three_scores_reveal_the_split_of_an_unsalted_truth(tmp_path: Path) -> None:
     assert split_known_by_seed(answers(tmp_path / "truth", 60), tmp_path) == [137]
 
 
-def test_three_scores_do_not_give_the_split_of_a_salted_truth_away(tmp_path: Path) -> None:
+def test_three_scores_do_not_reveal_the_split_of_a_salted_truth(tmp_path: Path) -> None:
     assert split_known_by_seed(answers(tmp_path / "truth", 60, SALT), tmp_path) == []
 
 
@@ -246,5 +246,5 @@ def test_the_published_sha256_of_a_salted_truth_confirms_no_guess(tmp_path: Path
     published = TruthFolder(answers(tmp_path / "truth", 3, SALT), TRACKS[OBJECTNET]).sha256
     guess = answers(tmp_path / "guess", 3)
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 != published
-    (guess / "salt.txt").write_text(f"{SALT}\n")  # anybody can check this once the organizer has published the salt
+    (guess / "salt.txt").write_text(f"{SALT}\n")  # once the salt is published, anybody can check the sha256
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 == published

@@ -1,4 +1,4 @@
-"""The modules of a track implement what its entry in the catalogue declares."""
+"""The modules of each track implement what its entry in the catalogue declares."""
 
 from importlib import import_module
 from inspect import signature
@@ -13,7 +13,7 @@ from evaluator.tracks import compiler_of, explainer_of, fast_path_of, interface,
 
 
 @pytest.mark.parametrize("name", TRACKS)
-def test_every_module_that_is_named_has_the_methods_of_its_protocol(name: str) -> None:
+def test_every_declared_module_has_the_methods_of_its_protocol(name: str) -> None:
     track = TRACKS[name]
     expected = [(compiler_of(track).compile_truth, ["folder", "parameters"])]
     if track.modules.fast_path:
@@ -32,11 +32,11 @@ def test_a_scorer_gives_candidates_if_its_track_declares_them(name: str) -> None
     assert isinstance(scorer_of(name), interface.GivesCandidates) is TRACKS[name].gives_candidates
 
 
-def test_candidates_of_a_track_that_has_none_are_refused(tmp_path: Path) -> None:
+def test_a_track_without_candidates_refuses_to_write_them(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameters, match="no candidates"):
         candidates("objectnet", tmp_path, tmp_path / "out")
 
 
-def test_an_unknown_track_is_refused_with_the_names_of_all() -> None:
+def test_an_unknown_track_is_refused_with_a_list_of_all_tracks() -> None:
     with pytest.raises(InvalidParameters, match="mnist: no such track; the tracks are openimages-detection, "):
         scorer_of("mnist")

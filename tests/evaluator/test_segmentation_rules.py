@@ -30,7 +30,7 @@ Edges = tuple[int, int, int, int]
 
 
 def drawn(edges: Edges, side: int = SIDE) -> Pixels:
-    """Return the mask of a rectangle of pixels."""
+    """Return the bitmap of a rectangle."""
     pixels = np.zeros((side, side), np.uint8)
     pixels[edges[2] : edges[3], edges[0] : edges[1]] = 1
     return pixels
@@ -53,7 +53,7 @@ def box(edges: Edges, side: int = SIDE) -> str:
 
 
 def truth(tmp_path: Path, objects: Sequence[tuple[Edges, int, bool]], **files: str) -> Path:
-    """Write a truth folder with cats in image i, given as (position, whether a group, whether with a mask)."""
+    """Write a truth folder in which image i has cats, given as (edges, 1 for a group, whether it has a mask)."""
     folder = tmp_path / "truth"
     folder.mkdir(exist_ok=True)
     boxes = [f"i,cat,{box(edges)},{group}" for edges, group, _ in objects]
@@ -82,18 +82,18 @@ def scored(
 
 
 RULES = [
-    pytest.param([(WHOLE, 0, True)], [(0.9, LEFT)], (1.0, 1, 1.0), id="half of the pixels are enough"),
-    pytest.param([(WHOLE, 0, True)], [(0.9, (0, 2, 0, 3))], (0.0, 1, 0.0), id="less are not"),
+    pytest.param([(WHOLE, 0, True)], [(0.9, LEFT)], (1.0, 1, 1.0), id="an IoU of one half is enough"),
+    pytest.param([(WHOLE, 0, True)], [(0.9, (0, 2, 0, 3))], (0.0, 1, 0.0), id="a lower IoU is not enough"),
     pytest.param([(WHOLE, 0, True)], [(0.9, WHOLE), (0.8, WHOLE)], (1.0, 2, 1.0), id="a duplicate is a false positive"),
-    pytest.param([(WHOLE, 1, True)], [(0.9, LEFT), (0.8, TOP)], (1.0, 1, 1.0), id="a group absorbs what lies in it"),
-    pytest.param([(LEFT, 1, True)], [(0.9, TOP)], (1.0, 1, 1.0), id="with half of its pixels inside"),
+    pytest.param([(WHOLE, 1, True)], [(0.9, LEFT), (0.8, TOP)], (1.0, 1, 1.0), id="a group absorbs what is in it"),
+    pytest.param([(LEFT, 1, True)], [(0.9, TOP)], (1.0, 1, 1.0), id="half inside a group is enough"),
     pytest.param([(LEFT, 0, True), (TOP, 0, False)], [(0.9, TOP), (0.8, LEFT)], (1.0, 1, 1.0),
                  id="a box without a mask hides one detection"),
     pytest.param([(LEFT, 0, True), (TOP, 0, False)], [(0.9, TOP), (0.8, TOP), (0.7, LEFT)], (0.5, 2, 1.0),
-                 id="and not the next one"),
+                 id="and hides only one"),
     pytest.param([(LEFT, 0, True), (TOP, 1, False)], [(0.9, TOP), (0.8, TOP), (0.7, LEFT)], (1.0, 1, 1.0),
-                 id="a group without a mask hides all"),
-    pytest.param([(TOP, 0, False)], [(0.9, TOP)], (None, 0, 0.0), id="without a mask there is nothing to find"),
+                 id="a group without a mask hides all detections"),
+    pytest.param([(TOP, 0, False)], [(0.9, TOP)], (None, 0, 0.0), id="no object has a mask"),
 ]  # fmt: skip
 
 
@@ -105,13 +105,13 @@ def test_matching_of_one_class(
     assert (row["ap"], row["scored"], row["true_positives"]) == expected
 
 
-def test_a_group_of_no_weight_only_hides(tmp_path: Path) -> None:
+def test_a_group_without_weight_only_absorbs(tmp_path: Path) -> None:
     row = scored(tmp_path, [(LEFT, 0, True), (TOP, 1, True)], [(0.9, TOP), (0.8, LEFT)], group_of_weight=0)
     assert (row["ap"], row["truths"], row["scored"]) == (1.0, 1.0, 1)
 
 
 def test_masks_are_compared_in_single_precision(tmp_path: Path) -> None:
-    """7/10 in single precision is below 0.7 in double precision, but it reaches the threshold."""
+    """In single precision, 7/10 is below the double 0.7, but it still reaches a threshold of 0.7."""
     wide = [(0.9, (0, 4, 0, 1))]
     row = scored(tmp_path, [((0, 3, 0, 1), 0, True)], wide, iou_threshold=0.75)
     assert row["ap"] == 1.0
@@ -126,15 +126,15 @@ def test_masks_are_compared_in_single_precision(tmp_path: Path) -> None:
     assert report.splits["all"].metrics["mAP"] == 1.0
 
 
-def test_a_mask_goes_with_the_box_of_the_same_numbers(tmp_path: Path) -> None:
+def test_a_mask_belongs_to_the_box_with_equal_coordinates(tmp_path: Path) -> None:
     folder = truth(tmp_path, [(LEFT, 0, True)])
     (folder / "boxes.csv").write_text(f"{BOXES}\ni,cat,0.0,0.50,0,1.0,0\ni,cat,0,0.5,0,1,0\n")
     path = submission(tmp_path, [f"i,4,4,cat,0.9,{mask(LEFT)}"])
     (row,) = score(ScoringRequest(TRACK, folder, path)).splits["all"].classes
-    assert (row["ap"], row["truths"]) == (1.0, 1.0)  # one of the two equal boxes has the mask
+    assert (row["ap"], row["truths"]) == (1.0, 1.0)  # the mask belongs to one of the two equal boxes
 
 
-def test_a_mask_without_a_box_is_an_object_and_an_empty_mask_is_none(tmp_path: Path) -> None:
+def test_a_mask_without_a_box_is_an_object_but_an_empty_mask_is_not(tmp_path: Path) -> None:
     folder = truth(tmp_path, [])
     nothing = text(np.zeros((4, 4), np.uint8))
     (folder / "masks.csv").write_text(
@@ -154,21 +154,21 @@ def checked(tmp_path: Path, *rows: str) -> Findings:
 
 GOOD = f"i,4,4,cat,0.9,{mask(LEFT)}"
 DEFECTS = [
-    pytest.param(f"i,4,4,cat,0.9,{mask(LEFT)[:-1]}", "bad_mask", "Mask", id="base64 cut off"),
-    pytest.param("i,4,4,cat,0.9,not base64!", "bad_mask", "Mask", id="no base64"),
-    pytest.param("i,4,4,cat,0.9,AAAA", "bad_mask", "Mask", id="no zlib"),
+    pytest.param(f"i,4,4,cat,0.9,{mask(LEFT)[:-1]}", "bad_mask", "Mask", id="truncated base64"),
+    pytest.param("i,4,4,cat,0.9,not base64!", "bad_mask", "Mask", id="invalid base64"),
+    pytest.param("i,4,4,cat,0.9,AAAA", "bad_mask", "Mask", id="invalid zlib data"),
     pytest.param(f"i,4,4,cat,0.9,{base64.b64encode(zlib.compress(b'44')[:-2]).decode()}", "bad_mask", "Mask",
-                 id="zlib cut off"),
-    pytest.param(f"i,4,4,cat,0.9,{packed(b'!!')}", "bad_mask", "Mask", id="no run lengths"),
-    pytest.param(f"i,4,4,cat,0.9,{packed(b'8P')}", "bad_mask", "Mask", id="a run length without an end"),
-    pytest.param(f"i,4,4,cat,0.9,{packed(b'44')}", "bad_mask", "Mask", id="half of the pixels"),
+                 id="truncated zlib data"),
+    pytest.param(f"i,4,4,cat,0.9,{packed(b'!!')}", "bad_mask", "Mask", id="invalid run lengths"),
+    pytest.param(f"i,4,4,cat,0.9,{packed(b'8P')}", "bad_mask", "Mask", id="an incomplete run length"),
+    pytest.param(f"i,4,4,cat,0.9,{packed(b'44')}", "bad_mask", "Mask", id="too few pixels"),
     pytest.param(f"i,4,4,cat,0.9,{packed(b'88N')}", "bad_mask", "Mask", id="a negative run"),
-    pytest.param(f"i,4,4,cat,0.9,{packed(bytes(10**7))}", "bad_mask", "Mask", id="a bomb"),
-    pytest.param(f"i,4,4,cat,0.9,{packed(b'')}", "bad_mask", "Mask", id="no runs at all"),
-    pytest.param(f"i,8,2,cat,0.9,{packed(b'88')}", "bad_mask", "ImageWidth", id="another size"),
-    pytest.param(f"j,0,4,cat,0.9,{mask(LEFT)}", "not_a_number", "ImageWidth", id="no width"),
-    pytest.param(f"j,4,4.0,cat,0.9,{mask(LEFT)}", "not_a_number", "ImageHeight", id="a broken height"),
-    pytest.param(f"j,4,99999,cat,0.9,{mask(LEFT)}", "not_a_number", "ImageHeight", id="a giant height"),
+    pytest.param(f"i,4,4,cat,0.9,{packed(bytes(10**7))}", "bad_mask", "Mask", id="a decompression bomb"),
+    pytest.param(f"i,4,4,cat,0.9,{packed(b'')}", "bad_mask", "Mask", id="no runs"),
+    pytest.param(f"i,8,2,cat,0.9,{packed(b'88')}", "bad_mask", "ImageWidth", id="a different image size"),
+    pytest.param(f"j,0,4,cat,0.9,{mask(LEFT)}", "not_a_number", "ImageWidth", id="width zero"),
+    pytest.param(f"j,4,4.0,cat,0.9,{mask(LEFT)}", "not_a_number", "ImageHeight", id="a height that is not an integer"),
+    pytest.param(f"j,4,99999,cat,0.9,{mask(LEFT)}", "not_a_number", "ImageHeight", id="a huge height"),
     pytest.param(f"j,,4,cat,0.9,{mask(LEFT)}", "missing_value", "ImageWidth", id="a missing width"),
     pytest.param(f"k,4,4,cat,0.9,{mask(LEFT)}", "unknown_image", "ImageID", id="an unknown image"),
 ]  # fmt: skip
@@ -192,7 +192,7 @@ def test_an_image_without_masks_in_the_truth_may_have_any_size(tmp_path: Path) -
 
 
 def compressed(lengths: list[int]) -> bytes:
-    """Return runs as COCO compresses them, with five bits per character."""
+    """Encode run lengths as COCO compresses them, with five bits per character."""
     written = bytearray()
     for place, length in enumerate(lengths):
         rest = length - lengths[place - 2] if place > 2 else length
@@ -206,8 +206,8 @@ def compressed(lengths: list[int]) -> bytes:
 @pytest.mark.parametrize(
     "lengths", [[0, 16], [0, 6, 0, 10], [0, 6, 0, 0, 0, 10], [0, 0, 0, 16, 0], [4, 0, 0, 4, 0, 4, 4], [16, 0]]
 )
-def test_empty_runs_change_nothing(tmp_path: Path, lengths: list[int]) -> None:
-    """Other tools may write them, and they must not end a comparison early."""
+def test_empty_runs_do_not_change_the_score(tmp_path: Path, lengths: list[int]) -> None:
+    """Other tools may write empty runs. They must not make the comparison of two masks stop early."""
     pixels = np.repeat(np.arange(len(lengths)) % 2, lengths).astype(np.uint8).reshape(4, 4).T
     ways = packed(compressed(lengths)), text(pixels)
     reports = set()
@@ -230,7 +230,7 @@ def test_empty_runs_change_nothing(tmp_path: Path, lengths: list[int]) -> None:
         (f"i,cat,8,2,{box(LEFT)},0,{packed(b'88')}\ni,cat,4,4,{box(LEFT)},0,{mask(LEFT)}", "ImageWidth"),
     ],
 )
-def test_a_faulty_mask_of_the_truth_is_named(tmp_path: Path, row: str, column: str) -> None:
+def test_a_faulty_mask_in_the_truth_is_reported_with_its_location(tmp_path: Path, row: str, column: str) -> None:
     folder = truth(tmp_path, [], masks=f"{MASKS}\n{row}\n")
     with pytest.raises(InvalidTruth) as caught:
         prepare(TRACK, folder, tmp_path / "t.podium")
@@ -241,7 +241,7 @@ def test_a_faulty_mask_of_the_truth_is_named(tmp_path: Path, row: str, column: s
 def by_bitmaps(
     objects: list[tuple[Edges, bool, bool]], found: list[tuple[float, Edges]], side: int
 ) -> tuple[float, int, float]:
-    """Return AP, entries and hits, computed with bitmaps, one detection after the other."""
+    """Return AP, the number of entries and the number of hits, computed with bitmaps, one detection at a time."""
     order = sorted(range(len(found)), key=lambda n: -found[n][0])
     state: dict[int, str] = {}
 
@@ -272,7 +272,7 @@ def by_bitmaps(
     return average_precision(values[:, 0], values[:, 1], truths), len(entries), sum(hit for _, hit in entries)
 
 
-side = 8  # a power of two, so that fractions are exact
+side = 8  # a power of two, so that coordinates are exact
 edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     lambda t: (t[0], min(t[0] + t[1], side), t[2], min(t[2] + t[3], side))
 )
@@ -285,7 +285,7 @@ edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     chance=st.randoms(use_true_random=False),
 )
 def test_agrees_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any], chance: Any) -> None:
-    confidences = chance.sample(range(1, 100), len(found))  # no ties, because the official code has no rule for them
+    confidences = chance.sample(range(1, 100), len(found))  # no ties: the official code does not define their order
     pairs = [(confidence / 100, each) for confidence, each in zip(confidences, found, strict=True)]
     folder = truth(tmp_path, [])
     rows = [(f"i,cat,{box(where, side)},{int(group)}", where, masked) for where, group, masked in objects]

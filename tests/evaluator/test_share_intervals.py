@@ -1,7 +1,8 @@
-"""Intervals of shares near 0 and 1, where all replicates are equal or have few distinct values.
+"""Intervals of shares near 0 and 1, where bootstrap replicates are all equal or have few distinct values.
 
-Measured with 4,000 test sets of 300 images and 1,000 replicates: percentiles contain a true share of 0.998 in 44% of
-the test sets, and one of 0.99 in 88%. These intervals contain them in 98% and 97%, and one of 0.9 in 94% as before.
+With 4,000 test sets of 300 images and 1,000 replicates, percentile intervals contained a true share of 0.998 in 44% of
+the test sets, and a true share of 0.99 in 88%. The intervals tested below contained these shares in 98% and 97%, and a
+true share of 0.9 in 94%, like percentile intervals.
 """
 
 import json
@@ -27,10 +28,7 @@ Rule = Callable[[Numbers, float], Interval | None]
 
 
 def covered(rng: np.random.Generator, share: float, rule: Rule) -> float:
-    """Return the share of test sets whose interval contains the true share.
-
-    Replicates are binomial draws of the hits.
-    """
+    """Return the fraction of test sets whose interval contains the true share; replicates are simulated as binomial."""
     found = 0
     for _ in range(SETS):
         observed = rng.binomial(IMAGES, share) / IMAGES
@@ -43,13 +41,13 @@ def plain(replicates: Numbers, observed: float) -> Interval | None:
     return share_interval(replicates, observed, Trials(IMAGES, IMAGES), plain=True)
 
 
-def test_percentiles_hold_a_share_of_0_998_in_fewer_than_half_of_all_test_sets() -> None:
+def test_percentiles_contain_a_share_of_0_998_in_fewer_than_half_of_all_test_sets() -> None:
     assert covered(np.random.default_rng(1), 0.998, recentred_interval) < 0.5
 
 
 @pytest.mark.parametrize("share", [0.998, 0.002, 0.985, 0.97, 0.9, 0.5])
-def test_the_interval_of_a_share_holds_it_in_at_least_93_of_100_test_sets(share: float) -> None:
-    """With 1,000 test sets, the standard error of a share of 0.95 is 0.007."""
+def test_the_interval_of_a_share_contains_it_in_at_least_93_of_100_test_sets(share: float) -> None:
+    """The standard error of a fraction of 0.95 in 1,000 test sets is 0.007."""
     assert covered(np.random.default_rng(2), share, plain) >= 0.93
 
 
@@ -68,21 +66,21 @@ def test_images_of_several_trials_count_by_their_effective_number() -> None:
 
 
 @pytest.mark.parametrize("observed", [0.0, 1.0])
-def test_where_all_replicates_agree_the_number_of_images_counts(observed: float) -> None:
+def test_if_all_replicates_are_equal_the_width_depends_on_the_number_of_images(observed: float) -> None:
     ends = share_interval(np.full(100, observed), observed, Trials(1500, 300), plain=True)
     assert ends == wilson_interval(observed, 300)
 
 
-def test_agreeing_replicates_have_width_in_the_middle_too() -> None:
+def test_if_all_replicates_are_equal_an_interval_at_one_half_also_has_width() -> None:
     """Half of the phrases of every image are found.
 
-    Drawing images again does not change that share; other images would.
+    So every bootstrap sample has the same share, but a test set of new images could have a different one.
     """
     assert share_interval(np.full(100, 0.5), 0.5, MIDDLE, plain=True) == pytest.approx((0.404, 0.596), abs=0.001)
 
 
 @pytest.mark.parametrize(("hits", "by_wilson"), [(9, True), (10, False), (90, False), (91, True)])
-def test_nine_hits_are_few_and_ten_are_not(hits: int, by_wilson: bool) -> None:
+def test_wilson_intervals_are_used_below_ten_hits_or_misses(hits: int, by_wilson: bool) -> None:
     observed = hits / 100
     replicates = np.random.default_rng(4).binomial(100, observed, 500) / 100
     ends = share_interval(replicates, observed, MIDDLE, plain=True)
@@ -91,7 +89,7 @@ def test_nine_hits_are_few_and_ten_are_not(hits: int, by_wilson: bool) -> None:
     assert not by_wilson or ends == pytest.approx(wilson_interval(observed, size))
 
 
-def test_a_mean_of_shares_keeps_its_percentiles_until_all_replicates_agree() -> None:
+def test_a_mean_of_shares_has_percentiles_unless_all_replicates_are_equal() -> None:
     replicates = np.array([0.98, 1.0, 0.99])
     assert share_interval(replicates, 0.99, MIDDLE, plain=False) == recentred_interval(replicates, 0.99)
     assert share_interval(np.ones(9), 1.0, MIDDLE, plain=False) == wilson_interval(1.0, 100)
@@ -110,7 +108,7 @@ def test_a_wilson_interval_contains_its_share(share: float, size: float) -> None
     assert low < high
 
 
-# Intervals of the tracks.
+# Intervals of the tracks' metrics.
 
 
 def answered(folder: Path, images: int, wrong: int) -> Any:
@@ -138,7 +136,7 @@ def test_one_wrong_answer_of_300_leaves_room_above(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if any(m.share for m in track.metrics)])
 def test_an_empty_and_a_perfect_file_have_intervals_of_some_width(track: str, tmp_path: Path) -> None:
-    """This is tested for every metric that is declared as a share. Intervals of other metrics can have no width."""
+    """This holds for every metric that is declared as a share. Intervals of other metrics may have no width."""
     synthesize(track, tmp_path / "world", images=20, seed=1, qualities=[0.6])
     truth, file = tmp_path / "world" / "truth", tmp_path / f"submission.{TRACKS[track].form.suffix}"
     for write in (template, ceiling):

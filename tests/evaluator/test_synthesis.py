@@ -1,4 +1,4 @@
-"""Synthesized challenges: the same bytes for the same seed, a truth without faults, a score that rises with quality."""
+"""Synthesized challenges: reproducible bytes, a truth without faults, and scores that rise with quality."""
 
 import json
 from hashlib import sha256
@@ -16,7 +16,7 @@ from evaluator.synthesis.boxes import boxes_within, clipped, jittered, random_bo
 from evaluator.synthesis.random_stream import MILLION, RandomStream
 from evaluator.synthesis.text_columns import decimals, prediction_strings
 
-# Digests of 20 images with the default seeds. If one changed, the sha256 of the demo's truth would change too.
+# Digests of challenges of 20 images with the default seeds. If one changes, the sha256 of the demo's truth changes too.
 DIGESTS = {
     "openimages-detection": "a3b1a81c6aead2ed",
     "openimages-relationships": "3bcadfbef6415271",
@@ -41,13 +41,13 @@ def headline(track: str, out: Path, name: str) -> float:
 
 
 def submissions(track: str, quality: str) -> list[str]:
-    """Return the file names of a submission in every shape."""
+    """Return the names of the files with one synthesized submission, one per file layout."""
     form = TRACKS[track].form
     return [f"quality-{quality}{ending}.{form.suffix}" for ending in ("", "-long")[: len(form.shapes)]]
 
 
 @every_track
-def test_the_bytes_are_known(track: str, tmp_path: Path) -> None:
+def test_the_bytes_are_reproducible(track: str, tmp_path: Path) -> None:
     synthesize(track, tmp_path / "out", images=20)
     digest = sha256()
     for name, data in contents(tmp_path / "out").items():
@@ -64,7 +64,7 @@ def test_the_score_rises_with_quality(track: str, tmp_path: Path) -> None:
 
 
 @every_track
-def test_all_shapes_are_the_same_submission(track: str, tmp_path: Path) -> None:
+def test_all_file_layouts_contain_the_same_predictions(track: str, tmp_path: Path) -> None:
     synthesize(track, tmp_path, images=60, qualities=[0.5])
     assert len({headline(track, tmp_path, name) for name in submissions(track, "0.50")}) == 1
 
@@ -104,7 +104,7 @@ def test_submissions_of_equal_quality_differ_by_their_seed(track: str, tmp_path:
 
 
 @every_track
-def test_another_seed_is_another_truth(track: str, tmp_path: Path) -> None:
+def test_a_different_seed_gives_a_different_truth(track: str, tmp_path: Path) -> None:
     synthesize(track, tmp_path / "a", images=5)
     synthesize(track, tmp_path / "b", images=5, seed=1)
     one, other = (set((tmp_path / name / "truth" / "images.csv").read_text().split()) for name in "ab")
@@ -112,7 +112,7 @@ def test_another_seed_is_another_truth(track: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if not synthesizer_of(track).single_scene])
-def test_the_first_images_stay_when_there_are_more_blocks(
+def test_more_blocks_do_not_change_the_first_images(
     track: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaluator.synthesis.IMAGES_PER_BLOCK", 10)
@@ -127,28 +127,28 @@ def test_the_first_images_stay_when_there_are_more_blocks(
 
 @every_track
 @pytest.mark.parametrize("quality", [0.0, 1.0])
-def test_the_ends_of_the_scale_and_a_single_image_work(track: str, quality: float, tmp_path: Path) -> None:
+def test_extreme_qualities_and_a_single_image_work(track: str, quality: float, tmp_path: Path) -> None:
     synthesize(track, tmp_path, images=1, boxes_per_image=1, qualities=[quality])
     for name in submissions(track, f"{quality:.2f}"):
         assert not check(track, tmp_path / "submissions" / name, truth=tmp_path / "truth").total
 
 
-def test_detection_has_what_makes_it_hard(tmp_path: Path) -> None:
+def test_detection_has_groups_negative_labels_empty_images_and_unverified_classes(tmp_path: Path) -> None:
     synthesize("openimages-detection", tmp_path, images=200, qualities=[0.5])
     truth = tmp_path / "truth"
     boxes = [line.split(",") for line in (truth / "boxes.csv").read_text().splitlines()[1:]]
     labels = [line.split(",") for line in (truth / "image_labels.csv").read_text().splitlines()[1:]]
     assert {row[6] for row in boxes} == {"0", "1"}
     assert {row[2] for row in labels} == {"0", "1"}
-    assert {row[0] for row in boxes} < set((truth / "images.csv").read_text().split())  # some images are empty
+    assert {row[0] for row in boxes} < set((truth / "images.csv").read_text().split())  # some images have no boxes
     assert len((truth / "classes.csv").read_text().splitlines()) >= 25
     seen = {(row[0], row[1]) for row in boxes}
     denied = {(row[0], row[1]) for row in labels if row[2] == "0"}
     assert not seen & denied
-    assert seen - {(row[0], row[1]) for row in labels}  # some boxes have a class that is not verified
+    assert seen - {(row[0], row[1]) for row in labels}  # some boxes have an unverified class
 
 
-def test_the_hierarchy_holds_every_class_once_or_at_two_places(tmp_path: Path) -> None:
+def test_every_class_is_in_the_hierarchy_once_or_twice(tmp_path: Path) -> None:
     synthesize("openimages-detection", tmp_path, images=1)
     text = (tmp_path / "truth" / "hierarchy.json").read_text()
     assert json.loads(text)["LabelName"] == "/m/0bl9f"
@@ -168,7 +168,7 @@ def test_relationships_have_attributes_pairs_and_negatives(tmp_path: Path) -> No
     assert {line[-2:] for line in labels} == {",0", ",1"}
 
 
-def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(OccupiedFolder, match=r"thesis\.txt"):
         synthesize("openimages-detection", tmp_path, images=1)
@@ -183,7 +183,7 @@ def test_an_earlier_synthesis_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_an_earlier_synthesis_with_a_file_of_somebody_else_is_not(tmp_path: Path) -> None:
+def test_an_earlier_synthesis_with_an_added_file_is_not_replaced(tmp_path: Path) -> None:
     synthesize("openimages-detection", tmp_path, images=1)
     (tmp_path / "submissions" / "mine.csv").write_text("")
     with pytest.raises(OccupiedFolder):
@@ -243,7 +243,7 @@ def test_decimals_read_back_as_the_same_millionths() -> None:
     assert [round(float(text) * MILLION) for text in decimals(millionths)] == millionths.tolist()
 
 
-def test_images_without_predictions_get_a_line_of_their_own() -> None:
+def test_images_without_predictions_have_a_line_with_an_empty_string() -> None:
     ids = np.array([b"a", b"b", b"c"])
     cells = np.array([b"x", b"y"])
     assert prediction_strings(ids, np.array([1, 1]), cells) == b"b,x y\na,\nc,\n"

@@ -23,7 +23,7 @@ GOOD = {
 
 
 def folder(tmp_path: Path, **changed: str | None) -> Path:
-    """Write a truth folder; `boxes_csv=…` replaces `boxes.csv`, None removes it."""
+    """Write a truth folder; ``boxes_csv=…`` replaces the content of `boxes.csv`, and None omits the file."""
     truth = tmp_path / "truth"
     truth.mkdir()
     for name, content in (
@@ -121,7 +121,7 @@ def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
     assert {"truth_unknown_label", "truth_inverted_box", "truth_usage_incomplete"} <= codes
 
 
-def test_faults_are_all_counted_and_twenty_of_each_code_shown(tmp_path: Path) -> None:
+def test_all_faults_are_counted_and_twenty_of_each_code_listed(tmp_path: Path) -> None:
     rows = "".join(f"i{n},cow,0.1,x,0.1,0.5,0\n" for n in range(50))
     with pytest.raises(InvalidTruth) as caught:
         prepare(DETECTION, folder(tmp_path, boxes_csv=BOXES + rows), tmp_path / "t.podium")
@@ -150,7 +150,7 @@ def test_a_label_outside_the_hierarchy_is_allowed_without_expansion(tmp_path: Pa
     assert prepare(DETECTION, truth, tmp_path / "t.podium", parameters={"expand_hierarchy": False})["images"] == 2
 
 
-def test_a_folder_its_gzipped_copy_and_its_prepared_file_have_one_name(tmp_path: Path) -> None:
+def test_a_folder_its_gzipped_copy_and_its_prepared_file_have_the_same_sha256(tmp_path: Path) -> None:
     plain = folder(tmp_path)
     zipped = tmp_path / "zipped"
     zipped.mkdir()
@@ -161,7 +161,7 @@ def test_a_folder_its_gzipped_copy_and_its_prepared_file_have_one_name(tmp_path:
     assert names == {Truth.load(tmp_path / "t.podium").sha256}
 
 
-def test_usage_changes_the_name_and_everything_public_does_not(tmp_path: Path) -> None:
+def test_private_images_change_the_sha256_but_a_public_share_of_1_does_not(tmp_path: Path) -> None:
     truth, out = folder(tmp_path), tmp_path / "t.podium"
     bare = prepare(DETECTION, truth, out)["sha256"]
     assert prepare(DETECTION, truth, out, opening=TruthOptions(split=(1.0, 7)))["sha256"] == bare
@@ -170,7 +170,7 @@ def test_usage_changes_the_name_and_everything_public_does_not(tmp_path: Path) -
     assert halves["splits"]["public"] + halves["splits"]["private"] == halves["splits"]["all"] == 3
 
 
-def test_a_prepared_truth_refuses_other_parameters(tmp_path: Path) -> None:
+def test_a_prepared_truth_refuses_different_parameters_and_tracks(tmp_path: Path) -> None:
     out, submission = tmp_path / "t.podium", tmp_path / "s.csv"
     prepare(DETECTION, folder(tmp_path), out)
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n")

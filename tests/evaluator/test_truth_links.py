@@ -1,4 +1,4 @@
-"""Only regular files inside a truth folder are read: links and special files in it are faults."""
+"""Only regular files inside a truth folder are read; links and special files in it are faults."""
 
 import os
 from pathlib import Path
@@ -41,18 +41,18 @@ def test_a_folder_that_is_a_link_is_a_fault(tmp_path: Path) -> None:
     assert ("truth_unsafe_path", "Sentences/") in told
 
 
-def test_a_pipe_is_a_fault_and_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_named_pipe_is_a_fault_and_does_not_block(tmp_path: Path) -> None:
     truth = folder(tmp_path, boxes_csv=None)
     os.mkfifo(truth / "boxes.csv")
     assert faults(truth, tmp_path / "t.podium") == [("truth_unsafe_path", "boxes.csv")]
 
 
-def test_the_truth_folder_itself_may_be_reached_by_a_link(tmp_path: Path) -> None:
+def test_the_truth_folder_itself_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(folder(tmp_path))
     assert prepare(DETECTION, tmp_path / "link", tmp_path / "t.podium")["images"] == 3
 
 
-def test_a_link_that_replaces_the_file_after_the_look_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_that_replaces_a_file_after_it_was_checked_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "file").symlink_to(tmp_path / "secret")
     looked = os.stat(tmp_path / "secret")
@@ -62,7 +62,7 @@ def test_a_link_that_replaces_the_file_after_the_look_is_not_followed(tmp_path: 
             read_regular(tmp_path, "file")
 
 
-def test_a_middle_part_that_is_a_link_is_refused(tmp_path: Path) -> None:
+def test_a_path_through_a_linked_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "file").write_text("x")
     (tmp_path / "link").symlink_to(tmp_path / "real")

@@ -1,4 +1,4 @@
-"""Warnings about truths that can be scored but are probably wrong, with their location, and the ceiling."""
+"""Warnings about truths that can be scored but are probably wrong, with their locations; and the ceiling."""
 
 import json
 from pathlib import Path
@@ -32,15 +32,13 @@ def written(path: Path, **files: str) -> Path:
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_a_sound_truth_is_not_warned_about(track: str, tmp_path: Path) -> None:
+def test_a_sound_truth_has_no_warnings(track: str, tmp_path: Path) -> None:
     synthesize(track, tmp_path, images=40, seed=3, qualities=[0.5])
     assert warned(track, tmp_path / "truth", tmp_path / "t.podium") == []
 
 
 @pytest.mark.parametrize("track", ["openimages-detection", "openimages-relationships", "openimages-classification"])
-def test_a_challenge_whose_images_are_not_listed_is_warned_that_its_template_shows_the_annotated_ones(
-    track: str, tmp_path: Path
-) -> None:
+def test_a_hidden_truth_without_an_image_list_has_a_warning(track: str, tmp_path: Path) -> None:
     synthesize(track, tmp_path, images=40, seed=3, qualities=[0.5])
     listed = prepare(track, tmp_path / "truth", tmp_path / "t.podium", opening=TruthOptions(hidden=True))
     (tmp_path / "truth/images.csv").unlink()
@@ -73,18 +71,18 @@ def test_a_challenge_whose_images_are_not_listed_is_warned_that_its_template_sho
         ({"LabelName": "r", "Subcategory": [{"LabelName": "a", "Subcategory": [{"LabelName": "r"}]}]}),
     ],
 )
-def test_a_label_above_itself_is_found_wherever_the_circle_closes(tree: Any) -> None:
+def test_a_cycle_in_the_hierarchy_is_detected_anywhere(tree: Any) -> None:
     with pytest.raises(HierarchyCycle, match="its own ancestor") as error:
         Hierarchy.of(tree)
     assert error.value.path.startswith("$.Subcategory[")
 
 
-def test_a_label_in_two_places_without_a_circle_is_fine() -> None:
+def test_a_label_may_be_in_two_places_of_the_hierarchy() -> None:
     twice = {"LabelName": "r", "Subcategory": [{"LabelName": up, "Subcategory": [{"LabelName": "c"}]} for up in "ab"]}
     assert Hierarchy.of(twice).ancestors["c"] == {"a", "b"}
 
 
-def test_a_cycle_in_the_hierarchy_is_a_fault_with_its_place(tmp_path: Path) -> None:
+def test_a_cycle_in_the_hierarchy_is_a_fault_with_its_path(tmp_path: Path) -> None:
     tree = {
         "LabelName": "root",
         "Subcategory": [
@@ -122,17 +120,17 @@ CASES = [
 
 
 @pytest.mark.parametrize(("changed", "expected"), CASES)
-def test_a_doubtful_row_is_warned_about_with_its_place(tmp_path: Path, changed: Any, expected: Any) -> None:
+def test_a_doubtful_row_has_a_warning_with_its_location(tmp_path: Path, changed: Any, expected: Any) -> None:
     assert expected in warned(DETECTION, folder(tmp_path, **changed), tmp_path / "t.podium")
 
 
-def test_boxes_of_classes_that_are_absent_everywhere_are_warned_about_row_by_row(tmp_path: Path) -> None:
+def test_each_box_of_a_class_verified_as_absent_has_a_warning(tmp_path: Path) -> None:
     labels, boxes = LABELS + "i1,cat,0\ni2,cat,0\n", BOXES + ROW + ROW.replace("i1", "i2") + ROW.replace("i1", "i3")
     told = warned(DETECTION, folder(tmp_path, boxes_csv=boxes, image_labels_csv=labels), tmp_path / "t.podium")
     assert told == [("truth_contradiction", "boxes.csv", line, "LabelName") for line in (2, 3)]
 
 
-def test_a_mask_of_a_class_that_is_absent_is_warned_about(tmp_path: Path) -> None:
+def test_a_mask_of_a_class_verified_as_absent_has_a_warning(tmp_path: Path) -> None:
     files = {name.replace(".", "_"): HEADERS[name] + rows for name, rows in ROWS.items()}
     truth = written(tmp_path / "truth", **files | {"image_labels_csv": LABELS + "a,cat,0\n"})
     told = warned("openimages-segmentation", truth, tmp_path / "t.podium")
@@ -180,11 +178,11 @@ PHRASE = {"image_id": "1", "sentence_id": 0, "phrase_index": 0, "types": ["peopl
         ("objectnet", {"answers_json": json.dumps({"a.png": 5, "b.png": 5})}, "truth_one_class"),
     ],
 )
-def test_every_track_warns_about_its_own_kind(tmp_path: Path, track: str, files: Any, code: str) -> None:
+def test_every_track_has_its_own_kinds_of_warnings(tmp_path: Path, track: str, files: Any, code: str) -> None:
     assert code in [one[0] for one in warned(track, written(tmp_path / "truth", **files), tmp_path / "t.podium")]
 
 
-def test_a_mask_without_a_pixel_is_warned_about(tmp_path: Path) -> None:
+def test_a_repeated_mask_has_a_warning(tmp_path: Path) -> None:
     synthesize("openimages-segmentation", tmp_path, images=5, seed=3, qualities=[0.5])
     masks = tmp_path / "truth" / "masks.csv"
     header, first, *rest = masks.read_text().splitlines(keepends=True)
@@ -193,7 +191,7 @@ def test_a_mask_without_a_pixel_is_warned_about(tmp_path: Path) -> None:
     assert [one[:2] for one in told] == [("truth_duplicate", "masks.csv")]
 
 
-def test_the_ceiling_counts_objects_that_cannot_be_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_ceiling_counts_objects_that_cannot_be_matched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     truth = folder(tmp_path, boxes_csv=BOXES + ROW + ROW, hierarchy_json=None)
     words = ["prepare", DETECTION, "--truth", str(truth), "--out", str(tmp_path / "t.podium"), "--ceiling"]
     assert main([*words, "--json"]) == 0
@@ -204,11 +202,11 @@ def test_the_ceiling_counts_objects_that_cannot_be_found(tmp_path: Path, capsys:
     assert main(words) == 0
     said = capsys.readouterr()
     assert "warning: boxes.csv:3: truth_duplicate" in said.err
-    assert "1 objects cannot be found" in said.err
+    assert "1 objects cannot be matched" in said.err
     assert "ceiling public:" in said.out
 
 
-def test_a_required_image_list_does_not_hinder_the_ceiling(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_requiring_all_images_does_not_lower_the_ceiling(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["prepare", DETECTION, "--truth", str(folder(tmp_path)), "--out", str(tmp_path / "t.podium")]
     assert main([*words, "--ceiling", "--json", "--set", "require_all_images=true"]) == 0
     assert json.loads(capsys.readouterr().out)["ceiling"]["all"] == {"score": 1.0, "unreachable": 0.0}

@@ -1,4 +1,4 @@
-"""The members of a truth class read what its compiler writes, and have the declared types."""
+"""The members of each truth class read what its compiler has written, and have the declared types."""
 
 from inspect import getmembers_static
 from typing import get_args

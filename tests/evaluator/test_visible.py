@@ -1,4 +1,4 @@
-"""Hidden characters in quotations from a file are escaped in defects and notices."""
+"""Hidden characters from a submission are escaped in defects and notices."""
 
 import pytest
 
@@ -10,10 +10,10 @@ NAMES = ("message", "column", "image", "file")
 
 @pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_hidden_character_of_a_defect_is_spelled_out(name: str, sign: str) -> None:
+def test_a_hidden_character_in_a_defect_is_escaped(name: str, sign: str) -> None:
     problem = Problem(**{"code": "x", "message": "x", name: f"a{sign}b"})
     assert problem.as_dict()[name] == f"a{sign.encode('unicode_escape').decode()}b"
 
 
-def test_a_hidden_character_of_a_notice_is_spelled_out() -> None:
+def test_a_hidden_character_in_a_notice_is_escaped() -> None:
     assert Notice("x", "a\u202eb", 1).message == "a\\u202eb"

@@ -1,9 +1,9 @@
-"""`make fuzz`: random numbers and damaged files against the kernels and the server, and the cost of hostile files.
+"""Runs `make fuzz`: random numbers and damaged files for the kernels and the server, and the cost of hostile files.
 
-Prints a table; the exit status is 1 if an answer is wrong or a file costs too much.
+Prints a table; the exit status is 1 if an implementation answers incorrectly or a file costs too much.
 
-`--tokens 0 --files 1000 --first 123` tries other numbers of cases and other seeds. A part with 0 cases is skipped, so
-`--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` repeats one file.
+For example, `--tokens 0 --files 1000 --first 123` changes the number of cases and the first seed. A part with 0 cases
+is skipped: `--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` repeats the test of one file.
 """
 
 import os
@@ -24,14 +24,17 @@ from tests.fuzz import costs, files
 from tests.fuzz.children import Outcome, tried
 
 SHOWN = 20
-QUIET_SECONDS = 20.0  # between lines of progress if the output is not a terminal
+QUIET_SECONDS = 20.0  # between two lines of progress if the output is not a terminal
 MEMORY = Path("/dev/shm")
 LOAD = "from evaluator.scoring import load_kernels; load_kernels()"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the fuzz test: `job` is `module:function`, called with each seed; a seed stands for `size` cases."""
+    """One part of the fuzz test.
+
+    `job` is written `module:function`; the function is called with each seed, and one seed makes `size` cases.
+    """
 
     name: str
     job: str
@@ -45,20 +48,20 @@ CHECKED = {"NUMBA_BOUNDSCHECK": "1"}
 PARTS = [
     Part("tokens", "tests.fuzz.tokens:answers", 10_000_000, 1_000, {}, "numbers, against Python's float()"),
     Part("files", "tests.fuzz.files:answers", 100_000, 1, {}, "damaged files, against the reference implementation"),
-    Part("checked", "tests.fuzz.files:answers", 100_000, 1, CHECKED, "the same files, every array access checked"),
+    Part("checked", "tests.fuzz.files:answers", 100_000, 1, CHECKED, "the same files, with array bounds checks"),
     Part("uploads", "tests.fuzz.uploads:answers", 10_000, 1, {}, "damaged files, from upload to score or rejection"),
 ]
 
 
 @contextmanager
 def scratch() -> Iterator[str]:
-    """Yield a temporary folder, in memory if possible; it is removed with everything that the processes leave in it."""
+    """Yield a temporary folder, in memory if possible; it is removed at the end, with the files of child processes."""
     with TemporaryDirectory(prefix="podium-fuzz-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
         yield folder
 
 
 def attempted(part: Part, cases: int, first: int, processes: int) -> tuple[Outcome, float]:
-    """Run one part with a progress bar; return its outcome and the seconds it took."""
+    """Run one part with a progress bar; return its outcome and its duration in seconds."""
     with scratch() as folder:
         environment = {**part.environment, "TMPDIR": folder}
         subprocess.run([sys.executable, "-c", LOAD], check=True, env={**os.environ, **part.environment})
@@ -78,7 +81,7 @@ def main() -> int:
         parser.add_argument(f"--{part.name}", type=int, default=part.cases, metavar="N", help=part.meaning)
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed")
     parser.add_argument("--processes", type=int, default=2, metavar="N")
-    parser.add_argument("--costs", type=int, default=1, metavar="N", help="0 leaves out the cost table (5 minutes)")
+    parser.add_argument("--costs", type=int, default=1, metavar="N", help="0 skips the cost table (5 minutes)")
     words = parser.parse_args()
     wrong, rows = [], []
     for part in PARTS:
@@ -87,7 +90,7 @@ def main() -> int:
             outcome, seconds = attempted(part, cases, words.first, words.processes)
             wrong += outcome.failures
             deaths = outcome.deaths if part.size == 1 else []
-            wrong += [f"{files.keep(files.drawn(seed))}: this file ended a process" for seed in deaths]
+            wrong += [f"{files.keep(files.drawn(seed))}: this file crashed a process" for seed in deaths]
             rows.append((part, outcome, seconds))
     for part, outcome, seconds in rows:
         print(table(part, outcome, seconds))
@@ -97,7 +100,7 @@ def main() -> int:
 
 
 def table(part: Part, outcome: Outcome, seconds: float) -> str:
-    """Return the lines that report one part."""
+    """Return the lines of the report about one part."""
     head = f"{part.name}: {part.meaning}"
     total = f"{outcome.seeds * part.size:,} cases, {len(outcome.failures):,} wrong, {seconds:,.0f} s"
     lines = [f"  {kind:<40}{count:>12,}" for kind, count in sorted(outcome.counts.items())]

@@ -1,4 +1,4 @@
-"""Run seeds in child processes, so that a seed that crashes or hangs a process is identified and the others are run."""
+"""Tries seeds in child processes. A seed that crashes or hangs is identified, and the others are still tried."""
 
 import multiprocessing
 import os
@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 REPORT_SECONDS, POLL_SECONDS = 0.5, 1.0
-MAX_SECONDS = 120.0  # for one seed
+MAX_SECONDS = 120.0  # time limit for one seed
 SPAWN = multiprocessing.get_context("spawn")
 
 Answers = Callable[[int], tuple[Counter[str], list[str]]]
@@ -21,7 +21,7 @@ Answers = Callable[[int], tuple[Counter[str], list[str]]]
 
 @dataclass(slots=True)
 class Outcome:
-    """The number of seeds that were tried, counts by kind, failures, and the seeds that ended a process."""
+    """The results so far: number of seeds tried, cases by kind, failures, and seeds that crashed a process."""
 
     seeds: int = 0
     counts: Counter[str] = field(default_factory=Counter)
@@ -30,7 +30,7 @@ class Outcome:
 
 
 def attempt(job: Answers, seed: int) -> tuple[Counter[str], list[str]]:
-    """Try one seed; return counts and failures. An exception is a failure."""
+    """Try one seed; return the number of cases of each kind, and the failures. An exception is a failure."""
     try:
         return job(seed)
     except Exception as error:
@@ -79,7 +79,7 @@ class Child:
         return True
 
     def _end_if_stuck(self) -> None:
-        """End the process if one seed takes too long; time in which this process itself was stopped does not count."""
+        """Kill the child process if one seed takes too long. Time while the parent was suspended is not counted."""
         now = monotonic()
         self.waited = self.waited + min(now - self.looked, 2 * POLL_SECONDS) if self.current.value == self.seen else 0.0
         self.seen, self.looked = self.current.value, now
@@ -87,7 +87,7 @@ class Child:
             self.process.kill()
 
     def remaining(self, outcome: Outcome) -> Sequence[int]:
-        """Return the seeds that remain after an early end; the seed that ended the process is a failure."""
+        """Return the seeds that a crashed child has not tried; report the seed that crashed it as a failure."""
         if self.process.exitcode == 0:
             return []
         code, seed = self.process.exitcode or 0, self.current.value
@@ -104,7 +104,7 @@ class Child:
 def tried(
     name: str, seeds: Sequence[int], *, processes: int, environment: Mapping[str, str] | None = None
 ) -> Iterator[Outcome]:
-    """Try seeds with ``module:function`` in several processes; yield the outcome so far at intervals.
+    """Call ``module:function`` with every seed, in several processes; yield the outcome so far at intervals.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The cost of hostile files: CPU per MiB for each kind of file in each track, against legal files.
+"""Measures the cost of hostile files: CPU time per MiB for each kind of file in each track, compared with legal files.
 
 `python -m tests.fuzz.costs [--track NAME] [--only WORDS]` prints the table; it is part of `make fuzz`.
 """
@@ -28,8 +28,8 @@ from tests.fuzz import crowded, hostile
 from tests.fuzz.hostile import SIZE, Good, Maker
 
 MAX_RATIO = 3.0  # maximum ratio to the CPU time of the slowest legal file
-REPETITIONS = 4  # further measurements of a file near the limit, because measurements are noisy
-MAX_EXTRA_BYTES = 1 << 30  # growth of peak memory while such a file is scored
+REPETITIONS = 4  # a file near the limit is measured again, because measurements are noisy
+MAX_EXTRA_BYTES = 1 << 30  # maximum growth of peak memory while a file is scored
 IMAGES = {"objectnet": 14_000, "openimages-segmentation": 700, "openimages-classification": 2_500}
 USUAL_IMAGES = 1_000
 FORK = multiprocessing.get_context("fork")
@@ -38,7 +38,7 @@ NUMBER = re.compile(rb"(?<=[ ,])[0-9]+\.[0-9]+(?=[ ,\n])")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of one file: CPU seconds per MiB, growth of peak memory in bytes, and how it was answered."""
+    """The cost of one file: CPU seconds per MiB, growth of peak memory in bytes, and the result of scoring it."""
 
     name: str
     legal: bool
@@ -48,12 +48,12 @@ class Cost:
 
 
 def written(good: Good, rows: Iterable[bytes]) -> bytes:
-    """Return a file of the good file's header and these rows."""
+    """Return a file with the header of the good file and these rows."""
     return b"\n".join([*([good.header] if good.header else []), *rows, b""])
 
 
 def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
-    """Return the file with changed rows, repeated until the file is large enough."""
+    """Return the good file with changed rows, repeated until the file is about 1 MiB long."""
     rows = [change(row) for row in good.rows]
     times = -(-hostile.SIZE // sum(map(len, rows)))
     if good.strings:
@@ -63,7 +63,7 @@ def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
 
 
 def negated(good: Good, line: bytes) -> bytes:
-    """Return a row with negative confidences, which are legal but need the reference implementation."""
+    """Return a row with negative confidences, which are legal but require the reference implementation."""
     kinds = [column.name for column in (good.form.tokens if good.strings else good.form.columns)]
     index = next(index for index, name in enumerate(kinds) if name in ("Score", "Confidence", "Conf"))
     start, comma, text = line.rpartition(b",") if good.strings else (b"", b"", line)
@@ -76,7 +76,7 @@ def negated(good: Good, line: bytes) -> bytes:
 
 
 def striped(good: Good, line: bytes) -> bytes:
-    """Return a row with a mask of as many runs as the image allows."""
+    """Return a row with one mask that has as many runs as the image allows."""
     image, width, height, *rest = (cell.decode() for cell in line.split(b","))
     text = crowded.striped(int(width) * int(height))
     label = rest[0].partition(" ")[0]
@@ -85,7 +85,7 @@ def striped(good: Good, line: bytes) -> bytes:
 
 
 def legal(good: Good) -> dict[str, Maker]:
-    """Return makers of files that are accepted, by name; the first makes the good file itself."""
+    """Return functions that make accepted files, by name; the first returns the good file unchanged."""
     found: dict[str, Maker] = {"as it is": lambda good: good.content, "gzipped in pieces of 2 KiB": pieces}
     if good.form.kind == "json":
         compact = lambda good: json.dumps(json.loads(good.content), separators=(",", ":")).encode()  # noqa: E731
@@ -101,27 +101,27 @@ def legal(good: Good) -> dict[str, Maker]:
 
 
 def quoted(good: Good) -> bytes:
-    """Return the file with every cell in quotes."""
+    """Return the file with all cells quoted."""
     lines = grown(good, bytes).rstrip()[len(good.header) :].lstrip()
     start = good.header + b"\n" if good.header else b""
     return start + b'"' + lines.replace(b",", b'","').replace(b"\n", b'"\n"') + b'"\n'
 
 
 def pieces(good: Good) -> bytes:
-    """Return the file gzipped in pieces of 2 KiB."""
+    """Return the file compressed as many gzip members of 2 KiB each."""
     text = good.content
     return b"".join(gzip.compress(text[start : start + 2048], mtime=0) for start in range(0, len(text), 2048))
 
 
 def shapes_of(good: Good) -> dict[str, Maker]:
-    """Return makers of hostile files for a track, by name."""
+    """Return functions that make hostile files for a track, by name."""
     if good.form.kind == "json":
         return hostile.JSON
     return hostile.CSV | (hostile.MASKS if good.form.columns[-1].kind == "mask" else {})
 
 
 def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
-    """Return a prepared truth and a good file of each shape."""
+    """Return a prepared truth, and a good file in each layout of the track."""
     made = synthesize(track, folder / track, images=IMAGES.get(track, USUAL_IMAGES), qualities=(0.6,))
     truth = folder / f"{track}.podium"
     prepare(track, folder / track / "truth", truth)
@@ -130,7 +130,7 @@ def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
 
 
 def challenges(track: str, folder: Path) -> Iterator[tuple[str, Path, Good]]:
-    """Yield a title, a prepared truth and a good file for each table of a track."""
+    """Yield a title, a prepared truth and a good file for each table of costs of a track."""
     truth, goods = challenge(track, folder)
     for good in goods:
         yield "strings" if good.strings else good.form.kind if not good.form.tokens else "long", truth, good
@@ -142,7 +142,7 @@ def challenges(track: str, folder: Path) -> Iterator[tuple[str, Path, Good]]:
 
 
 def good_of(track: Track, text: bytes) -> Good:
-    """Return a file split into header and rows."""
+    """Split a file into header and rows."""
     form = track.form
     rows = text.rstrip(b"\n").split(b"\n") if form.kind != "json" else [text]
     header = rows.pop(0) if form.kind == "table" else b""
@@ -150,7 +150,7 @@ def good_of(track: Track, text: bytes) -> Good:
 
 
 def measured(track: str, truth: Path, path: Path) -> tuple[float, int, str]:
-    """Score a file in a process of its own; return CPU seconds, the growth of its peak memory, and the answer."""
+    """Score a file in a child process; return the CPU seconds, the growth of peak memory, and the result."""
     receiver, sender = FORK.Pipe(duplex=False)
     child = FORK.Process(target=_scored, args=(track, truth, path, sender))
     child.start()
@@ -174,7 +174,7 @@ def _scored(track: str, truth: Path, path: Path, sender: Connection) -> None:
 
 
 def size_of(content: bytes) -> int:
-    """Return the decompressed size, or the size of the upload if that is larger."""
+    """Return the number of bytes after decompression, or of the upload if it is larger."""
     if not content.startswith(b"\x1f\x8b"):
         return len(content)
     return max(len(content), len(gzip.decompress(content)))
@@ -189,7 +189,7 @@ def cost(name: str, content: bytes, *, track: str, truth: Path, is_legal: bool) 
 
 
 def costs(track: str, truth: Path, good: Good, only: str = "") -> list[Cost]:
-    """Return the cost of every file of one track and shape: first the good file, other legal files, hostile files."""
+    """Return the costs for one track and layout: of the good file, then of other legal files, then of hostile files."""
     run = partial(cost, track=track, truth=truth)
     found = [run(name, maker(good), is_legal=True) for name, maker in legal(good).items()]
     slowest = max(each.seconds for each in found)
@@ -205,9 +205,9 @@ def costs(track: str, truth: Path, good: Good, only: str = "") -> list[Cost]:
 
 
 def table(title: str, found: list[Cost]) -> tuple[str, list[str]]:
-    """Return the lines of one track and shape, and a message for each file that costs too much."""
+    """Return the table of one track and layout as text, and a message for each file that costs too much."""
     good, slowest = found[0].seconds, max(each.seconds for each in found if each.legal)
-    lines = [f"{title}: CPU s/MiB, times a good file, times the slowest legal file, MiB of memory"]
+    lines = [f"{title}: CPU s/MiB, ratio to the good file, ratio to the slowest legal file, MiB of memory"]
     wrong = []
     for each in found:
         ratio = each.seconds / slowest
@@ -235,8 +235,8 @@ def report(tracks: list[str], only: str = "") -> list[str]:
 
 def main() -> int:
     parser = ArgumentParser(prog="python -m tests.fuzz.costs", description=__doc__)
-    parser.add_argument("--track", action="append", choices=list(TRACKS), help="this track alone; may be repeated")
-    parser.add_argument("--only", default="", metavar="WORDS", help="shapes whose name holds these words")
+    parser.add_argument("--track", action="append", choices=list(TRACKS), help="only this track; may be repeated")
+    parser.add_argument("--only", default="", metavar="WORDS", help="only hostile files with these words in the name")
     words = parser.parse_args()
     return 1 if report(words.track or list(TRACKS), words.only) else 0
 

@@ -1,4 +1,4 @@
-"""Large images with many objects of one class, against which masks with many runs are most expensive to compare."""
+"""Large images with many objects of one class: the truth for which masks with many runs are most expensive to score."""
 
 import base64
 import zlib
@@ -15,11 +15,11 @@ IMAGES, OBJECTS, LABEL = ("a", "b"), 100, "/m/x"
 WIDTH, HEIGHT = 1024, 768
 BOX = "XMin,XMax,YMin,YMax,IsGroupOf"
 HEADER = "ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask"
-PIECE = 5_000  # run lengths that are compressed together: a mask may be at most 200 times as large when decompressed
+PIECE = 5_000  # bytes compressed at a time: scoring rejects masks that compress by more than 200 to 1
 
 
 def write_truth(folder: Path) -> None:
-    """Fill the folder with a ground truth: two images with a hundred rectangles each."""
+    """Write a ground truth to the folder: two images with a hundred rectangles each."""
     folder.mkdir(parents=True)
     sizes = [f"{image},{WIDTH},{HEIGHT}" for image in IMAGES]
     labels = [f"{image},{LABEL},1" for image in IMAGES]
@@ -37,7 +37,7 @@ def write(path: Path, header: str, rows: list[str]) -> None:
 
 
 def rectangles() -> Iterator[tuple[str, str]]:
-    """Yield the box of each object, including its group-of flag, and its mask."""
+    """Yield each object's box, with its group-of flag, and its mask."""
     for number in range(OBJECTS):
         left, top = number * 37 % (WIDTH - 200), 50 + number
         pixels = np.zeros((HEIGHT, WIDTH), np.uint8, order="F")
@@ -47,13 +47,13 @@ def rectangles() -> Iterator[tuple[str, str]]:
 
 
 def good() -> bytes:
-    """Return a submission that finds every object."""
+    """Return a submission that matches every object."""
     rows = [f"{image},{WIDTH},{HEIGHT},{LABEL},0.5,{text}" for image in IMAGES for _, text in rectangles()]
     return "\n".join([HEADER, *rows, ""]).encode()
 
 
 def striped(pixels: int) -> str:
-    """Return a mask with as many runs as pixels, compressed as much as is accepted."""
+    """Return a mask with as many runs as pixels, compressed as much as scoring accepts."""
     lengths, packer = b"111" + b"0" * (pixels - 3), zlib.compressobj(9)
     pieces = (lengths[start : start + PIECE] for start in range(0, pixels, PIECE))
     packed = b"".join(packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH) for piece in pieces)
@@ -61,7 +61,7 @@ def striped(pixels: int) -> str:
 
 
 def costly(size: int) -> bytes:
-    """Return a valid submission of almost this many bytes that needs as much time as possible."""
+    """Return a valid submission of at most this many bytes whose scoring takes as long as possible."""
     text = striped(WIDTH * HEIGHT)
     count = (size - len(HEADER)) // (len(text) + 40)
     rows = [f"{IMAGES[0]},{WIDTH},{HEIGHT},{LABEL},0.{number:06},{text}" for number in range(count)]

@@ -1,4 +1,4 @@
-"""One damaged file, drawn from a seed, scored by the fast path and by the reference implementation."""
+"""Scores one damaged file, made from a seed, with the fast path and with the reference implementation."""
 
 import gzip
 import random
@@ -24,7 +24,7 @@ from tests.evaluator.kernels import cases
 from tests.fuzz import mutations
 from tests.fuzz.guarded import BEYOND_BYTES, guarded
 
-TRUTHS = 60  # number of truths of each track
+TRUTHS = 60  # for each track
 KEPT = Path("build/fuzz")
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
@@ -43,15 +43,15 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file and everything that its answer depends on.
+    """A damaged file and all settings that can change the result of scoring it.
 
     Attributes
     ----------
     borders : (int, int, int)
-        Sizes in bytes for the fast path: of a block, of its end that is searched for blank lines, of a batch of the
-        reference implementation's reader.
+        Sizes in bytes: of a block of the fast path, of the end of a block that is searched for blank lines, and of a
+        batch of the reader that the reference implementation uses.
     reference_bytes : int
-        Size in bytes of a batch when the reference implementation scores the file. Sizes must not change the answer.
+        The size of that batch when only the reference implementation scores the file. No size may change the answer.
     """
 
     seed: int
@@ -66,7 +66,7 @@ class Case:
 
 
 def drawn(seed: int) -> Case:
-    """Draw a case."""
+    """Make a case from a seed."""
     chance = random.Random(seed)
     track = chance.choice(list(PARAMETERS))
     plain = cases.FILES[track](chance)
@@ -95,7 +95,7 @@ def drawn(seed: int) -> Case:
 
 
 def limits(chance: random.Random, plain: bytes, size: int) -> Limits:
-    """Draw limits: usually the defaults, sometimes so low that a small file exceeds or almost exceeds them."""
+    """Return random limits: usually the defaults, sometimes so low that a small file reaches or exceeds them."""
     if chance.random() < 0.9:
         return Limits()
     return Limits(
@@ -110,13 +110,13 @@ def limits(chance: random.Random, plain: bytes, size: int) -> Limits:
 
 @cache
 def folder() -> TemporaryDirectory[str]:
-    """Return this process's folder for truths and for the current file."""
+    """Return the temporary folder of this process for truths and for the file being scored."""
     return TemporaryDirectory(prefix="podium-fuzz-")
 
 
 @cache
 def truth(track: str, number: int) -> Path:
-    """Return the prepared truth of a track with this number."""
+    """Return the prepared truth with this number, for a track."""
     path = Path(folder().name) / f"{track}-{number}"
     prepare(track, cases.TRUTHS[track](random.Random(number), path), path.with_suffix(".podium"))
     return path.with_suffix(".podium")
@@ -124,7 +124,7 @@ def truth(track: str, number: int) -> Path:
 
 @contextmanager
 def borders(block: int, look_back: int, batch: int) -> Iterator[None]:
-    """Set the sizes in which files are read; see :class:`Case`."""
+    """Change the sizes of blocks and batches while files are read; see :class:`Case`."""
     usual = lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES
     blocks.CHUNK_BYTES = fast_path.CHUNK_BYTES = block
     lines.CHUNK_BYTES, blocks.LOOK_BACK_BYTES, lines.RATIO_COUNTS_FROM_BYTES = batch, look_back, 1_000
@@ -139,7 +139,7 @@ def borders(block: int, look_back: int, batch: int) -> Iterator[None]:
 def guarded_blocks() -> Iterator[None]:
     """Copy every block that kernels read into guarded memory.
 
-    With NUMBA_BOUNDSCHECK=1 the end of the array is checked, so that the forbidden page is never reached.
+    With NUMBA_BOUNDSCHECK=1, an access beyond the array raises an error before it reaches the forbidden page.
     """
 
     def over(read: Callable[..., None]) -> Callable[..., None]:
@@ -153,9 +153,9 @@ def guarded_blocks() -> Iterator[None]:
 
 
 def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    """Return the way a file was scored, that answer, and the reference implementation's.
+    """Score a file twice; return how it was scored first, that answer, and the answer of the reference implementation.
 
-    For every third file the findings of `check` are compared as well.
+    For every third file, the findings of `check` are compared as well.
     """
     path = Path(folder().name) / "submission"
     path.write_bytes(case.content)
@@ -172,14 +172,14 @@ def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
 
 
 def checked_alone(case: Case, truth: Path, path: Path) -> dict[str, Any]:
-    """Return the findings of `check` on one thread."""
+    """Run `check` on one thread, and return its findings."""
     resources = Resources(case.limits)
     found = check(case.track, path, truth=truth, parameters=case.parameters, resources=resources)
     return found.for_organizer().as_dict()
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Score the file of a seed by both implementations; return counts by kind, and how the answers differ."""
+    """Score the file made from a seed with both implementations; return counts by result, and any difference."""
     case = drawn(seed)
     try:
         way, fast, reference = both(case)
@@ -193,7 +193,7 @@ def answers(seed: int) -> tuple[Counter[str], list[str]]:
 
 
 def keep(case: Case) -> Path:
-    """Write a failing case to a folder, with its settings, and return the path of the file."""
+    """Save a failing case and its settings to a folder; return the path of the file."""
     KEPT.mkdir(parents=True, exist_ok=True)
     path = KEPT / f"{case.seed}.csv"
     path.write_bytes(case.content)

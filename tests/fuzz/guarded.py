@@ -1,4 +1,4 @@
-"""Memory that ends before a forbidden page: a process that reads beyond the end is killed by a signal."""
+"""Memory that is followed by a forbidden page: a process that reads beyond the end is killed by a signal."""
 
 import ctypes
 import mmap
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 
-BEYOND_BYTES = 64  # kernels may read this many bytes beyond the last line
+BEYOND_BYTES = 64  # number of bytes after the last line that kernels may read
 PAGE = mmap.PAGESIZE
 NO_ACCESS = 0
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -27,7 +27,7 @@ class Guarded:
         self.bytes = np.frombuffer(self.memory, np.uint8, self.size)
 
     def holding(self, data: Bytes) -> Bytes:
-        """Return a copy of ``data`` that ends where the forbidden page begins."""
+        """Copy ``data`` so that it ends where the forbidden page begins; return the copy."""
         self.bytes[self.size - len(data) :] = data
         return self.bytes[self.size - len(data) :]
 
@@ -36,7 +36,7 @@ OWN = local()
 
 
 def guarded(data: Bytes) -> Bytes:
-    """Return a copy of ``data`` in this thread's guarded memory, which grows when needed."""
+    """Copy ``data`` to this thread's guarded memory, which grows when needed; return the copy."""
     if len(data) > getattr(OWN, "size", 0):
         OWN.guarded = Guarded(max(2 * len(data), 1 << 16))
         OWN.size = OWN.guarded.size

@@ -1,6 +1,6 @@
 """Hostile files: files that a participant could upload to keep a worker busy for a long time.
 
-A maker takes a good file and returns a hostile one of about :data:`SIZE` bytes, or that decompresses to as many.
+A maker takes a good file and returns a hostile file that has, or decompresses to, about :data:`SIZE` bytes.
 """
 
 import base64
@@ -18,9 +18,9 @@ SIZE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """A file that is scored, split into its parts.
+    """A submission that is scored without defects, split into its parts.
 
-    ``header`` is empty if the file has none. ``rows`` are the lines below it, or one element: the JSON document.
+    ``header`` is empty if the file has none. ``rows`` are the lines below it, or the JSON document as the only row.
     """
 
     form: Form
@@ -31,7 +31,7 @@ class Good:
 
     @property
     def content(self) -> bytes:
-        """The file itself."""
+        """The bytes of the file."""
         return b"".join(line + b"\n" for line in (self.header, *self.rows) if line)
 
     @property
@@ -41,7 +41,7 @@ class Good:
 
     @property
     def label(self) -> str:
-        """A label that is in the truth."""
+        """A label of the first prediction in the file."""
         return next(
             row.replace(b",", b" ").split(b" ")[len(self.form.of_image)].decode()
             for row in self.rows
@@ -50,11 +50,11 @@ class Good:
 
     @property
     def width(self) -> int:
-        """Number of cells or tokens of one prediction."""
+        """Number of columns, or of tokens in a prediction string, that one prediction takes."""
         return len(self.form.tokens) if self.strings else len(self.form.columns)
 
     def with_rows(self, rows: Iterable[bytes], end: bytes = b"\n") -> bytes:
-        """Return a file of the header and these rows, repeated up to the size."""
+        """Return a file with this header and these rows, which are repeated until it has ``SIZE`` bytes."""
         drawn, body, size = list(rows), [], len(self.header)
         while size < SIZE:
             body += drawn
@@ -62,7 +62,7 @@ class Good:
         return end.join([*([self.header] if self.header else []), *body, b""])
 
     def row_of(self, cell: bytes) -> bytes:
-        """Return a row of the first row's image in which every other cell is ``cell``."""
+        """Return a row for the first row's image, with ``cell`` in all remaining columns or tokens."""
         if self.strings:
             return b",".join([*self.first[: len(self.form.of_image)], b" ".join([cell] * self.width)])
         return b",".join([self.first[0], *[cell] * (self.width - 1)])
@@ -72,7 +72,7 @@ Maker = Callable[[Good], bytes]
 
 
 def one_line(piece: bytes, *, beside: bool = True) -> Maker:
-    """Return a maker of files with one long line, a repeated piece."""
+    """Return a maker of files with one long line, in which ``piece`` is repeated."""
 
     def made(good: Good) -> bytes:
         start = b",".join(good.first[: len(good.form.of_image)]) + b"," if beside else b""
@@ -87,24 +87,24 @@ def lines(line: bytes, end: bytes = b"\n") -> Maker:
 
 
 def numbered(template: str, good: Good) -> bytes:
-    """Return a file of lines made from a template and their numbers."""
+    """Return a file whose lines are a template with consecutive numbers filled in."""
     return good.with_rows(template.format(number).encode() for number in range(SIZE // len(template)))
 
 
 def sparse(good: Good) -> bytes:
-    """Return the good file with a bad number in every fiftieth row."""
+    """Return the good file with an invalid number in every fiftieth row."""
     rows = [row.replace(b".", b",.", 1) if index % 50 == 0 else row for index, row in enumerate(good.rows)]
     return good.with_rows(row.replace(b"0,.", b"x.", 1).replace(b",.", b"x.", 1) for row in rows)
 
 
 def members(piece: bytes) -> Maker:
-    """Return a maker of gzip files of many small members, ``SIZE`` bytes as uploaded."""
+    """Return a maker of gzip files of many small members, about ``SIZE`` bytes when compressed."""
     packed = gzip.compress(piece, mtime=0)
     return lambda good: gzip.compress(good.content, mtime=0) + packed * (SIZE // len(packed))
 
 
 def bomb(piece: bytes) -> Maker:
-    """Return a maker of gzip files of a repeated piece, with a compression ratio just below the limit."""
+    """Return a maker of gzip files in which ``piece`` is repeated; the compression ratio is just below the limit."""
 
     def made(good: Good) -> bytes:
         noise = good.chance.randbytes(2 * SIZE // 150).hex().encode()
@@ -123,9 +123,9 @@ CSV: dict[str, Maker] = {
     "long numbers": lambda good: good.with_rows([good.row_of(b"0." + b"1" * 70)] * 100),
     "numbers beyond float64": lambda good: good.with_rows([good.row_of(b"1e999")] * 1000),
     "bad numbers in some rows": sparse,
-    "a string of bad tokens": lambda good: one_line(b"x " * good.width)(good),
-    "a string of one token too many": lambda good: one_line(b"x " * 2 * good.width)(good)[:-3] + b"\n",
-    "a string of blanks": one_line(b" "),
+    "a prediction string of bad tokens": lambda good: one_line(b"x " * good.width)(good),
+    "a prediction string with extra tokens": lambda good: one_line(b"x " * 2 * good.width)(good)[:-3] + b"\n",
+    "a prediction string of blanks": one_line(b" "),
     "a header of many cells": lambda good: b"a," * (SIZE // 2) + b"\n" + good.content,
     "rows of quotes that do not match": lines(b'"a'),
     "a row of quoted cells": one_line(b'"",', beside=False),
@@ -150,13 +150,13 @@ def document(piece: str, start: str = "[", end: str = "]") -> Maker:
 
 
 def keyed(piece: str, start: str, end: str) -> Maker:
-    """Return a maker of JSON documents of pieces in which ``#`` is replaced by their numbers."""
+    """Return a maker of JSON documents that repeat ``piece``, with ``#`` replaced by consecutive numbers."""
     count = SIZE // (len(piece) + 4)
     return lambda good: (start + ",".join(piece.replace("#", str(index)) for index in range(count)) + end).encode()
 
 
 def inside(piece: str) -> Maker:
-    """Return a maker of valid documents except for one list, in which one piece is repeated."""
+    """Return a maker of JSON documents that are valid except for one list, in which ``piece`` is repeated."""
 
     def made(good: Good) -> bytes:
         value = json.loads(good.content)
@@ -171,34 +171,34 @@ def inside(piece: str) -> Maker:
 
 
 JSON: dict[str, Maker] = {
-    "lists of nothing": document("[]"),
-    "objects of nothing": document("{}"),
+    "empty lists": document("[]"),
+    "empty objects": document("{}"),
     "numbers": document("0"),
-    "texts": document('"a"'),
-    "lists in lists": lambda good: b"[" * SIZE,
-    "lists in lists, many times": document("[" * 900 + "]" * 900),
-    "a key twice, the last of many": keyed('"#":0', "{", ',"0":0}'),
-    "a key twice in every object": document('{"a":0,"a":1}'),
-    "a key twice in a value that is replaced": document('{"a":{"b":0,"b":0},"a":1}'),
-    "keys twice in many values that are replaced": document('{"b":0,"b":0}', '{"a":[', '],"a":0}'),
-    "a key twice below a long one": document("{}", '{"' + "a" * (SIZE // 4) + '":[', '],"b":0,"b":0}'),
+    "strings": document('"a"'),
+    "nested lists": lambda good: b"[" * SIZE,
+    "many nested lists": document("[" * 900 + "]" * 900),
+    "a repeated key at the end of many": keyed('"#":0', "{", ',"0":0}'),
+    "a repeated key in every object": document('{"a":0,"a":1}'),
+    "a repeated key in an overridden value": document('{"a":{"b":0,"b":0},"a":1}'),
+    "repeated keys in many overridden values": document('{"b":0,"b":0}', '{"a":[', '],"a":0}'),
+    "a repeated key after a long one": document("{}", '{"' + "a" * (SIZE // 4) + '":[', '],"b":0,"b":0}'),
     "unknown keys": keyed('"#":0', "{", "}"),
-    "entries of another kind": document('{"image_id":0,"sentence_id":"0","boxes":{}}'),
+    "entries of the wrong type": document('{"image_id":0,"sentence_id":"0","boxes":{}}'),
     "unknown entries": keyed('{"image_id":"#","sentence_id":0,"boxes":[]}', "[", "]"),
     "unknown queries": keyed('"#":[]', '{"sentence_to_image":{},"image_to_sentence":{', "}}"),
     "numbers of 4,000 digits": document("1" * 4000),
-    "nothing in a list": inside("null"),
-    "texts in a list": inside('"x"'),
-    "one text repeated in a list": inside('"' + "x" * 20 + '"'),
+    "nulls in a list": inside("null"),
+    "strings in a list": inside('"x"'),
+    "one long string repeated in a list": inside('"' + "x" * 20 + '"'),
     "lists in a list": inside("[[]]"),
     "boxes beyond float64": inside("[[1e999,0,0,0]]"),
-    "boxes of three": inside("[[0,0,0]]"),
+    "boxes of three numbers": inside("[[0,0,0]]"),
     "a box of many numbers": lambda good: inside("[[" + "0," * (SIZE // 4) + "0]]")(good),
     "blanks": lambda good: b" " * SIZE,
     "blanks around values": document(" " * 30 + "0"),
     "escapes": document('"' + "\\u0000" * 50 + '"'),
     "invalid UTF-8 at the end": lambda good: document("0")(good) + b"\xff",
-    "a missing end": lambda good: good.content[:-3],
+    "a truncated document": lambda good: good.content[:-3],
     "gzip: empty members": members(b""),
     "gzip: members of one byte": members(b" "),
     "gzip: a bomb of lists": lambda good: bomb(b"[],")(Good(good.form, False, b"[", good.rows, good.chance)),
@@ -206,12 +206,12 @@ JSON: dict[str, Maker] = {
 
 
 def mask(lengths: bytes) -> str:
-    """Return compressed run lengths as a submission writes them."""
+    """Compress run lengths and encode them as in a submission."""
     return base64.b64encode(zlib.compress(lengths, 9)).decode()
 
 
 def masks(text: Callable[[int], str], sides: int = 0) -> Maker:
-    """Return a maker of rows with masks; ``sides``, if given, are declared instead of the image's size."""
+    """Return a maker of rows with masks. If ``sides`` is given, it replaces the width and height of the image."""
 
     def made(good: Good) -> bytes:
         image, width, height, *_ = (cell.decode() for cell in good.first)

@@ -1,4 +1,4 @@
-"""Mutations of a submission, harmless and harmful; each takes the bytes of a file and returns changed bytes."""
+"""Mutations of a submission; each takes the bytes of a file and returns changed bytes, which may still be valid."""
 
 import gzip
 import random
@@ -41,7 +41,7 @@ def cut(chance: random.Random, data: bytes) -> bytes:
 
 
 def swapped_token(chance: random.Random, data: bytes) -> bytes:
-    """Replace a token by a number, by a text or by another token of the file."""
+    """Replace a token with a number, a text or another token of the file."""
     found = list(TOKEN.finditer(data))
     if not found:
         return data
@@ -51,7 +51,7 @@ def swapped_token(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_numbers(chance: random.Random, data: bytes) -> bytes:
-    """Replace some numbers by others."""
+    """Replace some numbers with random ones."""
     share = chance.choice([0.01, 0.1, 1.0])
 
     def other(found: re.Match[bytes]) -> bytes:
@@ -61,7 +61,7 @@ def other_numbers(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_texts(chance: random.Random, data: bytes) -> bytes:
-    """Replace every occurrence of a text by another text of the file or by an unexpected one."""
+    """Replace every occurrence of a text with an unexpected text or another text of the file."""
     header, newline, rest = data.partition(b"\n")
     found = TEXT.findall(rest)
     if not found:
@@ -71,7 +71,7 @@ def other_texts(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_text(chance: random.Random, one: bytes, other: bytes) -> bytes:
-    """Return the other text of the file, an unexpected one, or one that is almost equal."""
+    """Return a replacement for ``one``: ``other``, an unexpected text, or a text that is almost equal to ``one``."""
     at = chance.randint(0, len(one))
     near = one[:at] + chance.choice([b"", b"x", b"!", one]) + one[at + chance.randint(0, 1) :]
     return chance.choice([other, other, near, near, chance.choice(TEXTS).encode()])
@@ -89,7 +89,7 @@ def spaced(chance: random.Random, data: bytes) -> bytes:
 
 
 def shuffled_lines(chance: random.Random, data: bytes) -> bytes:
-    """Shuffle the lines and repeat some of them; harmless in the long shape."""
+    """Shuffle the lines and repeat some of them. This is harmless if every row is one prediction."""
     header, newline, rest = data.partition(b"\n")
     lines = rest.removesuffix(b"\n").split(b"\n")
     lines += chance.choices(lines, k=chance.choice([0, 1, 3]))
@@ -126,13 +126,13 @@ def blank_lines(chance: random.Random, data: bytes) -> bytes:
 
 
 def line_ends(chance: random.Random, data: bytes) -> bytes:
-    """Replace all or some of the line ends."""
+    """Replace some or all line endings with others."""
     end, share = chance.choice(ENDS), chance.choice([1.0, 1.0, 0.1])
     return re.sub(rb"\r?\n", lambda found: end if chance.random() < share else found.group(), data)
 
 
 def quoted(chance: random.Random, data: bytes) -> bytes:
-    """Quote all or some cells, correctly or not."""
+    """Quote some or all cells, correctly or incorrectly."""
     share, wrong = chance.choice([1.0, 0.3, 0.02]), chance.random() < 0.2
 
     def cell(found: re.Match[bytes]) -> bytes:
@@ -144,7 +144,7 @@ def quoted(chance: random.Random, data: bytes) -> bytes:
 
 
 def moved_columns(chance: random.Random, data: bytes) -> bytes:
-    """Reorder the columns and spell their names differently."""
+    """Reorder the columns, and change the spelling of their names."""
     rows = [line.rstrip(b"\r").split(b",") for line in data.split(b"\n")]
     order = chance.sample(range(len(rows[0])), len(rows[0]))
     rows = [[row[index] for index in order if index < len(row)] for row in rows]
@@ -153,7 +153,7 @@ def moved_columns(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_columns(chance: random.Random, data: bytes) -> bytes:
-    """Move, insert or delete columns of the header only."""
+    """Move, insert or delete a column in the header only."""
     header, newline, rest = data.partition(b"\n")
     cells = header.split(b",")
     index, kind = chance.randrange(len(cells)), chance.randrange(3)
@@ -167,7 +167,7 @@ def other_columns(chance: random.Random, data: bytes) -> bytes:
 
 
 def repeated(chance: random.Random, data: bytes) -> bytes:
-    """Repeat a piece of the file many times, which makes long lines or many rows."""
+    """Repeat a piece of the file many times, which makes lines long or adds rows."""
     start = chance.randint(0, len(data))
     stop = start + chance.choice([1, 2, 12, 50, 500])
     return data[:start] + data[start:stop] * chance.choice([2, 3, 10, 100]) + data[stop:]
@@ -180,7 +180,7 @@ def spliced(chance: random.Random, data: bytes) -> bytes:
 
 
 def edited(chance: random.Random, data: bytes) -> bytes:
-    """Change the file as editors do: a byte order mark, blank lines at the end, no last line end."""
+    """Change the file as editors do: a byte order mark, blank lines at the end, or no last line ending."""
     mark = chance.choice([b"", b"\xef\xbb\xbf"])
     return mark + data.removeprefix(mark).rstrip(b"\n") + chance.choice([b"", b"\n", b"\n\n", b" \n \n", b"\r\n"])
 
@@ -192,7 +192,7 @@ HARMFUL += [moved_lines, blank_lines, line_ends, quoted, other_columns, repeated
 
 
 def mutated(chance: random.Random, data: bytes) -> bytes:
-    """Apply up to five mutations; two thirds of the files only get mutations that may be harmless."""
+    """Apply up to five mutations. Two thirds of the files get only mutations that can leave a file valid."""
     ways = chance.choice([HARMLESS, HARMLESS, HARMLESS + HARMFUL])
     for _ in range(chance.choice([0, 1, 1, 1, 2, 5])):
         data = chance.choice(ways)(chance, data)
@@ -209,6 +209,6 @@ def zipped(chance: random.Random, data: bytes) -> bytes:
 
 
 def bomb(chance: random.Random, data: bytes) -> bytes:
-    """Gzip a file followed by many repetitions of one piece."""
+    """Append many repetitions of one piece to a file, and compress it with gzip."""
     squeezer = zlib.compressobj(9, wbits=31)
     return squeezer.compress(data + chance.choice([b"\n", b" ", b"0", data[-40:]]) * 3_000) + squeezer.flush()

@@ -1,4 +1,4 @@
-"""The table of costs of hostile files."""
+"""The table that shows the costs of hostile files."""
 
 import pytest
 

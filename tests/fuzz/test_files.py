@@ -1,4 +1,4 @@
-"""A small part of `make fuzz`: damaged files."""
+"""Runs a small part of `make fuzz`: damaged files."""
 
 from collections import Counter
 from itertools import count

@@ -1,4 +1,4 @@
-"""A small part of `make fuzz`: numbers."""
+"""Runs a small part of `make fuzz`: numbers."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""A thousand damaged files from upload to answer."""
+"""A thousand damaged files, from upload to score or rejection."""
 
 from collections import Counter
 

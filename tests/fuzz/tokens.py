@@ -1,4 +1,4 @@
-"""Difficult decimal texts, drawn from a seed, read by the kernels and by the reference implementation."""
+"""Makes decimal numbers that are difficult to parse; compares how kernels and reference implementation read them."""
 
 import random
 from array import array
@@ -13,7 +13,7 @@ from evaluator.catalog import Limits
 from evaluator.files.numbers import invalid_indices, number_defect, parse
 from evaluator.kernels.text.decimals import numbers_between_blanks
 
-BATCH = 1_000  # tokens of one seed
+BATCH = 1_000  # number of tokens made from one seed
 LIMITS = Limits()
 EXACT = Context(prec=70)
 TWO = {power: EXACT.power(2, power) for power in range(-1075, 972)}
@@ -31,7 +31,7 @@ def score(chance: random.Random) -> str:
 
 
 def fraction(chance: random.Random) -> str:
-    """Return one digit and a fraction of a length at which the kernels change from one algorithm to another."""
+    """Return one digit and a fraction, of a length at which the kernels change to a different algorithm."""
     text = f"{chance.choice(DIGITS)}.{digits(chance, chance.choice([0, 1, 7, 8, 9, 13, 14, 15, 16, 17, 18, 19, 20]))}"
     return text + chance.choice(["", "", "", "0", "e0", "E-1", "e+22", "e-22", "e23"])
 
@@ -41,7 +41,7 @@ def digits(chance: random.Random, count: int) -> str:
 
 
 def any_decimal(chance: random.Random) -> str:
-    """Return a random text that the grammar allows or almost allows, for example without digits."""
+    """Return a random text that the grammar of numbers allows, or almost allows (for example, without digits)."""
     text = chance.choice(["", "", "", "+", "-"]) + digits(chance, chance.choice([0, 1, 1, 2, 10, 19, 25]))
     if chance.random() < 0.8:
         text += "." + digits(chance, chance.choice([0, 1, 2, 6, 17, 20, 30]))
@@ -60,7 +60,7 @@ def printed(chance: random.Random) -> str:
 
 
 def halfway(chance: random.Random) -> str:
-    """Return the middle between two neighbouring float64, rounded up or down if it has too many digits."""
+    """Return the midpoint of two adjacent float64 values, rounded up or down if it has too many digits."""
     power = chance.choice([chance.randint(-1074, 971), chance.randint(-45, 150)])
     return between(chance, chance.getrandbits(52) | 1 << 52, power)
 
@@ -80,7 +80,7 @@ def subnormal(chance: random.Random) -> str:
 
 
 def largest(chance: random.Random) -> str:
-    """Return a number near the largest float64, or near an integer at which 64 bits overflow."""
+    """Return a number near the largest float64, or near an integer at which 64-bit arithmetic overflows."""
     if chance.random() < 0.5:
         return between(chance, 2**53 - chance.randint(1, 3), 971)
     text = str(chance.choice(EDGES) + chance.randint(-5, 5))
@@ -88,7 +88,7 @@ def largest(chance: random.Random) -> str:
 
 
 def long(chance: random.Random) -> str:
-    """Return a number about as long as allowed, or a little longer."""
+    """Return a number of about the maximum length, sometimes longer."""
     length = chance.choice([chance.randint(20, 62), 62, 63, 64, 65, 66, 70, 200])
     end = exponent(chance) if chance.random() < 0.5 else ""
     body = list(digits(chance, max(length - len(end), 1)))
@@ -100,7 +100,7 @@ def long(chance: random.Random) -> str:
 
 
 def padded(chance: random.Random) -> str:
-    """Return a number with many leading or trailing zeros, or of zeros only."""
+    """Return a number with many leading or trailing zeros, or with no other digits."""
     zeros = "0" * chance.choice([1, 7, 8, 9, 15, 19, 30, 45])
     forms = [f"{zeros}{score(chance)}", f"0.{zeros}{digits(chance, 15)}", f"{digits(chance, 3)}{zeros}.{zeros}"]
     forms += [f".{zeros}5e{len(zeros)}", f"-{zeros}", f"0.{zeros}e{chance.randint(-999, 999)}"]
@@ -109,12 +109,12 @@ def padded(chance: random.Random) -> str:
 
 
 def short(chance: random.Random) -> str:
-    """Return up to six characters of those that numbers consist of."""
+    """Return up to six random characters that can occur in a number."""
     return "".join(chance.choices(f"{DIGITS}{DIGITS}..eE+-", k=chance.randint(0, 6)))
 
 
 def damaged(chance: random.Random) -> str:
-    """Return a number with a character added, removed or replaced, or a word that some readers accept as a number."""
+    """Return a number with one character added, removed or replaced, or a word that some parsers accept as a number."""
     if chance.random() < 0.2:
         return chance.choice(WORDS)
     text = chance.choice([score, any_decimal, printed])(chance)
@@ -123,12 +123,12 @@ def damaged(chance: random.Random) -> str:
 
 
 Kind = Callable[[random.Random], str]
-SOUND: list[Kind] = [score, fraction, printed, halfway, subnormal, padded]  # rarely refused
+SOUND: list[Kind] = [score, fraction, printed, halfway, subnormal, padded]  # nearly always valid
 KINDS: list[Kind] = [*SOUND, any_decimal, largest, long, short, damaged]
 
 
 def read(texts: list[str]) -> tuple[list[float], list[bool]]:
-    """Return what the kernels read, and whether they accepted each token as a number."""
+    """Return the values that the kernels read, and whether they accepted each token as a number."""
     tokens = [text.encode() for text in texts]
     data = np.frombuffer(b" " + b"".join(token + b" " for token in tokens) + bytes(24), np.uint8)
     values, ends = np.empty(len(tokens)), np.empty(len(tokens), np.int64)
@@ -138,7 +138,7 @@ def read(texts: list[str]) -> tuple[list[float], list[bool]]:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Read the tokens of a seed by all implementations; return counts by kind, and how the answers differ."""
+    """Read the tokens made from a seed with all implementations; return counts by kind, and the differences."""
     chance = random.Random(seed)
     kinds = chance.choices(KINDS, k=BATCH)
     texts = [kind(chance) for kind in kinds]
@@ -159,5 +159,5 @@ def answers(seed: int) -> tuple[Counter[str], list[str]]:
 
 
 def bits(numbers: Iterable[float] | None) -> bytes:
-    """Return the bytes of numbers, so that 0.0 and -0.0 differ."""
+    """Return the bytes of float64 values, so that 0.0 and -0.0 compare as different."""
     return array("d", [] if numbers is None else numbers).tobytes()

@@ -1,4 +1,4 @@
-"""Submits damaged files: each one is accepted, claimed, and then either scored and recorded or rejected."""
+"""Submits damaged files: each one is accepted and claimed, and then either scored or rejected."""
 
 import os
 import random
@@ -10,7 +10,7 @@ from typing import Any
 import django
 from django.apps import apps
 
-if not apps.ready:  # a child process of `make fuzz`, not pytest: use a database of its own
+if not apps.ready:  # not pytest, but a child process of `make fuzz`: use a separate database
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     os.environ["DATABASE_URL"] = f"sqlite:///{mkdtemp()}/fuzz.sqlite3"
     django.setup()
@@ -28,7 +28,7 @@ from tests.conftest import InlineHeartbeat, Make
 from tests.fuzz import files
 from worker import tasks
 
-PHASES = 8  # of each track
+PHASES = 8  # for each track
 ANY_NUMBER = 1_000_000
 NAMES = [
     "mine.csv",
@@ -46,7 +46,7 @@ NAMES = [
 
 
 class Site:
-    """A service with phases of every track, and a user who submits files."""
+    """A service with phases for every track, and a user who submits files."""
 
     def __init__(self, make: Make) -> None:
         self.user = make.user()
@@ -66,14 +66,14 @@ class Site:
         return Phase.objects.get(pk=phase.pk)
 
     def answers(self, seed: int) -> tuple[Counter[str], list[str]]:
-        """Submit and score the file of a seed; return counts of how it ended, and failures."""
+        """Submit and score the file made from a seed; return counts by status and defect code, and failures."""
         case, chance = files.drawn(seed), random.Random(seed)
         phase = chance.choice(self.phases[case.track])
         file = ContentFile(case.content, chance.choice(NAMES))
         try:
             submission = intake.submit(user=self.user, team=self.teams[phase], phase=phase, file=file)
         except Refused as refusal:
-            if refusal.code != "duplicate_file":  # two seeds may draw the same file
+            if refusal.code != "duplicate_file":  # two seeds may make equal files
                 raise
             return Counter([refusal.code]), []
         tasks.evaluate(str(submission.pk))
@@ -82,7 +82,7 @@ class Site:
 
 
 def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
-    """Return the outcome of a submission as counts, and failures."""
+    """Return the status and defect codes of a submission as counts, and an inconsistent result as a failure."""
     scores = Score.objects.filter(evaluation__submission=submission).count()
     total, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
     sound = {Status.SCORED: scores > 0 == total, Status.REJECTED: total > 0 == scores}.get(submission.status, False)
@@ -92,7 +92,7 @@ def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
 
 @cache
 def site() -> Site:
-    """Return the service of this process, created at the first call."""
+    """Return the service of this process; the first call creates it."""
     call_command("migrate", verbosity=0)
     unannounced: Any = lambda kind, key: None  # noqa: E731
     queue.enqueue, tasks.Heartbeat = unannounced, InlineHeartbeat  # type: ignore[misc]
@@ -100,5 +100,5 @@ def site() -> Site:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Submit the file of a seed to the service of this process."""
+    """Submit the file made from a seed to the service of this process."""
     return site().answers(seed)

@@ -12,8 +12,11 @@ import pytest
 from django.core.cache import caches
 
 from server.challenges.models import Phase, Team, Truth
+from server.leaderboards.models import BoardTerms, Entry
+from server.leaderboards.services.entries import rebuild
 from server.organize.services import truths
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Status, Submission
+from server.submissions.signals import announce
 from tests.conftest import Make
 from tests.server.documented import Api
 
@@ -41,7 +44,24 @@ def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fie
         for split, metrics in splits.items()
         for name, value in metrics.items()
     )
+    announce(submission.phase, [submission.team_id], evaluation.signature)
     return evaluation
+
+
+def refresh_boards() -> None:
+    """Rebuild all leaderboards, after rows were written without the services."""
+    for phase in Phase.objects.all():
+        rebuild(phase)
+
+
+def backdate(evaluation: Evaluation, at: datetime) -> None:
+    """Change the times of an evaluation, and of what leaderboards show since, as if it had been recorded earlier."""
+    Evaluation.objects.filter(pk=evaluation.pk).update(created_at=at)
+    BoardTerms.objects.filter(phase=evaluation.submission.phase, since__gt=at).update(since=at)
+    for entry in evaluation.entries.all():
+        previous = Entry.objects.filter(board=entry.board, team=entry.team, valid_until=entry.valid_from)
+        previous.update(valid_until=at)
+        Entry.objects.filter(pk=entry.pk).update(valid_from=at)
 
 
 @pytest.fixture
@@ -51,7 +71,8 @@ def scored(make: Make) -> Scored:
     def score(
         phase: Phase, public: Number, *, team: Team | None = None, private: Number = None, **fields: Any
     ) -> Submission:
-        now = fields.pop("at", datetime.now(UTC))
+        at = fields.pop("at", None)
+        now = at or datetime.now(UTC)
         extra = {name: fields.pop(name) for name in ("interval", "report", "signature", "truth") if name in fields}
         headline = phase.declared_track.headline
         splits = {"public": {headline: public}, "all": {headline: public}}
@@ -63,7 +84,9 @@ def scored(make: Make) -> Scored:
             team,
             **{"status": Status.SCORED, "received_at": now, "enqueued_at": now, "finished_at": now, **fields},
         )
-        evaluate(submission, splits, **extra)
+        evaluation = evaluate(submission, splits, **extra)
+        if at:
+            backdate(evaluation, at)
         return submission
 
     return score
@@ -78,8 +101,9 @@ def explain(submission: Submission, content: dict[str, Any]) -> None:
 
 @pytest.fixture(autouse=True)
 def fresh_counts() -> None:
-    """Reset the counters of the request limits before each test."""
+    """Reset the request limits, and what is kept of leaderboards, before each test."""
     caches["requests"].clear()
+    caches["boards"].clear()
 
 
 @pytest.fixture(autouse=True)

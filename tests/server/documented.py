@@ -29,6 +29,11 @@ def operation(method: str, path: str) -> dict[str, Any] | None:
     return None
 
 
+def content_of(answer: Answer) -> bytes:
+    """Return the body of a response, also of a streamed one."""
+    return b"".join(answer.streaming_content) if answer.streaming else bytes(answer.content)
+
+
 def assert_documented(method: str, path: str, answer: Answer) -> None:
     documented = operation(method, path.partition("?")[0])
     if documented is None:

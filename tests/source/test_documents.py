@@ -1,4 +1,4 @@
-"""Files, functions, commands, make targets and settings that the documents mention exist."""
+"""The files, functions, commands and make targets that the documents mention exist."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.source.tree import ROOT, files
 
 DOCUMENTS = [path for path in files("*.md") if path.name in ("README.md", "CONTRIBUTING.md")]
 FILE = re.compile(r"(?<![\w/<.])([\w.-]+(?:/[\w.-]+)*\.(?:py|html|js|css|md))\b(?::(\w+(?:\.\w+)?))?")
-# Files of an example, and of the folder that Podium keeps its state in.
+# Files of a worked example, which do not exist.
 EXAMPLES = {"evaluator/tracks/digits.py"}
 
 

@@ -1,4 +1,4 @@
-"""Each rule is implemented once, and files and folders keep their size limits."""
+"""Each rule is implemented once; files and folders keep within their limits."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ def server_files() -> list[Path]:
 
 
 def test_at_most_ten_files_are_very_short() -> None:
-    """Package markers, migrations and templates do not count: a template may be one element of several pages."""
+    """Package markers, migrations and templates are not counted: a template may be a small element of several pages."""
     counted = [path for path in files("*.py", "*.js", "*.css") if "migrations" not in path.parts]
     short = [path for path in counted if path.name != "__init__.py" and lines_of(path) < SHORT_LINES]
     assert len(short) <= SHORT_FILES_LIMIT, short
@@ -36,12 +36,12 @@ def test_folders_of_tracks_and_kernels_have_at_most_twelve_entries() -> None:
 
 
 def is_truth_class(node: ast.ClassDef) -> bool:
-    """Return whether a class is a truth class, or one of the descriptors that read the members of truths."""
+    """Return whether a class is a truth class, or a descriptor that reads members of truths."""
     return node.name.endswith("Truth") or node.name.startswith("Stored")
 
 
 def accesses_by_key(node: ast.AST, *, inside: bool = False) -> list[str]:
-    """Return the accesses to truths by a key, such as `truth.arrays["boxes"]`, outside the classes of truths."""
+    """Return all accesses to a truth by key, such as `truth.arrays["boxes"]`, outside the truth classes."""
     found = []
     for child in ast.iter_child_nodes(node):
         within = inside or (isinstance(child, ast.ClassDef) and is_truth_class(child))
@@ -66,20 +66,20 @@ def test_a_truth_is_read_by_its_members_outside_its_class() -> None:
 
 
 def test_what_a_ladder_shows_is_one_condition() -> None:
-    """`is_visible` in `server/submissions/models/evaluation.py`; every query uses it."""
+    """The condition is `is_visible` in `server/submissions/models/evaluation.py`; every query uses it."""
     condition = re.compile(r"published\s*=\s*(models\.)?F\(")
     found = Counter(str(path) for path in server_files() for _ in condition.findall((ROOT / path).read_text()))
     assert found == {"server/submissions/models/evaluation.py": 1}
 
 
 def test_leases_are_written_by_one_module() -> None:
-    """`leases.py` changes the two columns; others may only select by them."""
+    """Only `leases.py` changes the two columns of a lease; other modules may only filter by them."""
     written = re.compile(r"(\"lease_(?:token|until)\"\s*:|update\([^)]*lease_(?:token|until)\s*=)")
     assert {str(path) for path in server_files() if written.search((ROOT / path).read_text())} == {LEASES}
 
 
 def test_each_lease_function_is_defined_once() -> None:
-    """The functions for both queues are in `leases.py`, and not separately in `lifecycle.py` and `reruns.py`."""
+    """The lease functions of both queues are in `leases.py`; `lifecycle.py` and `reruns.py` do not redefine them."""
     names: dict[str, set[str]] = {}
     for path, function in functions("server/submissions/services"):
         names.setdefault(path.name, set()).add(function.name)

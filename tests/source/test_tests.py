@@ -16,7 +16,7 @@ def arguments(function: FunctionNode) -> list[ast.arg]:
 
 
 def test_at_most_a_tenth_of_the_arguments_of_test_functions_is_untyped() -> None:
-    """`Any` counts as untyped, and so does a missing annotation."""
+    """An argument annotated with `Any`, or without an annotation, counts as untyped."""
     types = [
         one.annotation and ast.unparse(one.annotation)
         for _, function in functions("tests")
@@ -28,7 +28,7 @@ def test_at_most_a_tenth_of_the_arguments_of_test_functions_is_untyped() -> None
 
 
 def test_phase_member_and_team_are_shared_fixtures() -> None:
-    """Markers set their fields; see `tests/conftest.py`."""
+    """Tests set their fields with markers instead; see `tests/conftest.py`."""
     found = Counter(function.name for _, function in functions("tests") if is_fixture(function))
     assert found["make"] == 1
     assert found["phase"] + found["member"] + found["team"] <= DEFINITIONS_LIMIT

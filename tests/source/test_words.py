@@ -1,4 +1,4 @@
-"""No text of the project contains a word that the table of words in CONTRIBUTING.md replaces."""
+"""No text of the project contains a word that CONTRIBUTING.md lists as replaced."""
 
 import re
 from pathlib import Path
@@ -10,12 +10,12 @@ from tests.source.tree import ROOT, files
 TABLE = Path("CONTRIBUTING.md")
 ROW = re.compile(r"^\| (?P<word>[^|]+) \| (?P<means>[^|]+) \| (?P<old>[^|]+) \|$", re.MULTILINE)
 TEXTS = ("*.py", "*.md", "*.html", "*.txt", "*.js", "*.css", "*.yml", "*.toml", "Makefile", ".env.example")
-# Names that Django defines.
+# Names that Django defines are allowed.
 ALLOWED = re.compile(r"\.streaming(_content)?\b")
 
 
 def table() -> str:
-    """Return the table of words."""
+    """Return the word table of CONTRIBUTING.md."""
     return (ROOT / TABLE).read_text().partition("## One word for one thing\n")[2].partition("\n## ")[0]
 
 
@@ -26,14 +26,17 @@ def old_words() -> list[str]:
 
 
 def pattern_of(words: list[str]) -> re.Pattern[str]:
-    """Return a pattern of whole words. Words in backticks match exactly, others in any letter case and across lines."""
+    """Return a pattern that matches these words as whole words.
+
+    Words in backticks must match exactly. Other words match in upper and lower case, and across line breaks.
+    """
     exact = [re.escape(word.strip("`")) for word in words if word.startswith("`")]
     phrases = [re.escape(word).replace(r"\ ", r"[\s#*]+") for word in words if not word.startswith("`")]
     return re.compile(rf"\b(?:{'|'.join(exact)})\b|(?<![A-Za-z])(?i:{'|'.join(phrases)})(?![A-Za-z])")
 
 
 def found_in(text: str, pattern: re.Pattern[str]) -> list[tuple[int, str]]:
-    """Return the line and the word of each match that is not allowed."""
+    """Return the line number and the text of each match that is not allowed."""
     allowed = {span for match in ALLOWED.finditer(text) for span in range(*match.span())}
     matches = [match for match in pattern.finditer(text) if match.start() not in allowed]
     return [(text.count("\n", 0, match.start()) + 1, match.group()) for match in matches]
@@ -62,7 +65,7 @@ def test_no_text_has_an_old_word() -> None:
     pattern, mine = pattern_of(words), Path(__file__).relative_to(ROOT)
     found = []
     for path in files(*TEXTS):
-        if "migrations" in path.parts or path == mine:  # migrations are never rewritten
+        if "migrations" in path.parts or path == mine:  # migrations must not be edited
             continue
         text = (ROOT / path).read_text()
         if path == TABLE:

@@ -14,7 +14,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @cache
 def every_file() -> tuple[Path, ...]:
-    """Return the files of the project relative to its root, without installed, built and cached files."""
+    """Return all files of the project, relative to its root, except installed, generated and cached files."""
     found = []
     for folder, inner, names in os.walk(ROOT):
         inner[:] = [name for name in inner if name not in GENERATED and not name.startswith(".")]
@@ -23,7 +23,7 @@ def every_file() -> tuple[Path, ...]:
 
 
 def files(*patterns: str) -> list[Path]:
-    """Return the files that match one of the patterns; `*` also matches slashes."""
+    """Return the files that match at least one pattern; `*` also matches slashes."""
     return [path for path in every_file() if any(fnmatch(path.as_posix(), pattern) for pattern in patterns)]
 
 
@@ -37,7 +37,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def functions(folder: str) -> Iterator[tuple[Path, FunctionNode]]:
-    """Yield every function and method below a folder, nested ones too."""
+    """Yield every function and method in a folder, including nested ones."""
     for path in files(f"{folder}/*.py"):
         for node in ast.walk(tree_of(path)):
             if isinstance(node, FunctionNode):

@@ -176,7 +176,7 @@ def test_a_damaged_truth_is_never_replaced_by_a_different_one(
     Path(truth.source.path).write_bytes(Path(other.source.path).read_bytes())
     damaged = bytes(64)
     Path(truth.prepared.path).write_bytes(damaged)
-    with pytest.raises(truths.Unrestorable, match="another sha256"):
+    with pytest.raises(truths.Unrestorable, match="a different sha256"):
         tasks.evaluate(str(submit().pk))
     assert Path(truth.prepared.path).read_bytes() == damaged
 

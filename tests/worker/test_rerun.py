@@ -175,7 +175,7 @@ def test_an_explanation_of_a_different_score_raises_an_alarm(
     follows = explaining(waiting)
     scorer(report(0.5))
     tasks.rerun(follows.pk)
-    assert "got other scores when it was repeated" in outcome(follows)[0]
+    assert "gave different scores when it was repeated" in outcome(follows)[0]
     assert "alarm" in caplog.text
 
 
@@ -184,7 +184,7 @@ def test_a_rerun_with_a_different_score_raises_an_alarm_and_is_not_recorded(
 ) -> None:
     scorer(report(0.5))
     tasks.rerun(waiting.pk)
-    assert "got other scores when it was repeated" in outcome(waiting)[0]
+    assert "gave different scores when it was repeated" in outcome(waiting)[0]
     assert (Score.objects.get().value, Score.objects.get().low) == (0.625, None)
     assert "alarm" in caplog.text
 

@@ -1,4 +1,4 @@
-"""Matching by FiftyOne's rules: predictions take boxes one after another.
+"""Matching by FiftyOne's rules: each prediction in turn takes the best box that is still available.
 
 The reference implementation is ``evaluator.metrics.fiftyone_matching``.
 """

@@ -17,12 +17,12 @@ from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENC
 def unscored_class(truth, label):
     """Return the class code for entries that are not scored: one for each label, and one for all unknown labels.
 
-    As in :class:`evaluator.tracks.detection.entries.Entries`. The curves of these codes are not reported. Such entries
-    are stored because time and memory would otherwise reveal which predictions are scored.
+    The codes are those of :class:`evaluator.tracks.detection.entries.Entries`; their curves are not reported. Entries
+    that are not scored are stored because time and memory would otherwise reveal which predictions are scored.
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        return label  # It is such a code already.
+        return label  # ``label`` is already the code of an unscored class.
     return labels + 1 + (label if label >= 0 else labels)
 
 
@@ -41,7 +41,7 @@ def add_entry(truth, state, confidence, label, image, miss):
 
 @inlined
 def add_unscored(truth, state, confidence, label, image):
-    """Append an entry that is not scored, unless it is among the first predictions of its image."""
+    """Append an entry that is not scored, unless it is among the first ``CROWD`` predictions of its image."""
     if state.image_predictions[image] > CROWD:
         add_entry(truth, state, confidence, unscored_class(truth, label), image, 1)
 
@@ -51,7 +51,7 @@ def claim(truth, state, offsets, threshold, image, position, target, confidence,
     """Let a detection claim a box; the loser of the claim is absorbed by a group-of box or is a false positive.
 
     A detection may only match the box that it overlaps most. So of all detections that claim a box, the first in the
-    order of :func:`~evaluator.kernels.overlap.precedes` is its true positive, in whatever order they are read.
+    order of :func:`~evaluator.kernels.overlap.precedes` is its true positive. The order of reading does not matter.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
 
 @subroutine
 def collect(state, image, label, confidence, coordinates):
-    """Store a prediction of an overfull image, to be matched once the cap has been applied."""
+    """Store a prediction of an overfull image (see :mod:`.overfull`), to be matched after the cap has been applied."""
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label
     state.collected[at, 0] = confidence
@@ -109,7 +109,7 @@ def collect(state, image, label, confidence, coordinates):
 
 @inlined
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
-    """Match one prediction of a known image, or collect it if the image is overfull; return a status.
+    """Match one prediction of a known image, or store it for later if the image is overfull; return a status.
 
     ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if it is not in the truth. When an
     image turns out to be overfull, the file has to be read a second time; the rest of the first reading only counts
@@ -174,6 +174,6 @@ def finish_image(truth, state, offsets, image, groups_count):
 
 @kernel(TRUTH, STATE, types.boolean)
 def finish_all_images(truth, state, groups_count):
-    """Apply :func:`finish_image` to every image. The entries must have room for one more for each box and group."""
+    """Apply :func:`finish_image` to every image. There must be room for one more entry for each box and group."""
     for image in range(len(truth.usage)):
         finish_image(truth, state, (0, 0), image, groups_count)

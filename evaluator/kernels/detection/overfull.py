@@ -30,9 +30,9 @@ def overlaps_of(truth, images, labels, predictions, overlaps):
     truth : KernelTruth
     images, labels, predictions
         As ``collected_images``, ``collected_labels`` and ``collected`` of the state. Predictions of one image and class
-        should be adjacent: their boxes are then looked up once.
+        should be adjacent, so that the boxes of the class are looked up only once.
     overlaps : float64 array of shape (N,)
-        Receives the IoU, 0 if the class has no box there.
+        Receives the IoU, 0 if the class has no box in the image.
     """
     position = np.int64(-1)
     for row in range(len(images)):

@@ -1,4 +1,4 @@
-"""Reading of detections in the long shape: one detection per line, in any order."""
+"""Reading of detections in the long shape, which has one detection per line, in any order."""
 
 import numpy as np
 from numba import types
@@ -51,7 +51,7 @@ def _read_rows(data, at, stop, truth, kind_of_cell, batch):
 def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
     """Fill a batch column by column; return (number of lines, offset of the next one).
 
-    Returns (0, ``at``) if any line has blanks, CRLF or another number of cells; :func:`_read_rows` reads these.
+    Returns (0, ``at``) if a line has blanks, CRLF or a wrong number of cells; :func:`_read_rows` reads such lines.
     """
     rows = min(find_cell_ends(data, at, stop, batch.ends) // CELLS, len(batch.positions))
     for row in range(rows):
@@ -127,7 +127,7 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     ----------
     data, at, stop, truth, state, threshold
         As for :func:`evaluator.kernels.detection.strings.read_strings`, but ``data`` must be readable for 64 bytes
-        beyond ``stop``, and no hashes of unknown images are kept.
+        beyond ``stop``, and no hashes of unknown images are stored.
     kind_of_cell : int64 array of shape (7,)
         Kind of each cell of a line: 0 image, 1 label, 2 confidence, 3 to 6 XMin, XMax, YMin, YMax.
     cell_of_kind : int64 array of shape (7,)
@@ -154,7 +154,7 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
 
 @kernel(TRUTH, STATE, STATE, types.float64)
 def merge(truth, state, other, threshold):
-    """Let the best candidates of another thread's state claim their boxes in this one, and merge the groups.
+    """Let the best candidates in another thread's state claim their boxes in ``state``, and merge the groups.
 
     ``state`` must have room for one more entry for each box.
     """

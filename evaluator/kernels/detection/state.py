@@ -1,4 +1,4 @@
-"""The ground truth and the state that detection kernels work on."""
+"""The data of detection kernels: the ground truth, which they read, and the state, which they change."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class KernelTruth(NamedTuple):
     ----------
     images, labels : TextIndex
     closed : bool array of shape (2,)
-        Whether an unknown image is a defect, and whether an unknown label is.
+        Whether an unknown image, and whether an unknown label, is a defect.
     listed : int64
         Labels from this code on count as unknown: see ``LabelTruth.public_labels``.
     usage : int8 array of shape (images,)
@@ -75,16 +75,16 @@ class DetectionState(NamedTuple):
     ----------
     counts : int64 array of shape (COUNTS,)
     named : uint8 array of shape (images,)
-        1 if the submission has named the image.
+        1 if the submission has a row for the image.
     image_predictions : int32 array of shape (images,)
         Number of predictions of each image that were read.
     overfull : bool array of shape (images,), read-only
-        Images with more predictions than the cap on one class; their predictions are collected instead of matched.
+        Images with more predictions than the cap allows for one class; their predictions are stored, not matched.
     unknown_image_hashes : uint64 array
         Hashes of image ids that are not in the truth, ``counts[UNKNOWN_IMAGE_HASHES]`` of them.
     class_positions : int32 array of shape (labels,)
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
-        there. All -1 between images.
+        in the image. All -1 between images.
     best_candidates : float64 array of shape (boxes, 6)
         Confidence, overlap and coordinates of the best detection so far that claims each box; confidence -1 if there is
         none.

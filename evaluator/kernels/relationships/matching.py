@@ -23,7 +23,7 @@ from evaluator.kernels.reading import (
 from evaluator.kernels.relationships.state import STATE, UNKNOWN_RELATIONS
 
 UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # What annotators verified about a label in an image.
-NO_KEY = np.int64(-1)  # no triplet has this key
+NO_KEY = np.int64(-1)  # No triplet has this key.
 
 
 @inlined
@@ -89,7 +89,7 @@ def _is_scored(truth, image, one, two):
 
 @inlined
 def _first_triplet(truth, image, key):
-    """Return the index of the image's first triplet with this key or a larger one."""
+    """Return the index of the image's first triplet whose key is not smaller than ``key``."""
     low, high = np.int64(truth.triplets_from[image]), np.int64(truth.triplets_from[image + 1])
     while low < high:
         middle = (low + high) >> 1
@@ -121,7 +121,7 @@ def claim(state, target, entry, confidence, overlap, coordinates):
 
 @subroutine
 def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
-    """Claim the triplet and the phrase that a pair overlaps most, among triplets with this key from ``begin`` on."""
+    """Claim the triplet and the phrase that a pair overlaps most, among triplets with ``key`` from ``begin`` on."""
     first, second = _as_float32(coordinates, 0), _as_float32(coordinates, 4)
     around = _enclosing(first, second)
     best, highest, best_phrase, highest_phrase, stop = begin, 0.0, begin, 0.0, begin + 1
@@ -145,7 +145,7 @@ def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
 def _count_unusual(counts, confidence, coordinates):
     """Count pairs with an inverted box, with coordinates outside the image, and with a confidence above 1.
 
-    Such pairs follow the rules but are probably not intended; the participant gets a notice with their number.
+    Such pairs are valid but probably not intended; the participant gets a notice with their number.
     """
     low, high = coordinates[0], coordinates[0]
     for coordinate in coordinates:
@@ -198,15 +198,15 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     if at < len(truth.triplets) and truth.triplets[at] == key:
         _match(truth, state, threshold, entry, at, key, confidence, coordinates)
     elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
-        # The pair is compared with another triplet and claims nothing. Otherwise time would reveal which triplets
-        # exist.
+        # The pair is compared with another triplet and claims nothing. Otherwise the time taken would reveal which
+        # triplets exist.
         _match(truth, state, np.inf, entry, 0, NO_KEY, confidence, coordinates)
     return DONE
 
 
 @kernel(STATE, STATE, types.int64)
 def merge(state, other, offset):
-    """Let the best candidates of another thread's state claim their triplets and phrases in this one.
+    """Let the best candidates in another thread's state claim their triplets and phrases in ``state``.
 
     ``offset``, the number of entries of the earlier threads, is added to the indices of their entries.
     """

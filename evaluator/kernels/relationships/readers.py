@@ -137,7 +137,7 @@ def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, thresh
     Parameters
     ----------
     data, at, stop, truth, state, threshold
-        As for :func:`read_strings`, but no hashes of unknown images are kept.
+        As for :func:`read_strings`, but no hashes of unknown images are stored.
     kind_of_cell : int64 array of shape (13,)
         Kind of each cell of a line: 0 image, 1 and 2 labels, 3 relation, 4 confidence, 5 to 12 coordinates.
     codes, numbers : int64, float64 arrays of shapes (4,) and (9,)

@@ -1,4 +1,4 @@
-"""The ground truth and the state that relationship kernels work on."""
+"""The data of relationship kernels: the ground truth, which they read, and the state, which they change."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ class KernelTruth(NamedTuple):
     ----------
     images, labels, relations : TextIndex
     closed : bool array of shape (3,)
-        Whether an unknown image is a defect, an unknown label, an unknown relation.
+        Whether an unknown image, an unknown label, an unknown relation is a defect.
     usage : int8 array of shape (images,)
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified_labels`` of the first label of each image.
@@ -80,9 +80,9 @@ class RelationshipState(NamedTuple):
         Entry of that pair, -1 if there is none.
     confidences, images, relations : float64, int32, int32 arrays of shape (capacity,)
         The entries, ``counts[ENTRIES]`` of them: one for each pair that is scored. ``relations`` is that of
-        :class:`evaluator.tracks.relationships.entries.PairEntries`. Pairs that are not scored are dropped among the
-        first :data:`~evaluator.kernels.CROWD` of an image and stored after that, because time and memory
-        would otherwise reveal which pairs are scored.
+        :class:`evaluator.tracks.relationships.entries.PairEntries`. A pair that is not scored is stored only if it is
+        not among the first :data:`~evaluator.kernels.CROWD` pairs of its image, because time and memory would otherwise
+        reveal which pairs are scored.
     """
 
     counts: NDArray[np.int64]

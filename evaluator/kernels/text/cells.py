@@ -11,7 +11,7 @@ from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED, RETURN, 
 
 @subroutine
 def cell_end(data, at, last):
-    """Return the offset after the comma (after the line end for the last cell) at ``at``; 0 if it is not there."""
+    """Return the offset after the comma at ``at`` (for the last cell, after the line ending); 0 if there is none."""
     if not last:
         return at + 1 if byte_at(data, at) == COMMA else 0
     if byte_at(data, at) == RETURN:

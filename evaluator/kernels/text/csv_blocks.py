@@ -108,7 +108,7 @@ def find_cell_ends(data, at, stop, ends):
     Returns
     -------
     int64
-        The number of cells found; fewer than there are if ``ends`` is full.
+        The number of cells found; if ``ends`` is full, the remaining cells are not counted.
     """
     ends[0] = at - 1
     count = np.int64(1)
@@ -193,7 +193,7 @@ def numbers_of(data, ends, first, step, values):
 
 @subroutine
 def _code_of_any(data, begin, end, index, closed):
-    """Return (code, whether it is accepted) of any text: long, unknown, or not in the first slot of its hash."""
+    """Return (code, whether it is accepted) of any text, even a long or unknown one or one not in its first slot."""
     code, text_end, _ = text_at(data, begin, index)
     return code, text_end == end and (code >= 0 or not (closed or not is_plain(data, begin, end)))
 
@@ -241,7 +241,7 @@ class Batch(NamedTuple):
         Ends of cells, as :func:`find_cell_ends` writes them.
     codes : int64 array of shape (texts, BATCH_ROWS)
     positions : int64 array of shape (BATCH_ROWS,)
-        Position of the class of each among the verified classes of the truth, -1 if it is not verified in the image.
+        Position of each prediction's class in the truth's verified classes, -1 if it is not verified in the image.
     numbers : float64 array of shape (numbers, BATCH_ROWS)
     """
 
@@ -252,7 +252,7 @@ class Batch(NamedTuple):
 
     @classmethod
     def empty(cls, *, texts: int, numbers: int) -> "Batch":
-        """Return a batch for predictions with these numbers of text cells and of number cells."""
+        """Return an empty batch for predictions with ``texts`` text cells and ``numbers`` number cells."""
         ends = np.empty((texts + numbers) * BATCH_ROWS + 1 + WIDTH + EIGHT, np.int64)
         codes, positions = np.empty((texts, BATCH_ROWS), np.int64), np.empty(BATCH_ROWS, np.int64)
         return cls(ends, codes, positions, np.empty((numbers, BATCH_ROWS)))
@@ -263,5 +263,5 @@ BATCH = types.NamedTuple((types.int64[::1], types.int64[:, ::1], types.int64[::1
 
 @inlined
 def follows(data, ends, cell, byte):
-    """Return whether a cell is followed by this byte."""
+    """Return whether a cell is followed by ``byte``."""
     return byte_at(data, ends[np.uint64(cell + 1)]) == byte

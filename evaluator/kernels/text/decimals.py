@@ -1,12 +1,12 @@
 """Conversion of decimal text to the nearest float64, equal to Python's ``float()``.
 
-There are three algorithms; each one is used for numbers that the one before cannot convert:
+There are three algorithms; each is used for numbers that the previous one cannot convert:
 
 * up to 15 digits and a small power of ten: one exact product or quotient
   (Clinger 1990, "How to read floating point numbers accurately");
 * up to 19 digits: a 128-bit product with a truncated power of five
   (Lemire 2021, "Number parsing at a gigabyte per second", after Eisel);
-* the rest, one in millions: the C library's ``strtod``, which also rounds correctly.
+* the rest, about one number in millions: the C library's ``strtod``, which also rounds correctly.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ BYTE = np.uint64(0xFF)
 POINT_AFTER_XOR = np.uint64(POINT ^ 0x30)
 TENS = np.array([float(f"1e{power}") for power in range(23)])
 WHOLE_TENS = 10 ** np.arange(20, dtype=np.uint64)
-# By the number of digits to append: appending to a larger number could exceed 10**19.
+# Indexed by the number of digits to append: with a larger number, the result could exceed 10**19.
 LARGEST_BEFORE = (np.uint64(10**19) - np.uint64(1)) // WHOLE_TENS - np.uint64(1)
 LOWEST_POWER, HIGHEST_POWER = -342, 308
 UNDECIDED = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -62,7 +62,7 @@ _TO_TEN_THOUSANDS = np.uint64(0x0000271000000001)
 
 @inlined
 def number_of(word, count):
-    """Return the integer whose digits are the first 1 to 8 bytes, ``count`` of them; three products (Lemire 2021)."""
+    """Return the integer whose digits are the first ``count`` bytes, 1 to 8, by three products (Lemire 2021)."""
     digits = word << np.uint64(64 - 8 * count)
     digits = digits * np.uint64(10) + (digits >> _8)
     return (((digits & _PAIRS) * _TO_MILLIONS) + (((digits >> _16) & _PAIRS) * _TO_TEN_THOUSANDS)) >> _32
@@ -152,7 +152,7 @@ def _exponent_at(data, at):
 
 @subroutine
 def _nearest(whole, power):
-    """Return (float64 nearest to whole × 10**power, whether that could be decided)."""
+    """Return (float64 nearest to whole × 10**power, whether it could be determined)."""
     if whole <= EXACT_INTEGERS and -22 <= power <= 22:
         exact = np.float64(np.int64(whole))
         return (exact / TENS[-power] if power < 0 else exact * TENS[power]), True
@@ -197,7 +197,7 @@ def _eisel_lemire(whole, power):
 
 @subroutine
 def _by_library(data, at, end):
-    """Return the number that ``strtod`` reads; infinity, which is not allowed, if it did not read the whole token."""
+    """Return the number that ``strtod`` reads; infinity, which callers reject, if it did not read the whole token."""
     value, length = strtod(data, at)
     return value if length == end - at else np.inf
 

@@ -1,4 +1,4 @@
-"""Lookup of the code of an id or a label: a hash table with open addressing, which is stored in the truth.
+"""Looks up the code of an id or a label in a hash table with open addressing, which is stored in the truth.
 
 Texts are padded with zeros to pairs of eight-byte words, so that comparing texts compares words.
 """
@@ -49,9 +49,9 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
     """Return the index of distinct texts.
 
     Texts with a blank, comma, quote or control character are left out, because no plain cell or token can contain them:
-    submissions that name them need the reference implementation. With ``as_unknown`` every text that is not
-    :func:`is_plain` is left out, so that submissions that name it need the reference implementation whether it is in
-    the truth or not.
+    submissions that contain them need the reference implementation. With ``as_unknown`` every text that is not
+    :func:`is_plain` is left out. Submissions that contain it then need the reference implementation whether or not it
+    is in the truth.
     """
     encoded = [text.encode() for text in texts]
     sizes = np.array([-(-len(text) // 16) * 2 for text in encoded], np.int64)
@@ -83,7 +83,7 @@ def hashed(value, one, two):
 
 @inlined
 def slot_of(value, slots):
-    """Return the slot of a hash: it is made of the highest bits, which depend on all bits of the text."""
+    """Return the slot of a hash: its highest bits, which depend on all bits of the text."""
     return np.int64(value >> _33) & (len(slots) - 1)
 
 
@@ -166,7 +166,7 @@ def text_at(data, at, index):
 
 @kernel(read_only(types.uint8), INDEX, types.int64[::1])
 def codes_between_commas(data, index, codes):
-    """Look up texts that are each followed by one comma, for tests."""
+    """Look up texts, each of which is followed by one comma; only for tests."""
     at = np.int64(0)
     for cell in range(len(codes)):
         codes[cell], end, _ = text_at(data, at, index)

@@ -53,12 +53,12 @@ class Detections:
         return len(self.images)
 
     def keys(self, truth: ObjectTruth) -> NDArray[np.int64]:
-        """Return the key of image and label of each detection, shape (N,); -1, which is no key, for unknown labels."""
+        """Return the key (image and label) of each detection, shape (N,); -1 for unknown labels."""
         return np.where(self.labels < 0, -1, self.images * len(truth.labels) + self.labels)
 
     @property
     def coordinates(self) -> list[NDArray[np.float64]]:
-        """The four coordinates, in the order in which ties are broken by them."""
+        """The four coordinates, in the order in which they break ties."""
         return [self.boxes[:, axis] for axis in range(4)]
 
 
@@ -102,7 +102,7 @@ def are_valid(detections: Detections) -> NDArray[np.bool_]:
 
 def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_]:
     """Return which detections have a label that is verified in their image, shape (N,)."""
-    if not len(detections):  # This saves reading the array of the truth.
+    if not len(detections):  # This avoids reading the array of the truth.
         return np.zeros(0, bool)
     return contains(truth.verified, detections.keys(truth))
 

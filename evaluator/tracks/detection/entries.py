@@ -1,4 +1,4 @@
-"""Entries of precision/recall curves: the scored form of a submission, from which its whole outcome is computed."""
+"""Entries of precision/recall curves, from which the whole outcome of a submission is computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from evaluator.tracks.shared.label_truth import ObjectTruth
 
 @dataclass(slots=True)
 class Entries:
-    """One entry for each detection that is not matched with a group, and one for each group that is found.
+    """One entry for each detection that is not matched with a group, and one for each group that a detection matches.
 
     Attributes
     ----------
     images : int array of shape (N,)
     classes : int array of shape (N,)
         Code of the class of each entry. With C classes, the code C is for labels that are not in the truth, and an
-        entry that is not scored has C + 1 + its code. Its curve is computed and dropped, because time and memory would
-        otherwise reveal which entries are scored.
+        entry that is not scored has C + 1 + its code. Its curve is computed and discarded. Otherwise running time and
+        memory would reveal which entries are scored.
     confidences : float64 array of shape (N,)
     weights : float64 array of shape (N,)
         How much an entry adds to the true positives: 1 for a detection that hits an object, the weight of a group for
@@ -60,7 +60,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class ScoredDetections:
-    """A matched submission: everything that its outcome is computed from.
+    """A matched submission, with everything from which its outcome is computed.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class ScoredDetections:
         return rows
 
     def statistics(self, image_rows: ImageRows) -> "DetectionStatistics":
-        """Return the statistics of the split whose images have a row."""
+        """Return the statistics of the split whose images have a row in the weights."""
         count, entries = len(self.truth.labels) + 1, self.entries
         kinds = np.where(entries.weights >= 1, HIT, np.where(entries.weights > 0, PARTIAL_HIT, MISS)).astype(np.uint8)
         rows, crowded = image_rows[entries.images], self.crowded[entries.images]

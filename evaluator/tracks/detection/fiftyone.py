@@ -1,4 +1,4 @@
-"""Matching of detections by FiftyOne's rules instead of those of the official code."""
+"""Matches detections by FiftyOne's rules instead of those of the official code."""
 
 from dataclasses import replace
 from importlib import import_module

@@ -36,9 +36,9 @@ class Matches:
         IoA with that group.
     absorbed : bool array of shape (N,)
         Whether a detection is left out of the curves, because it lies in that group or on an object without a mask. The
-        most confident detection in a group is absorbed, too; see :attr:`finds_group`.
+        most confident detection in a group is absorbed too; see :attr:`finds_group`.
     group_confidences : float64 array of shape (G,)
-        Confidence at which a group is found, NOT_FOUND if it is not.
+        Confidence at which a group is matched, NOT_FOUND if no detection matches it.
     curves : int64 array of shape (N,)
         Class in whose curve a detection is an entry: its own, unless it matches an object of another class.
     """
@@ -63,17 +63,17 @@ class Matches:
 
     @property
     def scored(self) -> NDArray[np.bool_]:
-        """Whether a detection is an entry of a curve, shape (N,)."""
+        """Whether each detection is an entry of a curve, shape (N,)."""
         return self.verified & ~self.absorbed
 
     @property
     def found_groups(self) -> NDArray[np.bool_]:
-        """Whether a group is found, shape (G,)."""
+        """Whether each group is matched by a detection, shape (G,)."""
         return np.asarray(self.group_confidences > NOT_FOUND)
 
     @property
     def finds_group(self) -> NDArray[np.bool_]:
-        """Whether a detection is the most confident one in a group that is found, shape (N,)."""
+        """Whether each detection is the most confident one in a matched group, shape (N,)."""
         is_found = np.append(self.found_groups, False)[self.groups]
         targets = np.where(self.absorbed & is_found, self.groups, -1)
         return winning_claims(targets, self.detections.confidences, self.shares, self.detections.coordinates)
@@ -83,7 +83,7 @@ class Matches:
         return crowded_images(np.bincount(self.detections.images, minlength=len(truth.images)))
 
     def entries(self, truth: ObjectTruth, group_weight: float) -> Entries:
-        """Return the entries of the curves: all detections, including those that are not scored, and the found groups.
+        """Return the entries of the curves: all detections, even those that are not scored, and the matched groups.
 
         Detections that are not scored, and all entries of ignored images, are in classes that have no report.
         """
@@ -104,9 +104,9 @@ class Matches:
 def confidences_of_groups(
     groups: NDArray[np.int64], confidences: NDArray[np.float64], count: int, group_weight: float
 ) -> NDArray[np.float64]:
-    """Return the confidence at which each of ``count`` groups is found, given the detections that they absorb.
+    """Return the confidence at which each of ``count`` groups is matched, given the detections that the groups absorb.
 
-    A group is not found if its weight is 0, or if all its detections have a confidence of 0 or less.
+    A group does not count as matched if its weight is 0, or if all its detections have a confidence of 0 or less.
     """
     highest = highest_confidences(groups, confidences, count)
     return np.where((highest > 0) & (group_weight > 0), highest, NOT_FOUND)

@@ -71,18 +71,18 @@ def within_cap(truth: DetectionTruth, detections: Detections) -> Detections:
 
 
 def match(truth: DetectionTruth, detections: Detections, parameters: DetectionParameters) -> Matches:
-    """Match the detections within the cap with ordinary boxes, then those that hit none with group-of boxes.
+    """Match the detections within the cap with ordinary boxes, then the detections that hit none with group-of boxes.
 
     A detection can only hit the ordinary box that it overlaps most. If another detection hits that box, the detection
     is a false positive, unless a group-of box absorbs it. Source: the official code; see ``evaluator/metrics``.
     """
     detections = within_cap(truth, detections)
-    # Unverified detections are matched too. Otherwise time and memory would reveal which detections they are.
+    # Detections of unverified classes are matched too. Otherwise time and memory would reveal these classes.
     verified = are_verified(truth, detections)
     threshold, keys = parameters.iou_threshold, detections.keys(truth)
     objects, overlaps = best_objects(
         keys,
-        truth.object_keys if len(keys) else keys,  # This saves reading the array of the truth.
+        truth.object_keys if len(keys) else keys,  # This avoids reading the array of the truth.
         lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
     )
     targets = np.where(overlaps >= threshold, objects, -1)

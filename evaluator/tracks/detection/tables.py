@@ -24,7 +24,7 @@ def with_rates(
 def _predicted(
     truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool_], group_weight: float
 ) -> NDArray[np.float64]:
-    """Return the number of scored detections of each class, and of found groups, each counted as its weight."""
+    """Return for each class the number of scored detections, plus matched groups, which count as their weight."""
     labels = len(truth.labels)
     scored = matches.scored & in_split[matches.detections.images]
     detections = np.bincount(np.where(scored, matches.detections.labels, labels), minlength=labels)[:labels]
@@ -34,9 +34,9 @@ def _predicted(
 
 
 def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool_]) -> list[ClassRow]:
-    """Return how often an object of one class was found as another: ``truth``, ``prediction``, ``count``.
+    """Return how often an object of each class was predicted as each class: ``truth``, ``prediction``, ``count``.
 
-    A false positive without an object has no ``truth``, and an object that was not found has no ``prediction``.
+    A false positive without an object has no ``truth``, and an object that was not matched has no ``prediction``.
     """
     labels = max(len(truth.labels), 1)
     box_images, box_labels = truth.images_and_labels(truth.object_keys)

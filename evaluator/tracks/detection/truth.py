@@ -25,7 +25,7 @@ class DetectionParameters(TrackParameters):
     iou_threshold : float
         Smallest overlap of a match.
     group_of_weight : float
-        Weight of a group-of box among the positives, and among the true positives if it is found.
+        Weight of a group-of box among the positives, and among the true positives if it is matched.
     expand_hierarchy : bool
         Whether each box and each verified label of the truth has copies for the relatives of its label.
     expand_predictions : bool
@@ -79,13 +79,13 @@ class DetectionTruth(ObjectTruth):
     label_index = StoredIndex("labels")
     """Hash table from a label to its code."""
     verified_from = StoredArray[np.int32]()
-    """Index into ``verified`` of the first key of each image, and the number of keys; shape (images + 1,)."""
+    """Index into ``verified`` of the first key of each image, followed by the number of keys; shape (images + 1,)."""
     verified_labels = StoredArray[np.int32]()
     """Code of the label of each key in ``verified``; shape (V,)."""
     boxes_from = StoredArray[np.int32]()
-    """Index into ``boxes`` of the first box of each key in ``verified``, and their number; shape (V + 1,)."""
+    """Index into ``boxes`` of the first box of each key in ``verified``, then the number of boxes; shape (V + 1,)."""
     groups_from = StoredArray[np.int32]()
-    """Index into ``group_boxes`` of the first box of each key in ``verified``, and their number; shape (V + 1,)."""
+    """Index into ``group_boxes`` of the first box of each key in ``verified``, then their number; shape (V + 1,)."""
 
     @property
     def object_is_annotated(self) -> Mask:
@@ -112,7 +112,7 @@ class DetectionTruth(ObjectTruth):
         return self._part(objects, groups, verified=np.unique(np.concatenate(keys)))
 
     def without_copied_boxes(self) -> Self:
-        """Return the truth without the copies of boxes that the hierarchy has added; verified labels stay."""
+        """Return the truth without the copies of boxes that the hierarchy has added; verified labels remain."""
         return self._part(self.object_is_annotated, self.group_is_annotated, verified=self.verified)
 
     def _part(self, objects: Mask, groups: Mask, *, verified: Keys) -> Self:

@@ -1,4 +1,4 @@
-"""Compiles the truth of the grounding track."""
+"""Compiles a truth folder of the grounding track."""
 
 from itertools import groupby
 from typing import Any

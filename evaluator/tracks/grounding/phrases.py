@@ -24,12 +24,12 @@ class Phrase:
     ----------
     image : str
     sentence : int
-        Index of the sentence among those of the image.
+        Index of the sentence within its image.
     index : int
-        Index of the phrase among those of the sentence, which include phrases without a box.
+        Index of the phrase within its sentence; phrases without a box are counted too.
     types : tuple of str
     boxes : list of [x1, y1, x2, y2]
-        Boxes in pixels, counted from 0.
+        Boxes in pixels; the first pixel has the coordinate 0.
     file, line
         The location of the phrase in the truth folder.
     """
@@ -68,7 +68,7 @@ def _warn(folder: TruthFolder, phrases: list[Phrase]) -> None:
     """Warn about boxes that are probably wrong: without area, outside the image, or in fractions."""
     for phrase in phrases:
         if any(x1 == x2 or y1 == y2 for x1, y1, x2, y2 in phrase.boxes):
-            message = "a box has no area; it cannot be found"
+            message = "a box has no area; no predicted box can match it"
             folder.faults.warn("truth_empty_box", phrase.file, message, line=phrase.line)
         if any(min(box) < 0 for box in phrase.boxes):
             message = "a box begins outside the image"
@@ -132,7 +132,7 @@ def _published(folder: TruthFolder) -> Iterator[Phrase]:
 
 
 def _boxes(folder: TruthFolder, file: str) -> dict[str, list[list[float]]]:
-    """Return the boxes of each chain, with pixels counted from 0; the published files count from 1."""
+    """Return the boxes of each chain. Pixels are counted from 0 (in the published files, from 1)."""
     boxes: dict[str, list[list[float]]] = {}
     try:
         for element in ElementTree.fromstring(folder.text(file)).iter("object"):

@@ -82,7 +82,7 @@ def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
 
 
 def _entries(document: Document) -> list[SentenceEntry]:
-    """Return the sentences with valid keys and types; add defects for the others."""
+    """Return the sentences with valid keys and types; add defects for the invalid sentences."""
     entries: list[SentenceEntry] = []
     for index, value in enumerate(document.value):
         path = f"{TOP}[{index}]"
@@ -117,7 +117,7 @@ def _add_defects(document: Document, box: Any, path: str) -> None:
 
 
 def _phrases(document: Document, entries: Sequence[SentenceEntry], truth: GroundingTruth) -> list[int]:
-    """Return the phrase of each list, or NOT_EVALUATED in other sentences; add the defects of sentences."""
+    """Return the phrase of each list, NOT_EVALUATED if its sentence is not in the truth; add sentence defects."""
     missing = {sentence: code for code, sentence in enumerate(truth.sentences)}
     starts = truth.phrase_starts.tolist()
     phrases: list[int] = []

@@ -27,7 +27,7 @@ DEPTHS = {"recall@1": 1, "recall@5": 5, "recall@10": 10, "upper_bound": NEVER}
 
 
 def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: GroundingParameters) -> NDArray[np.int64]:
-    """Return the rank of the first box that finds each phrase, from 0, or NEVER; shape (phrases,)."""
+    """Return the rank of the first box that matches each phrase, from 0, or NEVER; shape (phrases,)."""
     owners, boxes = truth.targets(parameters.box_rule)
     crowded = crowded_images(np.bincount(ranked.phrases, minlength=len(truth.phrase_images)))[ranked.phrases]
     few, many = np.flatnonzero(~crowded), np.flatnonzero(crowded)
@@ -37,8 +37,8 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
         owners,
         lambda ours, theirs: intersection_over_union(ranked.boxes[few[ours]], boxes[theirs]),
     )
-    # The time depends on the number of phrases, and hardly on their boxes. Otherwise it would reveal how many there
-    # are.
+    # The time depends on the number of phrases, and hardly on their boxes. Otherwise it would reveal the number of
+    # boxes.
     overlap[many] = highest_overlaps(ranked.phrases[many], ranked.boxes[many], owners, boxes)
     hits = overlap >= parameters.iou_threshold
     ranks = np.full(len(truth.phrase_images), NEVER)
@@ -47,7 +47,7 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: the share of phrases that are found among the first K boxes, for each K."""
+    """Return every metric of the track: the share of phrases that one of the first K boxes matches, for each K."""
     return counts.pooled_shares()
 
 
@@ -57,7 +57,7 @@ def split_report(truth: GroundingTruth, trials: Trials, split: str) -> SplitRepo
     rows: list[ClassRow] = []
     for code, name in enumerate(truth.types):
         counts = trials[truth.has_type[:, code]].counts(in_split)
-        if counts.trials.any():  # Participants must not see types that occur only in other splits.
+        if counts.trials.any():  # Participants must not see types that do not occur in the split.
             recalls = {metric: finite(float(value)) for metric, value in metrics(counts).items()}
             rows.append({"label": name, "name": name.capitalize(), **recalls, "truths": int(counts.trials.sum())})
     values = {metric: finite(float(value)) for metric, value in metrics(trials.counts(in_split)).items()}
@@ -81,11 +81,11 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
     track = GROUNDING
 
     def truth_of(self, prepared: Truth) -> GroundingTruth:
-        """Return a prepared truth as the track's own type."""
+        """Return a prepared truth as this track's type."""
         return GroundingTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> GroundingParameters:
-        """Return the parameters as the track's own type."""
+        """Return the parameters as this track's type."""
         return GroundingParameters.of(resolved)
 
     def read(self, source: Source, truth: GroundingTruth | None, parameters: GroundingParameters) -> RankedBoxes:
@@ -108,7 +108,7 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
         return _submission_text(truth, [[] for _ in truth.phrase_images])
 
     def ceiling(self, truth: GroundingTruth, parameters: GroundingParameters) -> str:
-        """Return for each phrase one box that finds it."""
+        """Return for each phrase one box that matches it."""
         owners, boxes = truth.targets(parameters.box_rule)
         first = np.searchsorted(owners, np.arange(len(truth.phrase_images)))
         return _submission_text(truth, [[box] for box in boxes[first][:, XYXY].tolist()])

@@ -26,20 +26,20 @@ class GroundingTruth(Truth):
     sentences = StoredTexts()
     """Image id and number of each sentence that has a phrase, as ``image#number``."""
     types = StoredTexts()
-    """Name of each type of phrases, sorted."""
+    """Names of all types of phrases, sorted."""
     phrase_images = StoredArray[np.int64]("images")
     """Code of the image of each phrase; shape (P,)."""
     phrase_starts = StoredArray[np.int64]("phrases_from")
-    """Index of the first phrase of each sentence, and P; shape (sentences + 1,)."""
+    """Index of the first phrase of each sentence, followed by P; shape (sentences + 1,)."""
     boxes = StoredArray[np.float64]()
     """x1, x2, y1 and y2 of each box in pixels; shape (B, 4)."""
     box_starts = StoredArray[np.int64]("boxes_from")
-    """Index of the first box of each phrase, and B; shape (P + 1,)."""
+    """Index of the first box of each phrase, followed by B; shape (P + 1,)."""
     has_type = StoredArray[np.bool_]("types")
     """Whether each phrase has each type; shape (P, types)."""
 
     def targets(self, rule: Literal["merged", "any"]) -> Targets:
-        """Return the boxes that find a phrase, shape (M, 4), and the phrase of each, ascending, shape (M,).
+        """Return the boxes to match, shape (M, 4), and the phrase of each box, ascending, shape (M,).
 
         Parameters
         ----------

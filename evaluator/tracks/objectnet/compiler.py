@@ -1,4 +1,4 @@
-"""Compiles the truth of the ObjectNet track."""
+"""Compiles a truth folder of the ObjectNet track."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -24,7 +24,7 @@ GUESSES = tuple(column.name for column in OBJECTNET.form.columns if column.kind 
 
 
 def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Trials:
-    """Return the images with an answer as trials; the group of an image is its class."""
+    """Return one trial for each image with an answer; the group of a trial is the class of its image."""
     guesses = np.full((len(truth.images), len(GUESSES)), NO_GUESS, np.int64)
     guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)
     images = np.flatnonzero(truth.answers >= 0)
@@ -34,7 +34,7 @@ def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Tria
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: the shares of correct guesses, and the means of the shares of the classes."""
+    """Return every metric of the track: the shares of correct guesses over all images, and their means over classes."""
     means = {f"mean_class_{name}": mean_over_classes(values) for name, values in counts.shares().items()}
     return counts.pooled_shares() | means
 
@@ -94,11 +94,11 @@ class ObjectNetScorer(Scorer[ObjectNetTruth, ObjectNetParameters, SubmissionTabl
     track = OBJECTNET
 
     def truth_of(self, prepared: Truth) -> ObjectNetTruth:
-        """Return a prepared truth as the track's own type."""
+        """Return a prepared truth as this track's type."""
         return ObjectNetTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> ObjectNetParameters:
-        """Return the parameters as the track's own type."""
+        """Return the parameters as this track's type."""
         return ObjectNetParameters.of(resolved)
 
     def read(self, source: Source, truth: ObjectNetTruth | None, parameters: ObjectNetParameters) -> SubmissionTable:

@@ -58,7 +58,7 @@ def _codes(texts: Iterable[str]) -> Index:
 
 
 def _labels(related: TruthTable, verified: TruthTable | None, listed: Mapping[str, str] | None) -> list[str]:
-    """Return the sorted labels of classes.csv, or of all tables without it; labels that are not listed are faults."""
+    """Return the sorted labels of classes.csv or, without it, of all tables; unlisted labels are faults."""
     if listed is None:
         labels = {label for column in LABELS for label in related.texts(column)}
         return sorted(labels | set(verified.texts("LabelName") if verified else ()))
@@ -70,7 +70,7 @@ def _labels(related: TruthTable, verified: TruthTable | None, listed: Mapping[st
 
 
 def _relation_names(related: TruthTable, listed: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return each relation with its display name, sorted: those of relations.csv, or of all triplets without it."""
+    """Return each relation with its display name, sorted: those of relations.csv or, without it, of all triplets."""
     if listed is None:
         return {relation: relation for relation in sorted(set(related.texts("RelationshipLabel")))}
     check_labels(related, "RelationshipLabel", listed, "relations.csv")
@@ -105,7 +105,7 @@ def _verified_labels(
     """Return the keys of verified and of negative labels.
 
     As in the official code, a label is negative in an image if image_labels.csv has a row for it and no triplet of the
-    image has it, whatever the Confidence of that row is.
+    image has it. The Confidence of that row does not matter.
     """
     codes = coded(related.texts("ImageID"), images)
     in_triplets = distinct_keys(

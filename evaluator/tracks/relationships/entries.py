@@ -32,7 +32,8 @@ class PairEntries:
         Code of the image of each pair.
     relations : int array of shape (N,)
         Code of one of R relations; R for a relation that the truth does not have. A pair that is not scored has
-        R + 1 + that code. Its curve is computed and dropped: time would otherwise reveal which pairs are scored.
+        R + 1 + that code. Its curve is computed and discarded; otherwise the running time would reveal which pairs are
+        scored.
     confidences : float64 array of shape (N,)
     misses : bool arrays of shape (N,), one for each of :data:`KINDS`
         Whether a pair is a false positive.
@@ -54,7 +55,7 @@ class PairEntries:
         return self if are_scored.all() else self[are_scored]
 
     def pooled(self, relations: int) -> Integers:
-        """Return the codes of two curves: 0 for the scored pairs of all relations, 1 for all other pairs."""
+        """Return the curve of each pair if relations are pooled: 0 for a scored pair, 1 for an unscored one."""
         return (self.relations > relations).astype(np.uint8)
 
     def steps(
@@ -62,7 +63,7 @@ class PairEntries:
     ) -> list[CurveSteps]:
         """Return the steps of ``count`` curves, once for each of :data:`KINDS`.
 
-        ``curves``, ``count`` and ``crowded``, all by entry, are as for :meth:`CurveSteps.of`.
+        ``curves``, ``count`` and ``crowded`` are as for :meth:`CurveSteps.of`.
         """
         rows = image_rows[self.images]
         kinds = [np.where(missing, MISS, HIT).astype(np.uint8) for missing in self.misses]
@@ -126,7 +127,7 @@ class ScoredPairs:
         return rows
 
     def statistics(self, image_rows: ImageRows) -> "PairStatistics":
-        """Return the statistics of the split whose images have a place."""
+        """Return the statistics of the split whose images have a row in the weights."""
         truth, entries, relations = self.truth, self.entries, len(self.truth.relations)
         crowded = self.crowded[entries.images]
         limits = np.repeat(np.arange(len(self.found)), [len(images) for images in self.found])
@@ -143,7 +144,7 @@ class ScoredPairs:
 class PairStatistics:
     """The triplets and entries of one split, sorted so that they can be summed for many weights of the images.
 
-    The attributes have the names of the numbers in :class:`WeightedSplit` that are computed from them.
+    Each attribute has the name of the number in :class:`WeightedSplit` that is computed from it.
     """
 
     positives: ImageGroups

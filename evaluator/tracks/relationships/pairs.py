@@ -32,7 +32,7 @@ class Pairs:
     coordinates : list of eight float64 arrays of shape (N,)
         Coordinates of both boxes in double precision. They break ties between pairs of equal confidence and overlap.
     is_scored : bool array of shape (N,)
-        Whether a pair is scored: both labels are verified in the image, or at least one of them is negative there.
+        Whether a pair is scored: both labels are verified in the image, or at least one of them is negative in it.
     """
 
     rows: NDArray[np.int64]
@@ -49,7 +49,7 @@ class Pairs:
     def has_labels(self) -> NDArray[np.bool_]:
         """Whether both labels of a pair are in the truth, shape (N,).
 
-        A notice reports the number of the other pairs.
+        A notice reports the number of pairs that do not have both labels in the truth.
         """
         return self.keys >= 0
 

@@ -27,7 +27,7 @@ from evaluator.truth import IGNORED, Truth
 def outcome_of(truth: RelationshipsTruth, matches: PairMatches, weights: Weights, progress: Progress) -> Outcome:
     """Return the outcome of a submission, computed with numpy.
 
-    No pair is dropped. For recall, pairs that are not scored are ranked separately, as if they were in other images.
+    Pairs that are not scored are processed too. For recall they are ranked separately, as if in additional images.
     """
     progress("scoring", 0.0)
     pairs = matches.pairs
@@ -61,11 +61,11 @@ class RelationshipsScorer(Scorer[RelationshipsTruth, RelationshipsParameters, Su
     track = RELATIONSHIPS
 
     def truth_of(self, prepared: Truth) -> RelationshipsTruth:
-        """Return a truth with typed members."""
+        """Return a truth as this track's type."""
         return RelationshipsTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> RelationshipsParameters:
-        """Return the parameters with typed fields."""
+        """Return the parameters as this track's type."""
         return RelationshipsParameters.of(resolved)
 
     def read(

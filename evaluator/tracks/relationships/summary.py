@@ -29,7 +29,7 @@ class WeightedSplit:
     positives : array of shape (relations, ...)
         Number of triplets of each relation.
     found : arrays of shape (...), one for each of :data:`RECALL_AT`
-        Number of triplets that are hit by one of that many most confident pairs of their image.
+        Number of triplets that are hit by one of the K most confident pairs of their image, where K is the limit.
     by_relation : arrays of shape (relations, ...), one for each of :data:`KINDS`
         Average precision of each relation, NaN for a relation without triplets.
     pooled : arrays of shape (...), one for each of :data:`KINDS`
@@ -52,7 +52,7 @@ class WeightedSplit:
         positives, found
             As for :class:`WeightedSplit`.
         by_relation, pooled : two functions each
-            Compute the areas under the curves of all relations, and under the curve of all relations pooled.
+            They compute the areas under the curves of all relations, and under the curve of all relations pooled.
         """
         total = positives.sum(axis=0)
         return cls(

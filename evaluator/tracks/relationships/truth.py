@@ -30,7 +30,7 @@ class RelationshipsParameters(TrackParameters):
 
 
 class RelationshipsTruth(LabelTruth):
-    """The ground truth: triplets of two labelled boxes and a relation, and which labels each image has.
+    """The ground truth: triplets of two labelled boxes and a relation, and which labels are verified in each image.
 
     The M triplets are sorted by key (:class:`TripletKeys`) and then by row of relationships.csv. A label is *verified*
     in an image if image_labels.csv has a row for it or if a triplet of the image has it. The key of an image and a
@@ -60,9 +60,9 @@ class RelationshipsTruth(LabelTruth):
     image_labels = StoredArray[np.int32]("told")
     """2 × label + (1 if it is negative) for each of ``verified``; shape (V,)."""
     image_labels_from = StoredArray[np.int32]("told_from")
-    """Index into ``image_labels`` of the first label of each image, and V; shape (images + 1,)."""
+    """Index into ``image_labels`` of the first label of each image, followed by V; shape (images + 1,)."""
     triplets_from = StoredArray[np.int32]()
-    """Index of the first triplet of each image, and M; shape (images + 1,)."""
+    """Index of the first triplet of each image, followed by M; shape (images + 1,)."""
 
     image_index = StoredIndex("images")
     """Hash table from the id of an image to its code."""
@@ -73,7 +73,7 @@ class RelationshipsTruth(LabelTruth):
 
     @property
     def relations_listed(self) -> bool:
-        """Whether ``relations.csv`` lists the relations, so that a submission with any other relation has a defect."""
+        """Whether ``relations.csv`` lists the relations, so that a relation that it does not list is a defect."""
         return self.flags["relations_listed"]
 
     @property

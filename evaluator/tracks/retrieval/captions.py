@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
-MIN_ORDERED = 5  # Fewer captions are too often in the order of their images by chance.
-MIN_GROUPED = 20  # Fewer captions of one image are too often next to each other by chance.
+MIN_ORDERED = 5  # With fewer captions, they are too often in the order of their images by chance.
+MIN_GROUPED = 20  # With fewer captions, captions of one image are too often adjacent by chance.
 MIN_ID_CHARACTERS = 5  # A shorter image id can be part of a random caption id by chance.
 
 
@@ -39,8 +39,8 @@ def _contains(caption: str, image: str) -> bool:
 def revealing_order(captions: Mapping[str, str], images: Sequence[str]) -> str:
     """Return which order of the captions reveals their images: "in the file", "by id", or "" for neither.
 
-    An order reveals images if it is the order of the images, or if more than half of the possible pairs of neighbours
-    are captions of one image.
+    An order reveals images if it is the order of the images, or if captions of one image form more
+    than half of the adjacent pairs that they could form.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def revealing_order(captions: Mapping[str, str], images: Sequence[str]) -> str:
 
 
 def _natural_key(text: str) -> list[tuple[int, str]]:
-    """Return a sort key that puts c2 before c10."""
+    """Return a key that sorts numbers in texts by value, so that c2 precedes c10."""
     return [(int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
 
 

@@ -1,4 +1,4 @@
-"""Compiles the truth of the retrieval track."""
+"""Compiles a truth folder of the retrieval track."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def _check_secrecy(folder: TruthFolder, images: list[str], captions: dict[str, s
 
 
 def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], dict[str, str]]:
-    """Return the images, and the image and the sentence of each caption; a missing sentence is empty."""
+    """Return the images, and the image and the sentence of each caption; the sentence is empty if there is none."""
     gallery, faults = folder.json(GALLERY), folder.faults
     if not isinstance(gallery, dict):
         gallery = {}

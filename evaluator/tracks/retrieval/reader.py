@@ -17,14 +17,14 @@ NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class QueryRanks:
-    """The queries of one direction with the rank of their first correct answer.
+    """The queries of one direction (images or sentences), with the rank of the first correct answer to each.
 
     Attributes
     ----------
     images : int64 array of shape (N,)
         Code of the image of each query.
     ranks : int64 array of shape (N,)
-        Rank of the first correct answer of each query, from 0; NEVER if its list has none.
+        Rank of the first correct answer to each query, from 0; NEVER if its list has none.
     complete : bool
         Whether every list contains all answers of the gallery.
     """
@@ -59,7 +59,7 @@ def _read(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:
 
 
 def _check_lists(document: Document, lists: Mapping[str, Any], path: str) -> bool:
-    """Return whether all values are lists of distinct texts; add a defect for everything else."""
+    """Return whether all values are lists of distinct texts; add a defect for each value that is not."""
     before = document.findings.total
     for query, ids in lists.items():
         list_path = f"{path}.{query[:60]}"
@@ -75,7 +75,7 @@ def _check_lists(document: Document, lists: Mapping[str, Any], path: str) -> boo
 
 
 def _ranks(document: Document, truth: RetrievalTruth, direction: Direction) -> QueryRanks:
-    """Return the rank of the first correct answer of each query; add defects for ids that are not in the gallery."""
+    """Return the rank of the first correct answer to each query; add defects for ids that are not in the gallery."""
     queries, lists, path = truth.queries(direction), document.value[direction], f"{TOP}.{direction}"
     for query in (query for query in queries.images if query not in lists):
         document.add_defect(path, f"query {query[:60]!r} is missing", code="missing_image", image=query)

@@ -25,7 +25,7 @@ RECALLS = tuple(f"recall@{depth}" for depth in DEPTHS)
 
 
 def trials_of(ranked: RanksByDirection) -> Trials:
-    """Return the queries as trials; the group of a query is the index of its direction."""
+    """Return one trial for each query; the group of a trial is the index of the direction of its query."""
     ranks = np.concatenate([ranked[direction].ranks for direction in DIRECTIONS])
     images = [ranked[direction].images for direction in DIRECTIONS]
     return Trials(
@@ -70,7 +70,7 @@ def median_rank(queries: QueryRanks, chosen: NDArray[np.bool_]) -> float | None:
 
 
 def trial_images(ranked: RanksByDirection, metric: str) -> NDArray[np.int64]:
-    """Return the image of each query of a metric: those of its direction, or those of both for the mean."""
+    """Return the image of each query of a metric: the queries of its direction or, for the mean, of both directions."""
     directions = [direction for direction in DIRECTIONS if metric.startswith(f"{direction}_")] or DIRECTIONS
     return np.concatenate([ranked[direction].images for direction in directions])
 
@@ -81,11 +81,11 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
     track = RETRIEVAL
 
     def truth_of(self, prepared: Truth) -> RetrievalTruth:
-        """Return a prepared truth as the track's own type."""
+        """Return a prepared truth as this track's type."""
         return RetrievalTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> TrackParameters:
-        """Return the parameters, of which the track has none."""
+        """Return an empty object, because the track has no parameters."""
         return TrackParameters()
 
     def read(self, source: Source, truth: RetrievalTruth | None, parameters: TrackParameters) -> RanksByDirection:
@@ -95,7 +95,7 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
     def evaluate(
         self, truth: RetrievalTruth, ranked: RanksByDirection, parameters: TrackParameters, progress: Progress
     ) -> Outcome:
-        """Score the lists on every split; the answers to choose from are always those of the whole gallery."""
+        """Score the lists on every split; in each split, the possible answers are those of the whole gallery."""
         progress("scoring", 0.0)
         trials = trials_of(ranked)
         reports = truth.for_each_split(lambda split: split_report(ranked, trials, truth.splits[split]))
@@ -107,7 +107,7 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
         return json.dumps({direction: {query: [] for query in ids} for direction, ids in queries.items()})
 
     def ceiling(self, truth: RetrievalTruth, parameters: TrackParameters) -> str:
-        """Return all correct answers for each query."""
+        """Return for each query a list of all correct answers."""
         lists = {}
         for direction in DIRECTIONS:
             queries = truth.queries(direction)

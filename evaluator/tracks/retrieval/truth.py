@@ -18,7 +18,7 @@ DEPTHS = (1, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """The queries of one direction, and their possible answers. An answer is correct if it has the image of the query.
+    """The queries of one direction, and their possible answers. A correct answer belongs to the image of the query.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class RetrievalTruth(Truth):
     def queries(self, direction: Direction) -> Queries:
         """Return the queries of a direction and their answers, both sorted by id.
 
-        Files of earlier versions have the captions in the order of the truth, and the order of defects must not show
-        it.
+        They are sorted because files of earlier versions have the captions in the order of the truth, which the order
+        of defects must not reveal.
         """
         captions = dict(sorted((caption, index) for index, caption in enumerate(self.captions)))
         images = {self.images[code]: code for code in np.unique(self.caption_images).tolist()}

@@ -19,7 +19,7 @@ from evaluator.tracks.shared.truth_warnings import warn_duplicates
 
 BOX_COLUMNS = ("XMin", "XMax", "YMin", "YMax")
 IMAGES, SIDES = "images.csv", ("Width", "Height")
-Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # widths, heights
+Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # Widths, heights.
 NO_MASK = -1
 
 
@@ -55,12 +55,12 @@ class Objects:
         return Objects(self.images[chosen], self.labels[chosen], self.boxes[chosen], self.groups[chosen])
 
     def with_(self, other: "Objects") -> "Objects":
-        """Return these objects, followed by others."""
+        """Return the objects, followed by those of ``other``."""
         names = ("images", "labels", "boxes", "groups")
         return Objects(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     def identities(self) -> list[tuple[object, ...]]:
-        """Return for each object the values that its rows in boxes.csv and in masks.csv share."""
+        """Return for each object the values that are equal in its row of boxes.csv and its row of masks.csv."""
         columns = self.images.tolist(), self.labels.tolist(), map(tuple, self.boxes.tolist()), self.groups.tolist()
         return list(zip(*columns, strict=True))
 
@@ -105,7 +105,7 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
 
 
 def _listed_sizes(folder: TruthFolder, images: Mapping[str, int]) -> Sides | None:
-    """Return the widths and heights in images.csv, both of shape (images,); None if it has none.
+    """Return the widths and heights in images.csv, both of shape (images,); None if it has no sizes.
 
     A challenge requires them, because sizes taken from masks would show participants which images have a mask.
     """
@@ -130,8 +130,8 @@ def _sides(
     count : int
         Number of images.
     known : two int64 arrays of shape (count,), optional
-        Sizes of the images. Rows with another size are faults; without ``known``, rows with another size than the last
-        row of their image are.
+        Sizes of the images. A row with a different size is a fault; without ``known``, a row whose size differs from
+        the last row of its image.
 
     Returns
     -------
@@ -163,10 +163,10 @@ def _masks(
     masks, faults = MaskReader().masks(table.texts("Mask"), heights, widths)
     for what in sorted({message for _, message in faults.values()}):
         wrong = np.isin(np.arange(len(masks)), [row for row, (_, message) in faults.items() if message == what])
-        table.mark("Mask", wrong, "truth_bad_value", f"is no mask: {what}")
+        table.mark("Mask", wrong, "truth_bad_value", f"is not a mask: {what}")
     empty = masks["area"] == 0
     empty[list(faults)] = False
-    table.warn("Mask", empty, "truth_empty_mask", "covers no pixel; the object counts as an object with only a box")
+    table.warn("Mask", empty, "truth_empty_mask", "covers no pixel; the object is treated as an object with only a box")
     return of_images, masks
 
 
@@ -174,7 +174,7 @@ def _joined(boxed: Objects, masked: Objects, has_pixels: NDArray[np.bool_]) -> t
     """Return all objects in the order of the files, and the row of each in masks.csv, NO_MASK if it has none.
 
     A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several are equal, the first
-    mask belongs to the first box, and so on. As in the official code, a mask without a box is an object, too. An object
+    mask belongs to the first box, and so on. As in the official code, a mask without a box is an object too. An object
     whose mask is empty has no mask.
     """
     unused: dict[tuple[object, ...], list[int]] = {}
@@ -199,7 +199,7 @@ def _by_kind(
     mask_of : int64 array of shape (objects,)
         Row of masks.csv of each object, or NO_MASK.
     origin, keys : int64 arrays of shape (N,)
-        The object of each of its copies for ancestors, and the key of that copy.
+        For each of N copies of objects (for the label itself and its ancestors), the index of the object and its key.
     """
     order = np.lexsort((origin, keys))
     arrays: dict[str, NDArray[Any]] = {}

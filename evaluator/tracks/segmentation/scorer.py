@@ -29,12 +29,12 @@ from evaluator.truth import Truth
 def match(
     truth: SegmentationTruth, detections: Detections, masks: Masks, parameters: SegmentationParameters
 ) -> Matches:
-    """Match detections, sorted by key, with the masks of objects, and the others with objects that have only a box.
+    """Match detections, sorted by key, with masks of objects, and the remaining ones with objects that have only a box.
 
-    Masks are matched as boxes are in detection. A detection that matches an object with only a box is absorbed. Source:
-    the official code.
+    Masks are matched in the same way as boxes in detection. A detection that matches an object with only a box is
+    absorbed. Source: the official code.
     """
-    mask_threshold = float(np.float32(parameters.iou_threshold))  # Overlaps of masks are in single precision, too.
+    mask_threshold = float(np.float32(parameters.iou_threshold))  # Overlaps of masks are in single precision too.
     object_masks, group_masks = truth.masks_of_objects, truth.masks_of_groups
     detections, masks = within_cap(truth, detections, masks, object_masks)
     keys, ties = detections.keys(truth), ties_of(detections, masks)
@@ -117,11 +117,11 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
     track = SEGMENTATION
 
     def truth_of(self, prepared: Truth) -> SegmentationTruth:
-        """Return a truth with typed members."""
+        """Return a truth as this track's type."""
         return SegmentationTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> SegmentationParameters:
-        """Return the parameters with typed fields."""
+        """Return the parameters as this track's type."""
         return SegmentationParameters.of(resolved)
 
     def read(
@@ -157,7 +157,7 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         return ScoredDetections(truth, matches.entries(truth, weight), weight, matches.crowded(truth)).outcome()
 
     def template(self, truth: SegmentationTruth) -> str:
-        """Return a row with an empty prediction string for every image; a side that is not known is 1."""
+        """Return a row with an empty prediction string for every image; an unknown width or height is written as 1."""
         sides = (np.maximum(side, 1).tolist() for side in (truth.widths, truth.heights))
         rows = ((*image, "") for image in zip(truth.images, *sides, strict=True))
         return csv_text(SEGMENTATION.form.kaggle_header, rows)

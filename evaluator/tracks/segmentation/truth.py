@@ -18,11 +18,11 @@ class SegmentationParameters(TrackParameters):
     Attributes
     ----------
     expand_hierarchy : bool
-        Whether every object also counts as an object of each ancestor of its class, and verified labels for relatives.
+        Whether objects also count for the ancestors of their class, and verified labels for the relatives of theirs.
     iou_threshold : float
         Smallest overlap of a match.
     group_of_weight : float
-        Weight of a group among the positives, and among the true positives if it is found.
+        Weight of a group among the positives, and among the true positives if it is matched.
     expand_predictions : bool
         Whether every detection also counts as a detection of each ancestor of its class.
     require_all_images : bool
@@ -47,17 +47,17 @@ class SegmentationTruth(ObjectTruth):
     group_keys = StoredArray[np.int64]("group_mask_keys")
     """Key of each group with a mask, ascending; shape (G,)."""
     object_masks = StoredArray[np.int64]("masks")
-    """Row of masks.csv with the mask of each of these objects, counted from 0; shape (M,)."""
+    """Row of masks.csv with the mask of each object in ``object_keys``, counted from 0; shape (M,)."""
     group_masks = StoredArray[np.int64]()
-    """Row of masks.csv with the mask of each of these groups, counted from 0; shape (G,)."""
+    """Row of masks.csv with the mask of each group in ``group_keys``, counted from 0; shape (G,)."""
     box_keys = StoredArray[np.int64]()
     """Key of each ordinary object with only a box, ascending; shape (B,)."""
     boxes = StoredArray[np.float64]()
-    """Box of each of these objects; shape (B, 4)."""
+    """Box of each ordinary object with only a box; shape (B, 4)."""
     group_box_keys = StoredArray[np.int64]()
     """Key of each group with only a box, ascending; shape (H,)."""
     group_boxes = StoredArray[np.float64]()
-    """Box of each of these groups; shape (H, 4)."""
+    """Box of each group with only a box; shape (H, 4)."""
     run_lengths = StoredTexts("masks")
     """The compressed run lengths in each row of masks.csv, as COCO writes them."""
     areas = StoredArray[np.int64]()

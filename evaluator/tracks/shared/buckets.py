@@ -1,4 +1,4 @@
-"""Entries of curves, sorted into a bucket for each class and half of the images, and average precisions by kernels."""
+"""Sorts entries of curves into buckets, one for the public and one for the private images of each class."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +34,7 @@ class EntryBuckets:
 
     @classmethod
     def of(cls, segments: Segments, labels: int) -> "EntryBuckets":
-        """Put entries into their buckets, and empty the list of segments, so that their memory is freed one by one."""
+        """Put entries into their buckets, and remove each segment from the list when it is done, to free its memory."""
         tally = sum((np.bincount(codes, minlength=4 * labels) for _, codes in segments), np.zeros(4 * labels, np.int64))
         hits_and_misses = tally.reshape(2 * labels, 2)
         ends = np.r_[0, np.cumsum(hits_and_misses.sum(axis=1))]
@@ -59,10 +59,11 @@ class EntryBuckets:
             self.bucket(number).sort()
 
     def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> NDArray[np.float64]:
-        """Return the average precision of the first classes over some halves, NaN for a class without positives.
+        """Return the average precision of the first classes over some halves (0 public, 1 private) of the images.
 
-        All curves are computed, also those of a class without positives and of a class after those in ``positives``:
-        time would otherwise reveal which classes have positives, and which entries are not scored.
+        It is NaN for a class without positives. All curves are computed, even those of classes without positives and of
+        classes after the last one in ``positives``. Otherwise the time taken would reveal which classes have positives,
+        and which entries are not scored.
         """
         room, nothing = np.empty((2, len(self.keys))), np.empty(0, np.uint64)
         found = np.empty(len(self.ends) // 2)

@@ -1,6 +1,6 @@
-"""The part of the fast path that tracks share: reading a submission in blocks of lines, on several threads.
+"""The part of the fast path that is common to all tracks: reading a submission in blocks of lines, on several threads.
 
-Wherever it turns out that the fast path cannot score a submission, :class:`~evaluator.files.blocks.Declined` is raised.
+When the fast path cannot score a submission, :class:`~evaluator.files.blocks.Declined` is raised.
 A track catches it and returns the reason.
 """
 
@@ -43,7 +43,7 @@ class KernelState(Protocol):
 
     @property
     def named(self) -> NDArray[np.uint8]:
-        """For each image of the truth, 1 if the submission has named it; shape (images,)."""
+        """For each image of the truth, 1 if the submission has a row for it; shape (images,)."""
 
     @property
     def image_predictions(self) -> NDArray[np.int32]:
@@ -67,7 +67,7 @@ class Reader(Protocol):
 
     @property
     def state(self) -> KernelState:
-        """The state of its kernels."""
+        """The state of the reader's kernels."""
 
     @property
     def predictions(self) -> int:
@@ -75,7 +75,7 @@ class Reader(Protocol):
 
     @property
     def images(self) -> int:
-        """Number of rows of images that were read; in the long shape, an upper bound of the number of images."""
+        """Number of rows with an image that were read; in the long shape, an upper bound of the number of images."""
 
     def read(self, data: Bytes, stop: int) -> None:
         """Read and match the lines before ``stop``.
@@ -95,7 +95,8 @@ class FileHeader:
 
     Attributes
     ----------
-    kaggle : bool
+        kaggle : bool
+        Whether the file has one line per image, with a prediction string.
     positions : list of int
         Position in the file of each column that the track declares.
     """
@@ -110,7 +111,7 @@ def header_of(header: str, track: Track) -> FileHeader:
     Raises
     ------
     Declined
-        If the header has a defect, or if images follow their prediction strings.
+        If the header has a defect, or if the prediction string precedes the image id.
     """
     reader = RowReader(track.form, Limits(), Findings())
     try:
@@ -132,7 +133,7 @@ def read_all(
     request : ScoringRequest
     track : Track
     readers : callable
-        Makes the readers for a file with this header.
+        Takes the header of the file and returns the readers, one for each thread.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def read_all(
     resources, limits = request.resources, request.resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    if limits.line_bytes < 2 * CHUNK_BYTES:  # Blocks checks only the first line of each block
+    if limits.line_bytes < 2 * CHUNK_BYTES:  # Blocks checks only the first line of each block.
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
     with Blocks(request.submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
         all_readers = readers(header_of(blocks.header(), track))
@@ -164,7 +165,7 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
     Raises
     ------
     Declined
-        The reference implementation names such images.
+        The reference implementation then reports the image as a defect.
     """
     times_named = np.sum([reader.state.named for reader in readers], axis=0)
     parts = [part for reader in readers for part in reader.unknown_image_hashes]
@@ -191,7 +192,7 @@ def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings
 def _drain(
     blocks: Blocks, all_readers: Sequence[Reader], reader: Reader, limits: Limits, *, progress: Progress | None = None
 ) -> None:
-    """Read blocks with one reader until the file ends. An exception closes the file, which stops all other readers."""
+    """Read blocks with one reader until the file ends. An exception closes the file, which stops all readers."""
     buffer = bytearray()
     try:
         while stop := blocks.take(buffer):

@@ -47,7 +47,7 @@ class LabelTruth(Truth):
 
     @property
     def labels_listed(self) -> bool:
-        """Whether ``classes.csv`` lists the labels, so that a submission with any other label has a defect."""
+        """Whether ``classes.csv`` lists the labels, so that a label that it does not list is a defect."""
         return self.flags["labels_listed"]
 
     @cached_property
@@ -59,7 +59,7 @@ class LabelTruth(Truth):
     def public_labels(self) -> tuple[int, bool]:
         """Number n, and whether the first n labels are from a public list. All later labels count as unknown.
 
-        The list is ``classes.csv``, or else the hierarchy. Without both, these are all labels that were annotated.
+        The public list is ``classes.csv`` or, without it, the hierarchy. Without either, n is the number of all labels.
         """
         if not self.labels_listed and "listed_labels" in self.arrays:
             return int(self.arrays["listed_labels"][0]), True
@@ -69,7 +69,7 @@ class LabelTruth(Truth):
 class VerifiedTruth(LabelTruth):
     """The truth of a track in which annotators verified some labels of each image as present or absent.
 
-    A label that was not verified in an image is not scored there. The *key* of an image and a label is the code of the
+    A label that was not verified in an image is not scored in it. The *key* of an image and a label is the code of the
     image × number of labels + the code of the label.
     """
 
@@ -84,9 +84,9 @@ class VerifiedTruth(LabelTruth):
         return images, labels
 
     def shown_labels(self, split: str) -> list[int]:
-        """Return the labels with a row in the report of a split: those of ``classes.csv``, or those verified there.
+        """Return the labels with a row in the report of a split: those of ``classes.csv``, or those verified in it.
 
-        A row for any other label would show participants which labels only private images have.
+        A row for any further label would show participants which labels only private images have.
         """
         if self.labels_listed:
             return list(range(len(self.labels)))
@@ -95,10 +95,10 @@ class VerifiedTruth(LabelTruth):
 
 
 class ObjectTruth(VerifiedTruth):
-    """The truth of a track whose submissions find objects: ordinary ones, and groups that are one object each.
+    """The truth of a track in which objects are located: single ones, and groups that are annotated as one object.
 
-    With a hierarchy each object has a copy for every ancestor of its label. Objects are sorted by key and then by row
-    of the file.
+    With a hierarchy, each object has a copy for every ancestor of its label. Objects are sorted by key (image and
+    label) and then by row of the file.
     """
 
     object_keys = StoredArray[np.int64]()

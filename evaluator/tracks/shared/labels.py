@@ -31,7 +31,7 @@ class Labelling:
     closed : bool
         Whether ``classes.csv`` lists the labels.
     in_hierarchy : int or None
-        Number of labels in the hierarchy, None without one; without ``classes.csv`` they have the first codes.
+        Number of labels in the hierarchy, None without one. Without ``classes.csv`` these labels have the first codes.
     ancestors : list of list of int
         Ancestors of each label.
     above, below : list of list of int
@@ -105,14 +105,14 @@ class Labelling:
 
     @property
     def labelled(self) -> Codes:
-        """Keys of the labels that ``image_labels.csv`` verifies as present or as absent, copies included, ascending."""
+        """Keys of the labels that ``image_labels.csv`` verifies as present or absent, including copies, ascending."""
         present, absent = self.verified_as(present=True), self.verified_as(present=False)
         images, labels = (np.concatenate(columns) for columns in zip(present, absent, strict=True))
         return distinct_keys(images, labels, len(self.labels))
 
     @property
     def listed_arrays(self) -> dict[str, Codes]:
-        """The array with the number of labels in the hierarchy, if that is the only public list of labels."""
+        """The number of labels in the hierarchy, as an array, if the hierarchy is the only public list of labels."""
         alone = self.in_hierarchy is not None and not self.closed
         return {"listed_labels": np.array([self.in_hierarchy])} if alone else {}
 
@@ -158,8 +158,9 @@ def _label_codes(
 ) -> dict[str, int]:
     """Return the code of each label.
 
-    With ``classes.csv`` these are its labels in its order, so an ancestor that it does not list is not evaluated.
-    Without it, these are the labels of the hierarchy, sorted, and then the other labels of the truth, sorted.
+        If there is a ``classes.csv``, only its labels have codes, in its order, so an ancestor that it does not list is
+        not
+    evaluated. Without it, the labels of the hierarchy come first, sorted, and then the remaining labels, sorted.
     """
     if listed is not None:
         return {label: code for code, label in enumerate(listed)}
@@ -169,7 +170,7 @@ def _label_codes(
 
 
 def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:
-    """Return labels followed by a copy of each label for every relative of it.
+    """Return labels, followed by the relatives of each label.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
         self.measure = measure
 
     def truth_of(self, prepared: Truth) -> OneAnswerTruth:
-        """Return a prepared truth as the type of these tracks."""
+        """Return a prepared truth as :class:`OneAnswerTruth`."""
         return OneAnswerTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -116,7 +116,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
     def evaluate(
         self, truth: OneAnswerTruth, table: SubmissionTable, parameters: Mapping[str, Any], progress: Progress
     ) -> Outcome:
-        """Measure the answer of each image, and average on every split."""
+        """Measure the answer of each image, and average the values on every split."""
         progress("scoring", 0.0)
         columns = self.track.form.predicted
         answers = {column.name: _by_image(truth, table, column) for column in columns}
@@ -132,13 +132,13 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
         return Outcome(truth.for_each_split(split_report))
 
     def template(self, truth: OneAnswerTruth) -> str:
-        """Return a row with the first label and zeros for every image."""
+        """Return one row for every image, with the first label in label columns and zeros in number columns."""
         label = next(iter(truth.labels), "")  # An empty truth has no label.
         guess = ["0" if column.kind == "number" else label for column in self.track.form.predicted]
         return csv_text(self.track.form.long_header, ((image, *guess) for image in truth.images))
 
     def ceiling(self, truth: OneAnswerTruth, parameters: Mapping[str, Any]) -> str:
-        """Return every row of the truth."""
+        """Return a submission with every row of the truth."""
         columns, cells = self.track.form.predicted, []
         answers = truth.answers(columns)
         for column in columns:

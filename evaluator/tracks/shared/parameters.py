@@ -7,7 +7,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class TrackParameters:
-    """The parameters that a track reads; a subclass has a field for each of them, with the name in the catalogue.
+    """The parameters of a track; a subclass has a field for each parameter, with its name in the catalogue.
 
     Examples
     --------
@@ -20,5 +20,5 @@ class TrackParameters:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Return the values of the fields from all parameters of a scoring."""
+        """Return an object with the values of its fields, given all parameters of a scoring."""
         return cls(**{each.name: parameters[each.name] for each in fields(cls)})

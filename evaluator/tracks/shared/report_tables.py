@@ -1,4 +1,4 @@
-"""Tables of precision, recall and F1 and of errors, for a split and for each class."""
+"""Tables of precision, recall and F1, and tables of errors, for a split and for each class."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -40,10 +40,10 @@ def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Co
 
 
 def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[ClassRow]:
-    """Return the number of false positives and misses of each kind of error, and the gain of the metric without them.
+    """Return the number of false positives and misses of each kind of error, and the gain in the metric without them.
 
-    The false positives of all kinds together are those of the score. The misses of all kinds together are the objects
-    that were not found, a group counted as its weight.
+    The false positives of all kinds add up to those of the score. The misses of all kinds add up to the objects that
+    were not matched; a group counts as its weight.
     """
     return [
         {
@@ -57,7 +57,7 @@ def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[Clas
 
 
 def error_sums(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[ClassRow]:
-    """Return the gain of the metric without any false positive, and the gain without any miss."""
+    """Return the gain in the metric without any false positive, and the gain without any miss."""
     codes = range(len(kinds))
     return [
         {
@@ -97,7 +97,7 @@ def by_class(errors: CurveErrors, kinds: Sequence[str]) -> dict[str, NDArray[np.
 def with_columns(
     classes: Sequence[ClassRow], labels: Sequence[str], columns: Mapping[str, NDArray[Any]]
 ) -> list[ClassRow]:
-    """Return class rows with more columns, which are arrays of shape (labels,)."""
+    """Return class rows with additional columns, given as arrays of shape (labels,)."""
     codes = {label: code for code, label in enumerate(labels)}
     return [
         {

@@ -17,7 +17,7 @@ from evaluator.truth import Truth
 
 
 def vocabularies_of(truth: LabelTruth | None) -> dict[str, Vocabulary]:
-    """Return the vocabularies of image ids and labels of a truth; none without a truth."""
+    """Return the vocabularies of image ids and labels of a truth; empty without a truth."""
     if truth is None:
         return {}
     return {
@@ -29,8 +29,8 @@ def vocabularies_of(truth: LabelTruth | None) -> dict[str, Vocabulary]:
 def vocabulary_of(index: Mapping[str, int], *, closed: bool) -> Vocabulary:
     """Return the vocabulary of some labels or relations.
 
-    An open vocabulary leaves out texts that are longer than allowed, so that such a text is the same defect whether it
-    is in the truth or not.
+    An open vocabulary leaves out texts that are longer than allowed. Such a text is then the same defect whether or not
+    it is in the truth.
     """
     if not closed:
         index = {text: code for text, code in index.items() if len(text) <= Limits().text_characters}
@@ -62,7 +62,7 @@ def notice_boxes(
     labels : codes of each prediction, one array of shape (N,) for each label that it has
     """
     if truth is None:
-        return  # without images there are no predictions either: those of unknown images are not read
+        return  # Without images there are no predictions: those of unknown images are not read.
     inverted, outside = np.zeros(len(confidences), bool), np.zeros(len(confidences), bool)
     for coordinates in boxes:
         inverted |= (coordinates[:, 0] >= coordinates[:, 1]) | (coordinates[:, 2] >= coordinates[:, 3])

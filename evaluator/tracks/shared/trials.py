@@ -74,7 +74,7 @@ class Trials:
         return cls(images, hits, np.zeros(len(images), np.int64), 1)
 
     def regrouped(self, groups: NDArray[np.integer[Any]], group_count: int) -> Self:
-        """Return the trials in other groups; those in the group -1 are left out."""
+        """Return the trials with new groups; trials whose group is -1 are left out."""
         chosen = groups >= 0
         return replace(self[chosen], groups=groups[chosen], group_count=group_count)
 

@@ -1,4 +1,4 @@
-"""Warnings about a truth that can be scored but was probably not intended."""
+"""Warnings about content of a truth that is valid but was probably not intended."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -43,14 +43,14 @@ def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = ""
 def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> None:
     """Warn about rows that are equal to an earlier row in all of these columns.
 
-    ``what`` says what a row describes.
+    ``what`` names what a row describes, such as a box.
     """
     repeated = table.frame.duplicated(list(columns)).to_numpy(bool)
     table.warn(
         "ImageID",
         repeated,
         "truth_duplicate",
-        f"has this {what} in an earlier row already: only one of them can be found",
+        f"already has this {what} in an earlier row; a prediction can match only one of them",
     )
 
 

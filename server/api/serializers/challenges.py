@@ -36,7 +36,7 @@ class ActiveTruth(TypedDict):
 
 
 class PhaseSerializer(serializers.Serializer[Phase]):
-    # The context has `now`, the database's time.
+    # The serializer context must contain `now`, the time of the database.
     slug = serializers.SlugField()
     title = serializers.CharField()
     track = serializers.ChoiceField(choices=sorted(TRACKS))
@@ -112,7 +112,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
 class StatementLineSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
-    amount = serializers.IntegerField(help_text="1 if a submission was charged, -1 if it was given back")
+    amount = serializers.IntegerField(help_text="1 if a submission was charged, -1 if its quota was given back")
     reason = serializers.CharField()
     day = serializers.DateField(help_text="the day (UTC) whose quota changed")
     submission = serializers.UUIDField(source="submission_id")
@@ -120,12 +120,12 @@ class StatementLineSerializer(serializers.Serializer[Any]):
 
 
 class QuotaSerializer(serializers.Serializer[Quota]):
-    # The context has `share`, the storage that the team uses and may use.
+    # The serializer context must contain `share`: the storage that the team uses, and its limit.
     per_day = serializers.IntegerField()
-    used = serializers.IntegerField(help_text="submissions charged today (UTC), without those that were given back")
+    used = serializers.IntegerField(help_text="submissions charged today (UTC) and not given back")
     left = serializers.IntegerField()
     attempts_per_day = serializers.IntegerField(
-        help_text="number of submissions per day (UTC), including those that are given back"
+        help_text="number of submissions per day (UTC), including those whose quota is given back"
     )
     attempts_left = serializers.IntegerField()
     total = serializers.IntegerField(allow_null=True)

@@ -8,7 +8,7 @@ from server.clock import in_utc
 
 
 class NullIfEmpty(serializers.CharField):
-    """A text that is null in JSON if it is empty in the database."""
+    """A string that is null in JSON if it is empty in the database."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_null=True, **options)
@@ -18,14 +18,14 @@ class NullIfEmpty(serializers.CharField):
 
 
 class WholeSeconds(serializers.DateTimeField):
-    """A time without fractions of a second, because the duration of scoring depends on the hidden ground truth."""
+    """A time in whole seconds. Exact times would reveal how long scoring took, which depends on the ground truth."""
 
     def to_representation(self, value: Any) -> Any:
         return super().to_representation(value and value.replace(microsecond=0))
 
 
 class QueryTime(serializers.DateTimeField):
-    """A time in a query string, where an unescaped plus sign has become a space."""
+    """A time in a query string. A space is read as a plus sign, because unescaped plus signs arrive as spaces."""
 
     def to_internal_value(self, value: Any) -> Any:
         moment = super().to_internal_value(value.replace(" ", "+") if value.count("T") else value)

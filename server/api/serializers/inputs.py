@@ -1,6 +1,6 @@
-"""Strict input: unknown fields are refused, and values of another type are not converted.
+"""Strict input: unknown fields are refused, and values of the wrong type are not converted.
 
-Otherwise a misspelt field would be ignored, and the meaning of `"final": "no"` would have to be guessed.
+Otherwise a misspelled field would be ignored, and the meaning of `"final": "no"` would have to be guessed.
 """
 
 from typing import Any

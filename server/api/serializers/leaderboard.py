@@ -1,5 +1,6 @@
 """Serializers of leaderboards."""
 
+from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
@@ -8,11 +9,16 @@ from server.api.serializers.fields import QueryTime
 from server.submissions.feedback import SPLITS
 
 
+def time_text(moment: datetime) -> str:
+    """Return a time as all serializers write it."""
+    return str(serializers.DateTimeField().to_representation(moment))
+
+
 class BoardQuery(serializers.Serializer[Any]):
     split = serializers.ChoiceField(choices=SPLITS, default="public")
-    at = QueryTime(
-        default=None,
-        help_text="show only submissions received until this time; ISO 8601, in UTC if no time zone is given",
+    at = QueryTime(default=None, help_text="as it was shown at this time; ISO 8601, in UTC if no time zone is given")
+    all = serializers.BooleanField(
+        default=False, help_text="the whole leaderboard as one stream, without `tied`; `csv` always returns all of it"
     )
 
 
@@ -41,11 +47,14 @@ class RowSerializer(serializers.Serializer[Any]):
 
 
 class BoardSerializer(serializers.Serializer[Any]):
-    """A page of a leaderboard. `me` is the entry of your own team, whichever page it is on."""
+    """A page of a leaderboard. `me` is the entry of your own team, even if it is on another page."""
 
     split = serializers.ChoiceField(choices=SPLITS)
     signature = serializers.CharField()
     at = serializers.DateTimeField()
+    reconstructed = serializers.BooleanField(
+        help_text="whether this time is before the history was recorded, so that it was reconstructed from scores"
+    )
     count = serializers.IntegerField()
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)

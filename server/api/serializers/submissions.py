@@ -10,7 +10,7 @@ from rest_framework import serializers
 from evaluator.digits import Interval
 from server.api.serializers.fields import NullIfEmpty, WholeSeconds
 from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictText
-from server.leaderboards.queries import Standing
+from server.leaderboards.standings import Standing
 from server.submissions.defect_advice import ADVICE
 from server.submissions.feedback import ScoreAccess, current_evaluation, intervals_in, scores_in, shown_evaluation
 from server.submissions.models import BOOTSTRAPPING, STAGES, Failure, Fault, Status, Submission
@@ -19,7 +19,7 @@ from server.submissions.services.retention import removal_time
 
 
 class UploadInput(StrictInput):
-    """A submission. An empty file is accepted, and rejected when it is scored."""
+    """A submission to upload. An empty file is accepted, but rejected when it is scored."""
 
     file = serializers.FileField(allow_empty_file=True, help_text="the predictions file, plain or compressed with gzip")
     note = StrictText(required=False, allow_blank=True, default="", help_text="visible to your team only")
@@ -52,7 +52,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
     total = serializers.IntegerField(help_text="number of defects counted")
     more = serializers.BooleanField(
         required=False,
-        help_text="whether the check stopped at a limit of defects or rows, so that the file may have more",
+        help_text="whether the check stopped at a limit of defects or rows; the file may have more defects",
     )
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="number of defects by code")
     notices = NoticeSerializer(many=True, help_text="properties of a scored file that may not be intended")
@@ -60,7 +60,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
-    # The context has `access` (what the user may see of the phase) and `standings` (by submission).
+    # The serializer context must contain `access` (what the user may see) and `standings` (by submission).
     id = serializers.UUIDField()
     challenge = serializers.SlugField(source="phase.challenge.slug")
     phase = serializers.SlugField(source="phase.slug")

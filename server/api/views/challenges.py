@@ -76,7 +76,7 @@ class Join(APIView):
         },
     )
     def post(self, request: PersonRequest, slug: str) -> Response:
-        """Accept the rules and join with a new team. Returns 200 without a change if you are a member already.
+        """Accept the rules and join with a new team. Returns 200 and changes nothing if you are already a member.
 
         If organizers approve members, the response is 202 until they have approved your request.
         """

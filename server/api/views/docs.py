@@ -5,14 +5,14 @@ from rest_framework.request import Request
 
 
 class Schema(SpectacularAPIView):
-    """The schema. It has only one version, so the version in the query string is ignored."""
+    """The OpenAPI schema. There is only one version, so a version in the query string is ignored."""
 
     def _get_version_parameter(self, request: Request) -> None:
         return None
 
 
 class Docs(SpectacularSwaggerSplitView):
-    """The page of the schema.
+    """The page that displays the OpenAPI schema.
 
     Its script is a separate file, because the content security policy allows no inline code.
     """

@@ -1,4 +1,4 @@
-"""Unknown addresses below the API."""
+"""The view for unknown addresses below /api/."""
 
 from typing import Any
 

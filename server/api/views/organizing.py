@@ -47,7 +47,7 @@ def latest(phase: Phase) -> Rescoring:
 
 
 def rescoring_response(one: Rescoring) -> Response:
-    """Return the present state of a rescoring."""
+    """Return the response with the current state of a rescoring."""
     return Response(RescoringSerializer(rescoring.reload(one)).data)
 
 

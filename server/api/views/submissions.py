@@ -20,7 +20,7 @@ from server.api.serializers.submissions import ChangeInput, ReportSerializer, Su
 from server.challenges.models import Phase
 from server.clock import database_now
 from server.errors import Refused
-from server.leaderboards.queries import standings
+from server.leaderboards.standings import standings
 from server.submissions.feedback import score_access, with_scores
 from server.submissions.models import Submission
 from server.submissions.reports import visible_report
@@ -40,7 +40,7 @@ SUBMITTING = (
 
 
 def serialized(submissions: Sequence[Submission], phase: Phase, request: Request) -> list[dict[str, Any]]:
-    """Return submissions of one phase as the user may see them; the leaderboard is read once for all."""
+    """Return submissions of one phase as the user may see them; the leaderboard is read only once."""
     now = database_now()
     context = {
         "access": score_access(phase, viewer=request.user, now=now),

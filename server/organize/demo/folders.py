@@ -1,4 +1,4 @@
-"""Bundles and submission files of the demo on disk. Each is written once and is complete if it exists."""
+"""Writes the demo's bundles and submission files to disk. Each is written once and is complete if it exists."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def submissions_folder(story: Story) -> Path:
 
 
 def make(story: Story) -> None:
-    """Synthesize the truth and the submissions and write the texts. The bundle appears only when it is complete."""
+    """Synthesize the truth and the submissions, and write the texts. The bundle gets its name when it is complete."""
     if bundle_folder(story).exists():
         return
     workspace = demo_folder() / ".unfinished"
@@ -69,7 +69,7 @@ def make(story: Story) -> None:
 def fixed_salt(story: Story) -> str:
     """Return the content of `salt.txt`, so that every run of the demo has the same split and the same ranks.
 
-    The salt of a real phase must be random. Nothing of the demo is secret: its truth is synthesized from a known seed.
+    The salt of a real phase must be random. Nothing in the demo is secret: its truth is synthesized from a known seed.
     """
     return sha256(story.slug.encode()).hexdigest()[:32] + "\n"
 

@@ -21,7 +21,7 @@ def password() -> str:
 
 
 def accounts() -> dict[str, User]:
-    """Return every account of the demo by name. Accounts that only submit have no password."""
+    """Return every account of the demo by username. Accounts that only submit have no password."""
     names = [*PEOPLE, *(name for story in STORIES for entrant in story.entrants for name in entrant.members)]
     known = {user.username: user for user in User.objects.filter(username__in=names)}
     for name in names:

@@ -1,4 +1,4 @@
-"""Teams of the demo and the quality of their files. Everything is seeded, so the demo is the same everywhere."""
+"""Teams of the demo and the quality of their files. All random numbers are seeded, so every demo is the same."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ class Story:
 
     @property
     def qualities(self) -> list[float]:
-        """All qualities for which a file is needed, including that of the baseline."""
+        """All qualities for which a submission file is needed, including the quality of the baseline."""
         return sorted({STARTER_QUALITY, *(quality for entrant in self.entrants for quality in entrant.qualities)})
 
 

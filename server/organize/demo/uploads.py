@@ -16,7 +16,7 @@ from server.submissions.services import intake
 
 
 def open_challenges(report: Callable[[str], None]) -> list[Challenge]:
-    """Import the demo's bundles. Challenges that exist already stay."""
+    """Import the demo's bundles. Challenges that already exist are not changed."""
     organizer = people.accounts()[ORGANIZER]
     challenges = []
     for story in STORIES:
@@ -27,7 +27,7 @@ def open_challenges(report: Callable[[str], None]) -> list[Challenge]:
 
 
 def submit_all() -> None:
-    """Submit the files of every team that were not submitted yet."""
+    """Submit every file of the teams that has not been submitted yet."""
     accounts = people.accounts()
     for story in STORIES:
         phase = Phase.objects.get(challenge__slug=story.slug)

@@ -14,10 +14,10 @@ from server.submissions.services import intake
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
-    """Create or rename the teams of baselines. The name of another team is a mistake.
+    """Create or rename the teams of baselines. A name that belongs to a participants' team is a mistake.
 
-    A new name with a known file is a renamed baseline. A known name with a new file is submitted again by its team. If
-    both are new, it is another baseline, and the earlier one stays on the leaderboard.
+    A new name with a known file means that the baseline was renamed. A known name with a new file means that its team
+    submits again. If name and file are new, a baseline is added, and the earlier one remains on the leaderboard.
     """
     teams = {team.name.casefold(): team for team in challenge.teams.all()}
     phases = {phase.slug: phase for phase in challenge.phases.all()}
@@ -52,7 +52,7 @@ def names_of(declared: BundlePhase) -> set[str]:
 
 
 def former_team(baseline: Baseline, *, phase: Phase, names: set[str]) -> Team | None:
-    """Return the baseline team that submitted this file to the phase and has none of these names."""
+    """Return the baseline team that submitted the file of `baseline` to the phase, unless it has one of `names`."""
     same = phase.submissions.filter(team__is_baseline=True, sha256=digest_of(baseline)).select_related("team")
     return next((one.team for one in same.order_by("received_at") if one.team.name.casefold() not in names), None)
 
@@ -63,19 +63,19 @@ def digest_of(baseline: Baseline) -> str:
 
 
 def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Yield a message for each baseline that stays on a leaderboard, although it is missing from the bundle."""
+    """Yield a message for each baseline that remains on a leaderboard, although it is missing from the bundle."""
     for declared in bundle.phases:
         entries = challenge.teams.filter(is_baseline=True, submissions__phase__slug=declared.slug).distinct()
         for team in entries:
             if team.name.casefold() not in names_of(declared):
                 yield (
-                    f"phase {declared.slug}: baseline {team.name} stays on the leaderboard, although it is missing "
+                    f"phase {declared.slug}: baseline {team.name} remains on the leaderboard, although it is missing "
                     "from the bundle"
                 )
 
 
 def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Submit baselines that are not submitted yet and yield a message for each. Raises Refused at the first refusal."""
+    """Submit the baselines that are new and yield a message for each. Raises Refused at the first refusal."""
     teams = {team.name.casefold(): team for team in challenge.teams.filter(is_baseline=True)}
     phases = {phase.slug: phase for phase in challenge.phases.all()}
     for declared in bundle.phases:
@@ -90,7 +90,7 @@ def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 
 def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:
-    """Submit one file. Return False if the same file is queued or was scored already."""
+    """Submit one file. Return False if the same file is already queued or scored."""
     earlier = phase.submissions.filter(team=team, sha256=digest_of(baseline))
     if earlier.exclude(status__in=(Status.FAILED, Status.CANCELLED)).exists():
         return False

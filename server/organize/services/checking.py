@@ -33,7 +33,7 @@ def check_all(phases: tuple[BundlePhase, ...], prepared: dict[str, Prepared]) ->
 
 
 def locate(_: str | None, *, phase: BundlePhase, file: Path) -> str:
-    """Return the path of the file relative to the bundle. The program reports no path for the file that it checks."""
+    """Return the path of the file inside the bundle. `podium check` reports no path for the file that it checks."""
     return f"phases/{phase.slug}/{file.relative_to(phase.folder).as_posix()}"
 
 

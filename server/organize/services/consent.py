@@ -30,7 +30,7 @@ NO_CONSENT = Consent()
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A field that was edited on the server since the last import; `row` has its value from before the import."""
+    """A field that was edited on the server since the last import. `row` holds the edited value."""
 
     subject: str
     row: Challenge | Phase | Team
@@ -46,7 +46,7 @@ class ChallengeState:
 
 
 def read_state(slug: str) -> ChallengeState:
-    """Read the present state of a challenge and lock it for the caller's transaction."""
+    """Read the current state of a challenge and lock it for the caller's transaction."""
     challenge = Challenge.objects.select_for_update(no_key=True).filter(slug=slug).first()
     if challenge is None:
         return ChallengeState()
@@ -55,7 +55,7 @@ def read_state(slug: str) -> ChallengeState:
 
 
 def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
-    """Yield each field that was edited since the last import, by the audit log."""
+    """Yield each field that was edited since the last import according to the audit log."""
     imports = Entry.objects.filter(action="challenge.imported", subject=f"challenge {challenge.slug}")
     last = imports.order_by("-number").values_list("number", flat=True).first() or 0
     later = Entry.objects.filter(number__gt=last)
@@ -90,7 +90,7 @@ def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent
 
 
 def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, mistakes: Mistakes) -> None:
-    """Describe the running phases whose new truth makes private images public.
+    """Add a mistake for each running phase whose new truth makes private images public.
 
     Call this before the transaction, because a child process compares the truths.
     """
@@ -103,7 +103,7 @@ def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, 
         try:
             count = truths.newly_public(active, new.compiled)
         except truths.Unrestorable as error:
-            mistakes.add("would_reveal", f"{error}, so it is not known what the new truth would reveal. {ALLOW}")
+            mistakes.add("would_reveal", f"{error}, so it is unknown what the new truth would reveal. {ALLOW}")
         else:
             if count:
                 sentence = f"phase {phase.slug}: {count:,} private images would become public"
@@ -116,11 +116,11 @@ def undone(before: ChallengeState) -> Iterator[str]:
         row = type(edit.row)._default_manager.filter(pk=edit.row.pk).first()
         edited = getattr(edit.row, edit.name)
         if row is None:
-            yield f"{edit.subject} was edited on the server and would be removed"
+            yield f"{edit.subject} was edited on the server; this import would remove it"
         elif getattr(row, edit.name) != edited:
             yield (
-                f"{edit.subject}: {edit.name} was edited on the server; it would change from {readable(edited)} "
-                f"to {readable(getattr(row, edit.name))}"
+                f"{edit.subject}: {edit.name} was edited on the server; this import would change it "
+                f"from {readable(edited)} to {readable(getattr(row, edit.name))}"
             )
 
 

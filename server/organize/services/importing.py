@@ -50,13 +50,14 @@ def import_bundle(
     strict: bool = False,
     consent: Consent = NO_CONSENT,
 ) -> Challenge:
-    """Create or change the challenge of a bundle, a folder or zip. Importing the same bundle again changes nothing.
+    """Create or change the challenge of a bundle (a folder or zip file). Importing it again changes nothing.
 
-    `by` becomes an organizer; the caller checks that they may. `report` receives one sentence for each change, and
-    `warn` every warning. With `strict`, warnings are mistakes. `consent` allows changes that are refused otherwise.
+    `by` becomes an organizer; the caller checks that they may. `report` is called with one sentence for each change,
+    `warn` with each warning. With `strict`, warnings are mistakes. `consent` allows changes that are refused otherwise.
 
-    Raises InvalidBundle with every mistake, and changes nothing then. Raises Refused if a baseline could not be
-    submitted, for example because the disk is full. The challenge stays, and a second import submits the baseline.
+    Raises InvalidBundle with every mistake; nothing is changed then. Raises Refused if a baseline could not be
+    submitted, for example because the disk is full; the challenge is imported, and a second import submits the
+    baseline.
     """
     with (
         bundles.opened(path) as folder,
@@ -77,7 +78,7 @@ def import_bundle(
         try:
             for sentence in baselines.submit_all(challenge, bundle):
                 changes.append(sentence)
-        finally:  # even if a baseline is refused, because the challenge has been imported
+        finally:  # also if a baseline is refused, because the challenge has already been imported
             for sentence in (changes or ["nothing changed"]) + notes:
                 report(sentence)
     return challenge
@@ -86,7 +87,7 @@ def import_bundle(
 def write(
     bundle: bundles.Bundle, prepared: dict[str, Prepared], mistakes: Mistakes, *, files: NewFiles, by: User | None
 ) -> tuple[Challenge, list[str], list[str]]:
-    """Write all rows in the caller's transaction. Return the challenge, messages about changes, and other messages."""
+    """Write all rows in the caller's transaction. Return the challenge, messages about changes, and notes."""
     challenge, changes = write_challenge(bundle, mistakes)
     known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
     for position, declared in enumerate(bundle.phases):

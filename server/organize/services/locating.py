@@ -1,4 +1,4 @@
-"""Converts defects and warnings from the output of the `podium` program to problems of the bundle."""
+"""Converts the defects and warnings that the `podium` program prints to problems with paths inside the bundle."""
 
 from collections.abc import Callable
 from typing import Any

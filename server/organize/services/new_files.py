@@ -1,4 +1,4 @@
-"""Removes stored files again if the transaction that should have referred to them fails."""
+"""Removes newly stored files if the transaction that writes rows for them fails."""
 
 import os
 from pathlib import Path
@@ -19,8 +19,8 @@ class Movable(File):
 class NewFiles:
     """Removes the files that were stored in its block if the block fails. Use it inside the transaction.
 
-    After the block, files stay even if the commit fails. It can be unknown whether a commit succeeded, and no row may
-    refer to a missing file. The sweeper handles files without a row.
+    After the block, files are kept even if the commit fails: it may be unknown whether a commit succeeded, and no row
+    may refer to a missing file. The sweeper handles files without a row.
     """
 
     def __init__(self) -> None:

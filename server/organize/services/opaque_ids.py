@@ -25,9 +25,9 @@ HEADER = ("CaptionID", "Original")
 def write_opaque_ids(folder: Path) -> list[str]:
     """Give new ids to the captions of every retrieval phase of an unpacked bundle. Return one message for each phase.
 
-    The original gallery is kept beside the truth folder as `gallery.original.json`, and the pairs of ids as
-    `caption_ids.csv`. Both must be kept secret. A second call keeps ids that are new already. Raises InvalidBundle,
-    with nothing written, if the bundle is invalid.
+    The original gallery is kept next to the truth folder as `gallery.original.json`, and the pairs of old and new ids
+    as `caption_ids.csv`. Both files must be kept secret. A second call does not replace the new ids. Raises
+    InvalidBundle, with nothing written, if the bundle is invalid.
     """
     with (
         bundles.opened(folder) as copy,  # refuses links, so that no file outside the bundle can be written
@@ -49,7 +49,7 @@ def write(phase: BundlePhase) -> str:
     captions = [as_object(entry) for entry in gallery["captions"]]
     new_ids = extended(known, [each["caption_id"] for each in captions], images=gallery["images"])
     if new_ids == known:
-        return f"phase {phase.slug}: the captions have new ids already"
+        return f"phase {phase.slug}: the captions already have new ids"
     for caption in captions:
         caption["caption_id"] = new_ids.get(caption["caption_id"], caption["caption_id"])
     captions.sort(key=lambda caption: caption["caption_id"])  # ids are random, so this order reveals nothing
@@ -72,14 +72,14 @@ def read_gallery(truth: Path) -> bytes:
 
 
 def as_object(entry: Any) -> dict[str, Any]:
-    """Return a caption as an object. A text such as `image#n` contains the id of its image."""
+    """Return a caption as an object. In the gallery it may be a string `image#n`, which contains the image's id."""
     if isinstance(entry, str):
         return {"caption_id": entry, "image_id": entry.rpartition("#")[0]}
     return {"image_id": entry["caption_id"].rpartition("#")[0], **entry}
 
 
 def extended(known: Mapping[str, str], captions: Iterable[str], *, images: Iterable[str]) -> dict[str, str]:
-    """Return the new id of each caption by its original id. Ids that are new already stay."""
+    """Return the new id of each caption by its original id. Captions that already have a new id keep it."""
     new_ids, taken, names = dict(known), set(known.values()), {image.casefold() for image in images}
     for caption in captions:
         if caption in taken or caption in new_ids:
@@ -126,7 +126,7 @@ def mapping_text(new_ids: Mapping[str, str]) -> str:
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write these files of the bundle, or none of them if the disk is full."""
+    """Write these files of the bundle. If the disk is full, none of them is written."""
     partials = {path: path.with_name(f".{path.name}.{secrets.token_hex(8)}") for path in contents}
     try:
         for path, partial in partials.items():

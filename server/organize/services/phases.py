@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
+from server.challenges.locks import lock_teams
 from server.challenges.models import Phase
 from server.challenges.shaping import signature_of
 from server.organize.services.bundles import BundlePhase
@@ -14,6 +15,7 @@ from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared
 from server.organize.services.truths import activate, keep
+from server.submissions.signals import announce
 
 FIELDS = (
     "title",
@@ -78,7 +80,7 @@ def write_phase(
 
 
 def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> list[str]:
-    """Return the names of the fields that affect scores and have changed; for a new phase all of them."""
+    """Return the names of the changed fields that affect scores; for a new phase, of all fields that do."""
     truth = phase.truth if phase.pk else None
     if truth is None:
         return ["track", "parameters", "split", "truth"]
@@ -104,7 +106,7 @@ def has_entries(phase: Phase) -> bool:
 
 
 def replace_truth(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
-    """Make the prepared truth the active one, and remove the submissions of baselines against the previous one."""
+    """Make the prepared truth the active one, and remove the baselines that were scored against the previous one."""
     clear(phase)
     truth = keep(phase, prepared, files)
     activate(truth)
@@ -114,11 +116,14 @@ def replace_truth(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
 def clear(phase: Phase) -> None:
     """Remove the submissions of a phase with all rows that refer to them.
 
-    They are locked first, so this waits for a worker that is recording one, and deletes its scores too. Scores that are
-    written after Django has collected the related rows would prevent the deletion and abort the import.
+    The submissions are locked first. So the deletion waits for a worker that is recording a score, and includes that
+    score. A score that is written after Django has collected the related rows would abort the import.
     """
+    teams = {*phase.submissions.order_by().values_list("team", flat=True)}
+    lock_teams(teams)
     list(phase.submissions.select_for_update().order_by("pk").values_list("pk"))
     phase.submissions.all().delete()
+    announce(phase, teams)
 
 
 def replace_file(phase: Phase, field: str, path: Path, files: NewFiles) -> list[str]:

@@ -21,7 +21,7 @@ TRUTH_AT_FAULT = 3
 
 
 class TruthSource(Protocol):
-    """A truth folder with the settings of its phase."""
+    """A truth folder with the settings of the phase that it belongs to."""
 
     @property
     def slug(self) -> str: ...
@@ -59,10 +59,10 @@ class Prepared:
 
     @property
     def ceiling_text(self) -> str:
-        """The best possible score on each split and the number of objects that nobody can find, as a sentence."""
+        """The best possible score on each split, and the number of objects that no prediction can match, in words."""
         parts = [
             f"{name} {'undefined' if one['score'] is None else format(one['score'], '.5f')}"
-            + (f" ({one['unreachable']:g} objects cannot be found)" if one["unreachable"] else "")
+            + (f" ({one['unreachable']:g} objects cannot be matched)" if one["unreachable"] else "")
             for name, one in self.ceiling.items()
         ]
         return f"ceiling: {', '.join(parts)}"
@@ -85,8 +85,8 @@ def prepare_all(phases: tuple[BundlePhase, ...], workspace: Path, mistakes: Mist
 def prepare(phase: TruthSource, workspace: Path) -> Prepared:
     """Check and compile a truth. Raises InvalidBundle with its faults.
 
-    For a phase with a salt, files that participants can read must not reveal answers either. Phases that were imported
-    before salts existed are not checked for this.
+    For a phase with a salt, it is also a fault if files that participants can read reveal answers. Phases that were
+    imported before salts existed are exempt.
     """
     track = TRACKS[phase.track]
     kinds = ("podium", "zip", track.form.suffix)
@@ -111,7 +111,7 @@ def prepare(phase: TruthSource, workspace: Path) -> Prepared:
 
 
 def added_files(phase: TruthSource, workspace: Path) -> list[Path]:
-    """Return files of the truth that are not in its folder: a usage file beside it, and the stored salt."""
+    """Return files of the truth that are not in its folder: a usage file next to the folder, and the stored salt."""
     added = [phase.usage] if phase.usage else []
     if phase.salt and not any((phase.truth / name).is_file() for name in salts.NAMES):
         folder = workspace / f"{phase.slug}.added"
@@ -156,7 +156,7 @@ def locate(file: str | None, phase: TruthSource) -> str:
 
 
 def pack(phase: TruthSource, added: list[Path], target: Path) -> None:
-    """Zip the truth folder with the added files. Equal folders give equal bytes."""
+    """Zip the truth folder with the added files. Folders with equal content give equal bytes."""
     files = {path.relative_to(phase.truth).as_posix(): path for path in phase.truth.rglob("*") if path.is_file()}
     files |= {path.name: path for path in added}
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:

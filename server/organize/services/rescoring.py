@@ -1,9 +1,9 @@
 """Rescoring: scores a phase's submissions again without changing the leaderboards, then switches all of them at once.
 
-The remaining work consists of `Rerun` rows, so a rescoring continues after any crash. Submissions that arrive meanwhile
-are scored as usual, and their reruns are queued whenever the rescoring is read. The switch does not wait for them,
-because on a busy phase it would never happen. They are missing on the leaderboards until they have their new score,
-usually for seconds.
+The remaining work is stored as `Rerun` rows, so a rescoring continues after any crash. Submissions that arrive during a
+rescoring are scored as usual, and their reruns are queued whenever the rescoring is read. The switch does not wait for
+them, because on a busy phase it would never happen. They are missing from the leaderboards until they have their new
+score, usually for seconds.
 """
 
 from dataclasses import dataclass
@@ -14,20 +14,22 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Truth
 from server.challenges.shaping import signature_of
 from server.clock import database_now
 from server.errors import Refused
-from server.leaderboards.scored_entries import read_entries
+from server.leaderboards.queries import all_ranks
 from server.organize.models import Rescoring
 from server.organize.services.truths import activate, bring_up_to_date, refuse_newly_public
 from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, Status, Submission
 from server.submissions.services import reruns
+from server.submissions.signals import announce
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A changed entry of a leaderboard. A rank is None for a baseline, and if there is no entry."""
+    """A changed entry of a leaderboard. A rank is None for a baseline, or if the team has no entry."""
 
     team: str
     rank_before: int | None
@@ -37,11 +39,12 @@ class Change:
 
 
 def start(*, phase: Phase, by: User | None, truth: Truth | None = None, reveal: bool = False) -> Rescoring:
-    """Rescore against a version of the truth, with the present version of the evaluator.
+    """Rescore against a version of the truth, with the current version of the evaluator.
 
-    An open rescoring of the same kind continues; another one is discarded. Without `truth`, :func:`default_truth`
-    chooses. Its prepared file is renewed if the settings of the phase have changed since. Raises Refused if that is not
-    possible, or if private images would become public, unless `reveal` allows it.
+    An open rescoring with the same truth and signature continues; any other is discarded. Without `truth`, the version
+    is chosen by :func:`default_truth`. If the settings of the phase have changed since the version was prepared, it is
+    prepared again. Raises Refused if that is not possible, or if private images would become public, unless `reveal`
+    allows it.
     """
     truth = truth or default_truth(phase, open_rescoring(phase))
     bring_up_to_date(truth)
@@ -104,7 +107,7 @@ def version_of(phase: Phase, version: int) -> Truth:
 
 @transaction.atomic
 def discard(*, phase: Phase, by: User | None) -> None:
-    """Discard the open rescoring. The leaderboards do not change; the audit log keeps its entries."""
+    """Discard the open rescoring. The leaderboards do not change."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = open_rescoring(locked)
     if begun is None:
@@ -118,14 +121,17 @@ def discard(*, phase: Phase, by: User | None) -> None:
 def remove(begun: Rescoring, *, by: User | None) -> None:
     """Remove a rescoring with its reruns and the scores that it created. The caller has locked the phase.
 
-    Scores of an earlier rescoring to the same truth are kept, and so is everything that leaderboards show. A submission
-    that waits for its intervals, or for its first score against the active truth, keeps its rerun.
+    Scores of an earlier rescoring against the same truth are kept, and so is everything that leaderboards show. If the
+    truth is active, a submission that waits for its intervals or for its first score against it keeps its rerun.
     """
     if begun.signature != begun.phase.signature:
+        teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
+        lock_teams(teams)  # before their submissions and reruns, as workers do
         queued = Rerun.objects.filter(submission__phase=begun.phase_id, truth=begun.truth_id)
         requested = without_score(begun).exclude(stage=BOOTSTRAPPING)
         (queued.scoring().filter(submission__in=requested) if begun.truth.active else queued).delete()
         added_evaluations(begun).delete()
+        announce(begun.phase, teams, begun.signature)
     detail = {"truth": begun.truth.version, "signature": begun.signature}
     audit.record(actor=by, action="rescoring.discarded", subject=f"phase {begun.phase}", detail=detail)
     begun.delete()
@@ -135,8 +141,8 @@ def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
     """Return the evaluations that the reruns of a rescoring added.
 
     After an upgrade, new uploads get the same signature as the rescoring. So these evaluations are left out: the first
-    one of each submission, the first one against the active truth, and those whose scores a ladder shows for one of
-    them.
+    evaluation of each submission, the first one against the active truth, and those whose scores a ladder shows for an
+    evaluation that is kept.
     """
     earlier = Evaluation.objects.filter(submission=OuterRef("submission"), pk__lt=OuterRef("pk"))
     if begun.truth.active:
@@ -154,13 +160,13 @@ def lock(rescoring: Rescoring) -> tuple[Phase, Rescoring]:
         raise Refused(
             "rescoring_outdated",
             "The settings of the phase or the version of the evaluator have changed since this rescoring began, so its "
-            "scores do not belong to this phase any more. Discard it and begin again.",
+            "scores no longer belong to this phase. Discard it and start another one.",
         )
     return phase, found
 
 
 def reload(rescoring: Rescoring) -> Rescoring:
-    """Return the current row from the database. Raises Refused if it was discarded or replaced."""
+    """Return the rescoring's current row from the database. Raises Refused if it was discarded or replaced."""
     found = Rescoring.objects.select_related("truth", "phase").filter(pk=rescoring.pk).first()
     if found is None:
         raise Refused("not_found", "This rescoring was discarded or replaced by another.")
@@ -182,14 +188,14 @@ def without_score(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
-    """Return evaluations with the signature of a rescoring, including those from when its truth was active before."""
+    """Return evaluations with the signature of a rescoring, also from an earlier time when its truth was active."""
     return Evaluation.objects.filter(
         submission__phase=rescoring.phase_id, truth=rescoring.truth_id, signature=rescoring.signature
     )
 
 
 def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return submissions whose evaluation never got its intervals, because the active truth changed before."""
+    """Return submissions whose evaluation has no intervals, because the active truth changed too early."""
     if not (settings.INTERVAL_REPLICATES and rescoring.phase.declared_track.intervals):
         return Submission.objects.none()
     incomplete = evaluations_of(rescoring).filter(submission=OuterRef("pk")).exclude(scores__low__isnull=False)
@@ -198,21 +204,21 @@ def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def unscorable(rescoring: Rescoring) -> QuerySet[Rerun]:
-    """Return reruns that were given up. Their submissions would disappear from the leaderboards."""
+    """Return the given-up reruns of a rescoring. Their submissions would disappear from the leaderboards."""
     given_up = Rerun.objects.scoring().given_up()
     given_up = given_up.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
     return given_up.select_related("submission__team").order_by("submission__received_at")
 
 
 def retry_exhausted(rescoring: Rescoring) -> None:
-    """Requeue the reruns that have used all attempts. The platform was at fault for these; other faults end at once."""
+    """Requeue the reruns that used all attempts, which is the platform's fault. Other faults end a rerun at once."""
     exhausted = unscorable(rescoring).filter(attempts__gte=settings.EVALUATION_ATTEMPTS)
     failed = Submission.objects.filter(pk__in=exhausted.order_by().values("submission"))
     reruns.request(list(failed), truth=rescoring.truth)
 
 
 def waiting(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return submissions that are still to be scored."""
+    """Return the submissions that still have to be scored for this rescoring."""
     return without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
 
 
@@ -224,8 +230,7 @@ def count_left(rescoring: Rescoring) -> int:
 def changes(rescoring: Rescoring, *, split: str) -> list[Change]:
     """Return the entries of a leaderboard that change, in the new order, then those that disappear."""
     phase = rescoring.phase
-    boards = [read_entries(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature)]
-    before, after = ({entry.team: (rank, entry.score) for rank, entry in board.standings} for board in boards)
+    before, after = (all_ranks(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature))
     missing = (None, None)
     pairs = {team: (before.get(team, missing), after.get(team, missing)) for team in [*after, *before]}
     return [Change(team, old[0], new[0], old[1], new[1]) for team, (old, new) in pairs.items() if old != new]
@@ -247,26 +252,23 @@ def apply(
         phase, found = lock(rescoring)
         if found.applied_at is None:
             if phase.truth != compared:
-                raise Refused("rescoring_unfinished", "The active ground truth has changed meanwhile. Try again.")
+                raise Refused("rescoring_unfinished", "The active ground truth has changed in the meantime. Try again.")
             refuse_unfinished(found, without_unscorable=without_unscorable)
             switch(phase, found)
-            detail = {
-                "truth": found.truth.version,
-                "signature": found.signature,
-                "without": unscorable(found).count(),
-            }
+            lost = unscorable(found).count()
+            detail = {"truth": found.truth.version, "signature": found.signature, "without": lost}
             audit.record(actor=by, action="rescoring.applied", subject=f"phase {phase}", detail=detail)
     return found
 
 
 def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> None:
     if unfinished := count_left(rescoring):
-        sentence = f"{unfinished} submissions are still to be scored. Try again."
+        sentence = f"{unfinished} submissions still have to be scored. Try again."
         raise Refused("rescoring_unfinished", sentence, left=unfinished)
     if (lost := unscorable(rescoring).count()) and not without_unscorable:
         raise Refused(
             "rescoring_loses",
-            f"{lost} submissions cannot be scored this way and would disappear from the leaderboards. Look at the "
+            f"{lost} submissions cannot be scored with this truth and would disappear from the leaderboards. Check the "
             "reasons. Starting the rescoring again retries those whose attempts were used up. To apply the rescoring "
             "anyway, set without_unscorable.",
             lost=lost,
@@ -276,7 +278,7 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> None
 def switch(phase: Phase, rescoring: Rescoring) -> None:
     """Make the rescoring's truth and signature those of the phase. The caller has locked the phase.
 
-    A worker that records a score waits for that lock. Afterwards it sees that its score is against the old truth.
+    A worker that records a score waits for this lock, and then sees that its score is against the old truth.
     """
     activate(rescoring.truth)
     phase.signature = rescoring.signature

@@ -1,7 +1,7 @@
 """The salt of a phase: it is created by the first import and used for all versions of the truth.
 
 A phase's salt never changes. Another salt would move images between public and private, and scores on two splits of the
-same images reveal more than scores on one. A phase that was imported before salts existed stays without one.
+same images reveal more than scores on one. A phase that was imported before salts existed never gets one.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from server.organize.services.bundles.mistakes import Mistakes
 
 NAMES = (salt.NAME, f"{salt.NAME}.gz")
 GZIPPED = b"\x1f\x8b"
-READ_BYTES = 64  # longer than a salt; the evaluator checks its form
+READ_BYTES = 64  # longer than a salt; the evaluator checks its format
 UNSALTED = (
     "has no salt, because it was imported before salts existed: anybody who guesses the ground truth can confirm the "
     "guess, and intervals reveal the answers for single images. Import it under another slug to give it a salt"
@@ -60,7 +60,7 @@ def new_salt() -> str:
 
 
 def own_salt(truth: Path) -> str:
-    """Return the beginning of a truth folder's `salt.txt`; empty if it has none."""
+    """Return the beginning of the `salt.txt` in a truth folder; empty if the folder has none."""
     path = next((path for name in NAMES if (path := truth / name).is_file()), None)
     if path is None:
         return ""
@@ -75,7 +75,7 @@ def own_salt(truth: Path) -> str:
 
 
 def difference(own: str, kept: str) -> str:
-    """Return why the `salt.txt` of a truth folder is refused; an empty text if it is accepted."""
+    """Return why the `salt.txt` of a truth folder is refused; empty if it is accepted."""
     if own in ("", kept):
         return ""
     if not kept:

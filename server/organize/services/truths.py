@@ -1,4 +1,4 @@
-"""Versions of a phase's ground truth. A new version is prepared like the first; a rescoring makes it active."""
+"""Versions of a phase's ground truth. A new version is prepared like the first one; a rescoring makes it active."""
 
 import json
 import os
@@ -57,7 +57,7 @@ class TruthFolder:
 def add(
     *, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = ignore, reveal: bool = False
 ) -> Truth:
-    """Store a truth folder, or a zip of one, as the phase's newest version. A known truth keeps its version.
+    """Store a truth folder, or a zip of one, as the phase's newest version. A known truth keeps its version number.
 
     `warn` receives every warning. Raises InvalidBundle with every fault, and Refused if private images would become
     public, unless `reveal` allows it.
@@ -70,7 +70,7 @@ def add(
         prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
         for warning in prepared.warnings:
             warn(warning)
-        # For a known truth, the rescoring makes this check.
+        # If the truth is stored already, the rescoring makes this check.
         known = phase.truths.filter(sha256=prepared.sha256).exists()
         if not (known or reveal):
             refuse_newly_public(phase, prepared.compiled)
@@ -79,10 +79,10 @@ def add(
 
 
 def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None) -> Truth:
-    """Write the row, in the caller's transaction. The files of a known version are replaced if they are outdated."""
+    """Write the truth's row, in the caller's transaction. Outdated files of an existing version are replaced."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     if shaping_settings(locked) != shaping_settings(phase):
-        raise Refused("invalid", "The settings of the phase have changed meanwhile. Add the ground truth again.")
+        raise Refused("invalid", "The settings of the phase have changed in the meantime. Add the ground truth again.")
     known = locked.truths.filter(sha256=prepared.sha256).first()
     if known is not None:
         return keep(locked, prepared, files) if is_outdated(known, locked) else known
@@ -97,7 +97,7 @@ def refuse_lost_secrets(phase: Phase, prepared: Prepared) -> None:
     """Raise Refused if a truth has no private images but the phase has private scores: its usage file is missing."""
     private = Score.objects.filter(evaluation__submission__phase=phase, split="private")
     if not prepared.private and private.exists():
-        raise Refused("invalid", "This ground truth has no private images, but the present one has. Add its usage.csv.")
+        raise Refused("invalid", "This ground truth has no private images, but the active one has. Add its usage.csv.")
 
 
 def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
@@ -136,7 +136,7 @@ def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
     try:
         count = newly_public(active, later)
     except Unrestorable as error:
-        detail = f"{error}, so it is not known what the other ground truth would reveal. To use it anyway, set reveal."
+        detail = f"{error}, so it is unknown what the new ground truth would reveal. To use it anyway, set reveal."
         raise Refused("invalid", detail) from error
     if count:
         raise Refused(
@@ -162,7 +162,7 @@ def newly_public(active: Truth, later: Truth | Path) -> int:
 
 
 class Unrestorable(Exception):
-    """The stored source of a truth cannot be read, or does not give the same truth any more."""
+    """The stored source of a truth cannot be read, or no longer gives the same truth."""
 
 
 def bring_up_to_date(truth: Truth) -> None:
@@ -174,13 +174,13 @@ def bring_up_to_date(truth: Truth) -> None:
     except Unrestorable as error:
         detail = (
             f"Version {truth.version} was prepared with other settings of the phase, and its stored files cannot be "
-            "prepared with the present ones. Add this ground truth again, from its folder."
+            "prepared with the current ones. Add this ground truth again, from its folder."
         )
         raise Refused("invalid", detail) from error
 
 
 def prepare_again(truth: Truth) -> None:
-    """Replace the prepared file of a truth by one made from its stored source, with the present settings of its phase.
+    """Replace the prepared file of a truth by one made from its stored source, with the current settings of its phase.
 
     Several processes may do so at once. Raises Unrestorable, or OSError if the disk is full, with the prepared file
     unchanged.
@@ -197,7 +197,7 @@ def prepare_again(truth: Truth) -> None:
                 raise
             raise Unrestorable(f"{truth} cannot be prepared from its source: {type(error).__name__}") from error
         if prepared.sha256 != truth.sha256:
-            raise Unrestorable(f"{truth} was prepared from its source and has another sha256")
+            raise Unrestorable(f"{truth} was prepared from its source and has a different sha256")
         replace_file(target, prepared.compiled)
     truth.prepared_with = shaping_settings(phase)
     Truth.objects.filter(pk=truth.pk).update(prepared_with=truth.prepared_with)

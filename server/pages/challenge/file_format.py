@@ -1,4 +1,4 @@
-"""The file format of a phase, its parameters and limits, and the commands that check and score a file locally."""
+"""The file format of a phase, with its parameters, its limits, and commands to check and score a file locally."""
 
 from dataclasses import dataclass
 from shlex import quote
@@ -16,7 +16,7 @@ DescriptionList = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """The file format of a phase, for the data page; `parameters` are (parameter, value, whether it was changed)."""
+    """The file format of a phase, for the data page; `parameters` are (parameter, value, whether it was set)."""
 
     track: Track
     parameters: list[tuple[Parameter, str, bool]]
@@ -46,14 +46,14 @@ def file_format(phase: Phase) -> FileFormat:
 
 
 def command_line_value(parameter: Parameter, value: Any) -> str:
-    """Return a value as it is written after `--set`."""
+    """Return a parameter's value as it is written after `--set` on the command line."""
     if isinstance(value, bool):
         return str(value).lower()
     return parameter.written(value)
 
 
 def limit_list(of_file: Limits, *, form: Form, upload_bytes: int, scoring_seconds: int) -> DescriptionList:
-    """Return the limits of a file as (name, text)."""
+    """Return the limits of a file as pairs (name, text)."""
     ratio = f"at most {of_file.decompressed_ratio} times the compressed size"
     of_text = [
         ("Uncompressed", f"{size(of_file.decompressed_bytes)}, {ratio}"),

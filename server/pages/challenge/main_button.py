@@ -17,7 +17,7 @@ CLOSED = "Registration has closed."
 
 @dataclass(frozen=True, slots=True)
 class MainButton:
-    """A button and the sentence beside it; without a label there is only the sentence."""
+    """A button and the sentence next to it. Without a label there is only the sentence."""
 
     label: str
     url: str

@@ -7,7 +7,7 @@ from server.pages.challenge_context import ChallengeContext
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A link. `current` is its `aria-current`: "page" on its own page, "true" on a page below it, otherwise empty."""
+    """A tab. `current` is its `aria-current`: "page" on the tab's page, "true" on a page below it, otherwise empty."""
 
     title: str
     address: str
@@ -25,7 +25,7 @@ MEMBER_TABS = {"submissions": "My submissions", "team": "Team"}
 FORM_TABS = {
     "join": "challenge_rules",
     "submission_edit": "submissions",
-}  # when these forms have errors, they show the page of this tab again
+}  # routes of forms that show the page of this tab again if they have errors
 PARENT_TABS = {"submission": "submissions", "compare": "submissions", "compare_entries": "leaderboard"}
 
 

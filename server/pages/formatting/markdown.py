@@ -38,6 +38,6 @@ def render_markdown(text: str) -> SafeString:
 
 
 def shift_heading(token: Token) -> None:
-    """Lower a heading by two levels: the first level is the page's title, the second its sections."""
+    """Lower a heading by two levels, because level 1 is the title of the page and level 2 its sections."""
     if token.type in ("heading_open", "heading_close"):
         token.tag = f"h{min(LOWEST_HEADING, int(token.tag[1:]) + HEADING_SHIFT)}"

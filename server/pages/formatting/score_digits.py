@@ -1,4 +1,4 @@
-"""Scores with the digits that their interval supports; pages print the other digits faint."""
+"""Splits the digits of a score into those that its confidence interval supports and those that pages print faint."""
 
 from dataclasses import dataclass, replace
 
@@ -17,10 +17,10 @@ class ScoreDigits:
 
 
 def score_digits(value: float, interval: Interval | None = None, *, decimals: int | None = None) -> ScoreDigits:
-    """Split the digits of a score into those that its interval supports and the others.
+    """Return the digits of a score, split into those that its interval supports and those after them.
 
     `decimals` is the number of decimals that the phase shows; by default 5. Without an interval, all digits that are
-    shown count as supported. An interval without width supports no decimal.
+    shown count as supported. An interval of zero width supports no decimals.
 
     >>> score_digits(0.60312, (0.60012, 0.60612))
     ScoreDigits(supported='0.60', unsupported='312', exact='0.60312')
@@ -52,7 +52,7 @@ def with_sign(digits: ScoreDigits) -> ScoreDigits:
 
 
 def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
-    """Return both ends with the same number of decimals, rounded outward if they have more than are shown.
+    """Return both ends as text with the same number of decimals; if digits are dropped, the ends are rounded outward.
 
     >>> interval_text((0.6001, 0.606)), interval_text((-0.0100001, 0.02))
     ('0.6001 to 0.6060', '−0.01001 to 0.02000')

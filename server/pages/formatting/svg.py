@@ -1,4 +1,4 @@
-"""Coordinates of the small drawings: intervals and the history of a team's scores."""
+"""Coordinates of small SVG drawings: confidence intervals, and the history of a team's scores."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from evaluator.digits import Interval
 from server.leaderboards.ties import quantile
 
 FENCE = 1.5  # distance of the fences from the quartiles, in interquartile ranges, as in a box plot
-FEWEST_ENDS = 8  # the ends of four rows; with three rows, all ends are always within the fences
+FEWEST_ENDS = 8  # the ends of four intervals; those of three are always within the fences
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class IntervalBar:
 
 
 def field_range(intervals: Iterable[Interval | None]) -> Interval | None:
-    """Return the axis for the intervals of some rows, as (low, high); None if there are none.
+    """Return the axis for the intervals of several rows, as (low, high); None if there are no intervals.
 
     It spans the ends of intervals that lie within the inner fences, which are 1.5 interquartile ranges beyond the
-    quartiles of all ends. So an outlier does not make the other intervals small. With fewer than four rows, no row is
+    quartiles of all ends. So an outlier does not compress the other intervals. With fewer than four rows, no row is
     an outlier.
 
     >>> field_range([(0.2, 0.4), None, (0.3, 0.7)])
@@ -77,7 +77,7 @@ def interval_bar(score: float, interval: Interval, axis: Interval) -> IntervalBa
 
 @dataclass(frozen=True, slots=True)
 class ScoreHistory:
-    """Scores over time and the best score so far: x from 0 to 100, y from 0 (best) to `HEIGHT`.
+    """The drawing of scores over time and the best score so far: x from 0 to 100, y from 0 (best) to `HEIGHT`.
 
     `dots` are (x, y, whether the score was a new best); `lines` are (x1, y1, x2, y2).
     """
@@ -98,7 +98,7 @@ MARGIN = 1.0
 
 
 def score_history(scores: Sequence[float]) -> ScoreHistory | None:
-    """Return the drawing of scores in the order of time, or None for fewer than two.
+    """Return the drawing of scores in chronological order, or None for fewer than two.
 
     >>> score_history([0.2, 0.6, 0.4]).lines
     [(1.0, 72.0, 50.0, 72.0), (50.0, 72.0, 50.0, 0.0), (50.0, 0.0, 99.0, 0.0)]

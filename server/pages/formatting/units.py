@@ -8,7 +8,7 @@ SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def time_span(length: timedelta, *, units: int = 2) -> str:
-    """Return a time span in its largest units: at most `units` of them, and only one below an hour.
+    """Return a time span in words, in its largest units: at most `units` of them, and only one below an hour.
 
     >>> time_span(timedelta(hours=3, minutes=12, seconds=40))
     '3 hours 12 minutes'
@@ -26,7 +26,7 @@ def time_span(length: timedelta, *, units: int = 2) -> str:
 
 
 def relative_time(moment: datetime, now: datetime) -> str:
-    """Return how far a time is from now, or its date if that is more than two months.
+    """Return how far a time is from now, or its date if it is more than two months away.
 
     >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     >>> relative_time(noon - timedelta(hours=2, minutes=5), noon), relative_time(noon + timedelta(hours=1), noon)

@@ -1,4 +1,4 @@
-"""The report's table of results per class: searched, sorted and paginated by the query string of the page."""
+"""The table of results per class in a report. The query string of the page searches, sorts and paginates it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,17 +26,17 @@ class ReportQuery:
 
     @property
     def order(self) -> str:
-        """The sort column as in the query string: with a minus for descending order."""
+        """The sort column as it is written in the query string, with a minus for descending order."""
         return f"-{self.sort}" if self.descending else self.sort
 
     def query_string(self, **changes: str) -> str:
-        """Return the query string with some parameters changed; it always starts at the first page of classes."""
+        """Return the query string with some parameters changed; the page number is reset to 1."""
         given = {"q": self.search, "sort": self.order, "split": self.split, "chosen": self.chosen_class}
         return "?" + urlencode({name: value for name, value in (given | changes).items() if value})
 
 
 def parse_report_query(parameters: Mapping[str, str], *, columns: Sequence[str]) -> ReportQuery:
-    """Parse a query string; an unknown column is replaced by the first one, in descending order."""
+    """Parse a query string. If the sort column is unknown, sort by the first column in descending order."""
     sort = parameters.get("sort", "")
     name = sort.removeprefix("-")
     if name not in (*columns, "name"):
@@ -47,7 +47,7 @@ def parse_report_query(parameters: Mapping[str, str], *, columns: Sequence[str])
 
 @dataclass(frozen=True, slots=True)
 class ClassColumn:
-    """A column; `aria_sort` is its direction if the table is sorted by it, `query` sorts by it."""
+    """A column. `query` is the query string that sorts by it; `aria_sort` is the direction if it is the sort column."""
 
     name: str
     title: str
@@ -62,9 +62,9 @@ class ClassColumn:
 
 @dataclass(frozen=True, slots=True)
 class ClassCell:
-    """A value.
+    """The value of one cell.
 
-    The cell with the name of the class also has its label and, if there is a curve, the query that shows it.
+    The cell with the name of the class also has its label and, if there is a curve, the query string that shows it.
     """
 
     kind: str
@@ -76,7 +76,7 @@ class ClassCell:
 
 @dataclass(frozen=True, slots=True)
 class ClassTable:
-    """One page of the table."""
+    """One page of the table of classes."""
 
     columns: list[ClassColumn]
     rows: list[list[ClassCell]]
@@ -86,7 +86,7 @@ class ClassTable:
 
 
 def class_table(track: Track, query: ReportQuery, detail: SplitDetail, page: str) -> ClassTable | None:
-    """Return the page of this number, or None if the track has no results per class."""
+    """Return page number `page` of the table, or None if the track has no results per class."""
     if not track.class_columns:
         return None
     pages: Page[Any] = Paginator(select(detail.classes, query), ROWS_PER_PAGE).get_page(page)
@@ -112,7 +112,7 @@ def class_columns(track: Track, query: ReportQuery) -> list[ClassColumn]:
 
 
 def class_column(heading: ReportColumn, query: ReportQuery) -> ClassColumn:
-    """Return a column. A click sorts numbers in descending order and names from A to Z; a second click reverses it."""
+    """Return a column. A click sorts numbers in descending order, names from A to Z; a second reverses the order."""
     name = heading.name
     is_current = query.sort == name
     reversed_order = name if is_current == query.descending else f"-{name}"
@@ -131,7 +131,7 @@ def class_cell(column: ClassColumn, row: ReportRow, query: ReportQuery, with_cur
 
 
 def select(rows: Sequence[ReportRow], query: ReportQuery) -> list[ReportRow]:
-    """Search and sort rows; undefined values come last in either order.
+    """Return the rows that match the search, sorted; undefined values come last in either order.
 
     >>> rows = [{"label": "/m/1", "name": "Cat", "ap": 0.5}, {"label": "/m/2", "name": "Dog", "ap": None}]
     >>> [row["name"] for row in select(rows, ReportQuery("", "ap", False, ""))]

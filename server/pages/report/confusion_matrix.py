@@ -9,7 +9,7 @@ from server.pages.report.tables import NOTHING
 from server.submissions.reports import ReportRow
 
 CLASSES_SHOWN = 8
-SHADES = (0.05, 0.2, 0.5)  # a cell is one shade darker from each of these shares of its row on
+SHADES = (0.05, 0.2, 0.5)  # a cell is one shade darker for each of these shares of its row that it reaches
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ConfusionMatrix:
 def confusion_matrix(
     declared: ReportTable, rows: Sequence[ReportRow], names: Mapping[str, str]
 ) -> ConfusionMatrix | None:
-    """Return the matrix of the classes that are confused most, or None if there are no classes."""
+    """Return the matrix of the classes that are confused most often, or None if there are no classes."""
     counts = {(row["truth"], row["prediction"]): int(row["count"]) for row in rows}
     classes = most_confused(counts)
     if not classes:

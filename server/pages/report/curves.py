@@ -1,4 +1,4 @@
-"""Precision/recall curves as SVG paths, and as a table for people who cannot see them."""
+"""Precision/recall curves as SVG paths, and as a table for people who cannot see the drawing."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ class Chart:
 
     @property
     def description(self) -> str:
-        """The chart in words, for screen readers."""
+        """A description of the chart in words, for screen readers."""
         curves = "; ".join(f"{one.metric} of {one.name}, area {one.area:.3f}" for one in self.curves)
         return f"Precision against recall, both from 0 to 1: {curves}. The table below lists the values."
 
@@ -53,7 +53,7 @@ TICKS = tuple(
 
 
 def curve_chart(rows: Sequence[ReportRow], titles: Mapping[str, str], chosen_label: str) -> Chart | None:
-    """Return the chart of the metrics in `titles`; None if there is no curve, as for a class without objects."""
+    """Return the chart of the metrics in `titles`, or None if no metric has a curve."""
     defined = [row for row in rows if row["curve"] in titles and row["area"] is not None]
     chosen = [row for row in defined if chosen_label and row["label"] == chosen_label]
     means = [row for row in defined if row["label"] is None]
@@ -62,7 +62,7 @@ def curve_chart(rows: Sequence[ReportRow], titles: Mapping[str, str], chosen_lab
 
 
 def curves_of(rows: Sequence[ReportRow], titles: Mapping[str, str], style: str) -> Iterator[Curve]:
-    """Yield the curve of each row; curves of a second metric are dashed."""
+    """Yield a curve for each row. Curves of a second metric are dashed."""
     for row in rows:
         is_second = list(titles).index(row["curve"]) > 0
         recalls, heights = row["recall"], envelope(row["precision"])

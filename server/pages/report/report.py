@@ -32,7 +32,7 @@ class Report:
     note: str
     withheld: bool = False
     query: ReportQuery | None = None
-    poll_query: str = "?"  # keeps the query of the table when the page polls for updates
+    poll_query: str = "?"  # the query string of the table, for the requests that poll for updates
     splits: list[SplitLink] = field(default_factory=list)
     chart: Chart | None = None
     chart_caption: str = ""
@@ -45,7 +45,7 @@ class Report:
 def report_of(
     parameters: Mapping[str, str], submission: Submission, access: ScoreAccess, result: Result, state: ExplanationState
 ) -> Report | None:
-    """Return the report as its page shows it, or None if the track has none."""
+    """Return the report as the page of the submission shows it, or None if the track has no reports."""
     track, evaluation = submission.phase.declared_track, current_evaluation(submission)
     if evaluation is None or not (track.class_columns or track.explained_tables or track.curves):
         return None
@@ -97,7 +97,7 @@ def chart_caption(chart: Chart, track: Track, detail: SplitDetail) -> str:
 
 
 def declared_tables(track: Track, detail: SplitDetail, names: Mapping[str, str]) -> list[ShownTable]:
-    """Return the tables of the explanation, then the track's own; the confusion matrix is shown apart from them."""
+    """Return the tables of the explanation, then those of the track. The confusion matrix is shown separately."""
     return [
         shown_table(declared, detail.tables[declared.name], names, detail.left_out.get(declared.name, 0))
         for declared in (*track.explained_tables, *track.tables)

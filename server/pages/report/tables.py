@@ -12,9 +12,9 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A value, the meaning of its word, if any, and the length of its bar from 0 to 100.
+    """A value, its meaning if it is a word that has one, and the length of its bar from 0 to 100.
 
-    `label` is the column's title where a phone shows the cell below the row; the main column has none.
+    `label` is the title of the column, which phones show next to the value; cells of the main column have none.
     """
 
     kind: str
@@ -26,9 +26,9 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """The first rows of a table; phones show its `main` column beside the first.
+    """The first rows of a table. Phones show its `main` column next to the first one.
 
-    `more` is the number of rows that are only in report.json; `left_out` that of rows that are not stored at all.
+    `more` is the number of rows that are only in report.json; `left_out` is the number of rows that are not stored.
     """
 
     name: str
@@ -41,7 +41,7 @@ class ShownTable:
 
     @property
     def headings(self) -> list[tuple[str, bool]]:
-        """The title of each column, and whether it contains numbers."""
+        """The title of each column, and whether the column contains numbers."""
         return [(column.title, column.kind not in ("text", "switch")) for column in self.columns]
 
 
@@ -67,7 +67,7 @@ def shown_table(
 
 
 def full_length(column: ReportColumn | None, rows: Sequence[ReportRow]) -> float:
-    """Return the value of a full bar: 1 for fractions, the largest value for gains."""
+    """Return the value that fills the whole bar: 1 for fractions, the largest value of the column for gains."""
     if column is None or column.kind != "gain":
         return 1.0
     return max([abs(row.get(column.name) or 0.0) for row in rows], default=0.0)

@@ -1,4 +1,4 @@
-"""The difference of two submissions, its interval, and the classes on which they differ."""
+"""Compares two submissions: the difference of their scores, its interval, and the classes that differ most."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from evaluator.catalog import Track
 from evaluator.digits import Interval
-from server.leaderboards.queries import Board, BoardRow
+from server.leaderboards.queries import BoardRow, ShownBoard
 from server.leaderboards.ties import difference_between, vectors_of
 from server.pages.challenge.splits import SPLIT_TITLES
 from server.pages.formatting.svg import IntervalBar, interval_bar
@@ -37,7 +37,7 @@ HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two that are compared, as the viewer may see it on one split."""
+    """One of the two compared submissions, as the viewer may see it on one split."""
 
     score: float | None
     interval: Interval | None
@@ -46,7 +46,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ClassDifferences:
-    """How many classes improve and worsen from A to B, of those that both define, and the largest differences."""
+    """The numbers of classes on which B is better, worse or equal, and the classes with the largest differences."""
 
     better: int
     worse: int
@@ -57,7 +57,7 @@ class ClassDifferences:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """B − A of the headline metric on one split, with the digits that the viewer may see."""
+    """The difference B − A of the headline metric on one split, with the digits that the viewer may see."""
 
     title: str
     metric: str
@@ -77,7 +77,7 @@ class Difference:
 
     @property
     def explanation(self) -> str:
-        """What the verdict means."""
+        """One sentence that explains the verdict."""
         if self.verdict in (Verdict.BETTER, Verdict.WORSE):
             higher = "B" if self.verdict == Verdict.BETTER else "A"
             return (
@@ -120,9 +120,9 @@ def difference_on(
     return replace(found, classes=class_differences(scored, split, access, columns[0].name)) if columns else found
 
 
-def difference_of_entries(a: BoardRow, b: BoardRow, board: Board, track: Track) -> Difference:
+def difference_of_entries(a: BoardRow, b: BoardRow, board: ShownBoard, track: Track) -> Difference:
     """Compare two entries of a leaderboard, without their classes: results per class are shown to the own team only."""
-    first, second = (Side(one.score, one.interval, one.evaluation_id) for one in (a, b))
+    first, second = (Side(one.score, one.interval, one.evaluation_id or 0) for one in (a, b))
     return difference_of(first, second, board.split, track, board.access)
 
 
@@ -158,7 +158,7 @@ def verdict_of(interval: Interval | None) -> Verdict:
 
 
 def bar_around_zero(difference: float | None, interval: Interval | None) -> IntervalBar | None:
-    """Return the bar of the interval in a range with 0 in the middle."""
+    """Return the bar of the interval on an axis with 0 in the middle."""
     if difference is None or interval is None:
         return None
     reach = max(abs(difference), *map(abs, interval)) or 1.0
@@ -182,7 +182,7 @@ def class_differences(
 def common_classes(
     rows_of_a: Sequence[ReportRow], values_of_b: Mapping[str, float | None], metric: str
 ) -> list[ReportRow]:
-    """Return the classes for which both sides have a value, with both values and the difference."""
+    """Return the classes that have a value in both submissions, with the two values and their difference."""
     rows: list[ReportRow] = []
     for row in rows_of_a:
         a, b = row.get(metric), values_of_b.get(row["label"])

@@ -15,7 +15,7 @@ NUMBER_FIELDS = ("line", "token")
 
 @dataclass(frozen=True, slots=True)
 class LocationCell:
-    """Where in the file a defect is: one cell of its row."""
+    """One cell of a defect's row that shows where in the file the defect is."""
 
     title: str
     is_number: bool
@@ -24,7 +24,7 @@ class LocationCell:
 
 @dataclass(frozen=True, slots=True)
 class DefectGroup:
-    """All defects of one code, or the first of them; `fields` are the location fields that occur."""
+    """The defects with one code, or the first of them. `fields` are the location fields that occur."""
 
     code: str
     count: int
@@ -34,12 +34,12 @@ class DefectGroup:
 
     @property
     def headings(self) -> list[tuple[str, bool]]:
-        """The title of each location column, and whether it contains numbers."""
+        """The title of each location column, and whether the column contains numbers."""
         return [(field.capitalize(), field in NUMBER_FIELDS) for field in self.fields]
 
     @property
     def rows(self) -> list[tuple[list[LocationCell], str]]:
-        """The cells of each row, and its message."""
+        """The location cells of each row, and its message."""
         return [
             (
                 [LocationCell(field.capitalize(), field in NUMBER_FIELDS, error.get(field)) for field in self.fields],

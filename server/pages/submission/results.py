@@ -11,7 +11,7 @@ from server.submissions.models import Submission
 
 @dataclass(frozen=True, slots=True)
 class ShownScore:
-    """A number and its interval; the value is None where it is undefined."""
+    """The value of a metric and its interval. An undefined value is None."""
 
     value: float | None
     interval: Interval | None
@@ -31,7 +31,7 @@ class Result:
 
     @property
     def has_more(self) -> bool:
-        """Whether there are numbers besides the headline score."""
+        """Whether there are metrics or splits besides the headline score."""
         return len(self.rows) > 1 or len(self.splits) > 1
 
     @property

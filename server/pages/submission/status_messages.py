@@ -6,11 +6,11 @@ from server.pages.formatting.units import time_span
 from server.submissions.models import Fault, Status, Submission
 from server.submissions.reports import ExplanationState
 
-CHARGED = "It counts against your quota, because scoring it took more time or memory than a file may use."
+CHARGED = "It counts against your quota, because scoring it took more time or memory than allowed."
 
 
 def status_message(submission: Submission) -> str:
-    """Return what happened and what comes next."""
+    """Return a message about what happened and what comes next."""
     if submission.status == Status.QUEUED:
         return "Waiting to be scored. You may leave this page; scoring continues."
     if submission.status == Status.RUNNING:
@@ -23,11 +23,11 @@ def status_message(submission: Submission) -> str:
         return "Cancelled before it was scored. Submit the file again to have it scored."
     if not submission.is_settled:
         return "Scored. Computing the confidence interval. The score will not change."
-    return "Scored. The result stays on this page."
+    return "Scored. The result remains on this page."
 
 
 def fault_message(submission: Submission) -> str:
-    """Return a sentence that says who has to fix a submission without a score; empty if nobody has to."""
+    """Return a message about who has to act for a submission without a score; empty if nobody has to."""
     if submission.fault == Fault.PARTICIPANT:
         charged = submission.status == Status.FAILED
         return f"The problem is in your file. {CHARGED}" if charged else "The problem is in your file."
@@ -50,6 +50,6 @@ def time_left(submission: Submission, now: datetime) -> str:
 
 
 def progress_key(submission: Submission, explained: ExplanationState) -> str:
-    """Return a text that changes whenever the page has a change to announce."""
+    """Return a key for the visible progress. It changes whenever the page has something to announce."""
     last = "explaining" if explained is ExplanationState.PENDING else ""
     return "-".join(filter(None, (submission.status, submission.stage or last)))

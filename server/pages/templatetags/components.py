@@ -14,9 +14,16 @@ from server.clock import is_over
 from server.pages.challenge.tabs import tabs_of
 from server.pages.challenge_context import ChallengeContext
 from server.pages.formatting import units
+from server.pages.formatting.inline import (
+    REPORT_DECIMALS,
+    digits_html,
+    interval_html,
+    medal_html,
+    share_html,
+    time_html,
+)
 from server.pages.formatting.markdown import render_markdown
-from server.pages.formatting.score_digits import ScoreDigits, interval_text, score_digits, with_sign
-from server.pages.formatting.svg import interval_bar
+from server.pages.formatting.score_digits import interval_text, score_digits, with_sign
 from server.pages.submission.defect_groups import defect_groups
 from server.pages.submission.status_messages import time_left
 from server.submissions.models import STAGES, Submission
@@ -29,13 +36,12 @@ register.filter("markdown", render_markdown)
 Context = dict[str, Any]
 MOST_SQUARES = 10
 SQUARE_STEP, SQUARE_GAP = 16, 4  # pixels
-REPORT_DECIMALS = 3
 UNDEFINED = "Undefined: there is nothing to measure"
 UNDEFINED_CELL = "Undefined: there are no objects of this kind"
 
 
 def inline(name: str, context: Context) -> SafeString:
-    """Render a component without the white space around it, so that a comma or a full stop can follow it."""
+    """Render a component without surrounding white space, so that a comma or a full stop can follow it."""
     return mark_safe(render_to_string(name, context).strip())
 
 
@@ -46,31 +52,20 @@ def honest_score(
     """Render a score; digits that its interval does not support are faint."""
     if value is None:
         return inline("components/undefined.html", {"text": "undefined", "title": UNDEFINED})
-    return print_digits(score_digits(value, interval, decimals=decimals), interval, kind)
+    return digits_html(score_digits(value, interval, decimals=decimals), interval, kind)
 
 
 @register.simple_tag
 def share(value: float, decimals: int | None = None) -> SafeString:
     """Render a fraction of a report, with at most three decimals because it has no interval."""
-    shown = REPORT_DECIMALS if decimals is None else min(REPORT_DECIMALS, decimals)
-    return print_digits(score_digits(value, decimals=shown))
+    return share_html(value, decimals)
 
 
 @register.simple_tag
 def gain(value: float, ends: Interval | None = None, decimals: int | None = None) -> SafeString:
     """Render a difference of two scores with its sign; with three decimals if it has no interval."""
     shown = REPORT_DECIMALS if ends is None and decimals is None else decimals
-    return print_digits(with_sign(score_digits(value, ends, decimals=shown)), ends)
-
-
-def print_digits(digits: ScoreDigits, interval: Interval | None = None, kind: str = "") -> SafeString:
-    context = {
-        "supported": digits.supported,
-        "faint": digits.unsupported,
-        "classes": f"honest honest-{kind}" if kind else "honest",
-        "title": f"{digits.exact} (95%: {interval[0]} to {interval[1]})" if interval else digits.exact,
-    }
-    return inline("components/honest_score.html", context)
+    return digits_html(with_sign(score_digits(value, ends, decimals=shown)), ends)
 
 
 @register.simple_tag
@@ -94,22 +89,23 @@ def interval_ends(ends: Interval, decimals: int | None = None) -> str:
 @register.simple_tag
 def interval(value: float, ends: Interval | None, axis: Interval | None) -> SafeString:
     """Render an interval as a bar on an axis; empty if there is no interval."""
-    if ends is None or axis is None:
-        return SafeString()
-    bar = interval_bar(value, ends, axis)
-    return inline("components/interval.html", {"ends": ends, "text": interval_text(ends), "value": value, "bar": bar})
+    return interval_html(value, ends, axis)
 
 
 @register.simple_tag(takes_context=True)
 def when(context: Context, moment: datetime | None, style: str = "relative") -> SafeString:
-    """Render a time, relative to now or in UTC; its exact value is on hover."""
+    """Render a time; its exact value is on hover. The style is `relative` to now, `absolute` in UTC, or `since`.
+
+    `since` renders the date, so that the text does not change with time; a script replaces it by a relative text.
+    """
     if moment is None:
         return SafeString()
     moment = moment.replace(microsecond=0)
-    now = context.get("now") or timezone.now()
-    text = units.relative_time(moment, now) if style == "relative" else units.utc_minute(moment)
-    shown = {"moment": moment, "is_absolute": style == "absolute", "text": text, "exact": units.utc_second(moment)}
-    return inline("components/time.html", shown)
+    if style == "relative":
+        text = units.relative_time(moment, context.get("now") or timezone.now())
+    else:
+        text = units.utc_minute(moment) if style == "absolute" else units.date(moment)
+    return time_html(moment, text, style)
 
 
 @register.simple_tag(takes_context=True)
@@ -120,7 +116,7 @@ def countdown(context: Context, opens: datetime, closes: datetime | None) -> Saf
 
 
 def next_change(opens: datetime, closes: datetime | None, now: datetime) -> Context:
-    """Return the time when submissions open or close next, or closed, and a text with the time until or since then."""
+    """Return the time when submissions open, close or closed, and a text with the time until or since then."""
     if opens > now:
         return {"moment": opens, "text": f"Opens in {units.time_span(opens - now)}"}
     if closes is None:
@@ -156,12 +152,12 @@ def quota(context: Context, state: Quota) -> SafeString:
 @register.simple_tag
 def medal(rank: int | None) -> SafeString:
     """Render a rank; the first three have a medal."""
-    return inline("components/medal.html", {"rank": rank, "has_medal": rank in (1, 2, 3)})
+    return medal_html(rank)
 
 
 @register.inclusion_tag("components/tabs.html", takes_context=True)
 def tabs(context: Context, current: ChallengeContext) -> Context:
-    """Render the tabs of a challenge; the tab of this page is marked."""
+    """Render the tabs of a challenge, with the tab of the current page marked."""
     match = context["request"].resolver_match
     return {"tabs": tabs_of(current, match.url_name if match else "")}
 
@@ -186,7 +182,7 @@ def defect_table(problems: dict[str, Any]) -> Context:
 
 @register.inclusion_tag("components/empty_state.html")
 def empty_state(sentence: str, label: str = "", url: str = "") -> Context:
-    """Render a sentence in place of an empty list, with a button for what to do."""
+    """Render a sentence in place of an empty list, with a button for the next step."""
     return {"sentence": sentence, "label": label, "url": url}
 
 

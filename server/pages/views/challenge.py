@@ -1,4 +1,4 @@
-"""The overview of a challenge: its metric, deadline, next step and best teams."""
+"""The overview page of a challenge: metric, deadline, the viewer's next step, and the best teams."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,17 +15,17 @@ TOP = 5
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     current = find_context(request, slug)
     phase = current.phase
-    board = queries.board(phase, split="public", viewer=request.user) if phase else None
-    ranked = [row for row in board.rows if not row.baseline] if board else []
+    access, now = (current.score_access, current.now) if phase else (None, current.now)
+    board = queries.board_seen(phase, split="public", access=access, now=now) if phase and access else None
     context = {
         "current": current,
         "now": current.now,
         "phase": phase,
         "track": phase.declared_track if phase else None,
         "button": main_button(current, request.user),
-        "top": ranked[:TOP],
+        "top": board.top(TOP) if board else [],
         "decimals": phase.feedback_decimals if phase else None,
-        "teams": len(ranked),
+        "teams": board.teams if board else 0,
         "team_id": current.team.pk if current.team else None,
     }
     return render(request, "challenge/overview.html", context)

@@ -28,7 +28,7 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
     team, phase = current.required_team(), current.required_phase()
     access = feedback.score_access(phase, viewer=request.user, now=current.now)
     context: dict[str, Any] = {"current": current, "now": current.now}
-    if access.ladder:  # A ladder hides small differences until the end, and a comparison would show them.
+    if access.ladder:  # Until the phase ends, a ladder hides small differences, which a comparison would show.
         return render(request, "compare/compare.html", context | {"is_ladder": True})
     own = feedback.with_scores(Submission.objects.filter(team=team, phase=phase, status=Status.SCORED))
     submissions = list(own[:MAX_COMPARED])
@@ -51,7 +51,7 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
 def requested_pair(
     parameters: Mapping[str, str], best_first: Sequence[Submission]
 ) -> tuple[Submission | None, Submission | None]:
-    """Return A and B: those that are named, otherwise the best of the others, B before A."""
+    """Return A and B as named in the query string. Those not named are the best remaining ones, B the better."""
     chosen = {letter: requested(parameters.get(letter, ""), best_first) for letter in "ab"}
     for letter in "ba":
         others = [one for one in best_first if one not in chosen.values()]
@@ -60,7 +60,7 @@ def requested_pair(
 
 
 def requested(pk: str, submissions: Sequence[Submission]) -> Submission | None:
-    """Return the submission with this key; 404 if it is not one of the team's."""
+    """Return the submission with this key, or None for an empty key. Raises 404 if the team has no such submission."""
     found = next((one for one in submissions if str(one.pk) == pk), None)
     if pk and found is None:
         raise Http404("your team has no such scored submission")

@@ -5,23 +5,23 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from server.leaderboards import queries
-from server.leaderboards.queries import Board, BoardRow
+from server.leaderboards.queries import BoardRow, ShownBoard
 from server.pages.challenge_context import find_context
 from server.pages.submission.comparison import difference_of_entries
 from server.pages.views.leaderboard import parse_query
 
 SAME = "A and B are the same team. Choose a different one for A or B."
-NO_ENTRY = "has no entry on this leaderboard. Enter the name of a team as it is written there."
+NO_ENTRY = "has no entry on this leaderboard. Enter the name of a team exactly as the leaderboard shows it."
 
 
 @require_safe
 def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
-    """Compare the entries of the teams named in the query string; by default the viewer's and the one above."""
+    """Compare the entries of the teams named in the query string; by default the viewer's and the one above it."""
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = queries.board(phase, split=query.split, viewer=request.user)
     names = [request.GET.get(letter, "").strip() for letter in "ab"]
-    a, b = chosen_entries(board, names, own=board.index_of(current.team.pk if current.team else None))
+    a, b = chosen_entries(board, names, team_id=current.team.pk if current.team else None)
     is_ladder = board.access.ladder  # A ladder hides small differences until the end, and a comparison would show them.
     comparable = a is not None and b is not None and a is not b and not is_ladder
     context = {
@@ -43,12 +43,15 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "compare/entries.html", context)
 
 
-def chosen_entries(board: Board, names: list[str], *, own: int | None) -> list[BoardRow | None]:
+def chosen_entries(board: ShownBoard, names: list[str], *, team_id: int | None) -> list[BoardRow | None]:
     """Return the named entries. Without a name A is the viewer's entry, and B the entry above it, or the next best."""
-    by_name = {row.team: row for row in board.rows}
-    chosen = [by_name.get(name) for name in names]
-    at = own or 0
-    defaults = [board.rows[index] for index in (at, at - 1, at + 1) if 0 <= index < len(board.rows)]
+    chosen = [board.row_named(name) if name else None for name in names]
+    if all(names):
+        return chosen
+    own = board.index_of(team_id) or 0
+    first = max(own - 1, 0)
+    near = board.page(first, own + 2)
+    defaults = [near[index - first] for index in (own, own - 1, own + 1) if 0 <= index - first < len(near)]
     for number, name in enumerate(names):
         if not name:
             chosen[number] = next((row for row in defaults if row not in chosen), None)

@@ -27,7 +27,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Show an exception that was raised outside any view.
+    """Show an error page for an exception that was raised outside any view.
 
     A full disk is often noticed while the CSRF check reads a form with a file, and a lost database while a session is
     saved. No middleware receives these exceptions. Django only calls this function while it handles one of them.

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from server.challenges.models import Challenge, Membership
+from server.challenges.models import Challenge, Membership, Team
 from server.clock import database_now
 from server.leaderboards import queries
 from server.pages.challenge_context import default_phase, track_title
@@ -17,7 +18,7 @@ from server.pages.challenge_context import default_phase, track_title
 
 @dataclass(frozen=True, slots=True)
 class ListedChallenge:
-    """A challenge of the list, with the viewer's team and its rank."""
+    """A challenge in the list, with the viewer's team and its rank."""
 
     challenge: Challenge
     tracks: str
@@ -41,9 +42,11 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def listed_challenges(user: Any, now: datetime) -> list[ListedChallenge]:
     """Return the challenges that this person can see, by deadline; open ones with the rank of their team."""
-    visible = Challenge.objects.filter(pk__in=Challenge.objects.listed_for(user).values("pk"))
+    visible = Challenge.objects.listed_for(user)
+    teams = Team.objects.filter(challenge=OuterRef("pk"), is_baseline=False).order_by()
+    counts = teams.values("challenge").annotate(count=Count("pk")).values("count")
     challenges = (
-        visible.annotate(team_count=Count("teams", filter=Q(teams__is_baseline=False)))
+        visible.annotate(team_count=Coalesce(Subquery(counts), 0))
         .prefetch_related("phases")
         .defer("description", "rules", "data")
         .order_by(F("closes_at").asc(nulls_last=True), "slug")
@@ -53,7 +56,7 @@ def listed_challenges(user: Any, now: datetime) -> list[ListedChallenge]:
     phases = {
         one.pk: default_phase(list(one.phases.all()), now) for one in challenges if one.pk in own and is_open(one, now)
     }
-    ranks = queries.public_ranks(filter(None, phases.values()), now=now) if own else {}
+    ranks = queries.own_ranks(((phase, own[key].pk) for key, phase in phases.items() if phase), now=now)
 
     def rank_in(challenge: Challenge) -> int | None:
         phase = phases.get(challenge.pk)

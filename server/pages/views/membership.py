@@ -1,4 +1,4 @@
-"""The rules of a challenge, joining it, and the page of one's team."""
+"""The rules page of a challenge, with the form to join it, and the page of the viewer's team."""
 
 from typing import Any
 

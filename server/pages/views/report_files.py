@@ -1,4 +1,4 @@
-"""The report of a submission as files, as far as the phase shows it."""
+"""Downloads of a submission's report as JSON and CSV, with the parts that the phase shows."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +39,7 @@ def report_json(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def classes_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Download one line for each split and class; undefined numbers are empty."""
+    """Download a CSV file with a line for each split and class. Undefined numbers are empty."""
     report = report_or_404(request, pk)
     rows = [{"split": name, **row} for name, split in report["splits"].items() for row in split["classes"] or ()]
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -49,7 +49,7 @@ def classes_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def curves_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Download one line for each point of a curve; mean curves have neither labels nor confidences."""
+    """Download a CSV file with a line for each point of a curve. Mean curves have neither labels nor confidences."""
     report = report_or_404(request, pk)
     return csv_file("curves.csv", ("split", "curve", "label", "name", *POINT), curve_points(report))
 
@@ -63,7 +63,7 @@ def curve_points(report: dict[str, Any]) -> Iterator[Sequence[Any]]:
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
-    """Return a CSV file with all digits, in which no text is a spreadsheet formula; 404 if there are no rows."""
+    """Return a CSV file with all digits. Texts are escaped against spreadsheet formulas. 404 if there are no rows."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

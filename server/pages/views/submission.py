@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from server.accounts.requests import PersonRequest
 from server.clock import database_now
 from server.errors import Refused
-from server.leaderboards import queries
+from server.leaderboards.standings import standing as standing_of
 from server.pages.challenge_context import context_of_phase
 from server.pages.rendering import render_page
 from server.pages.report.report import Report, report_of
@@ -45,14 +45,14 @@ def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
 
 def show(request: PersonRequest, one: Submission, refusal: Refused | None = None) -> HttpResponse:
     current = context_of_phase(request, one.phase)
-    access = feedback.score_access(one.phase, viewer=request.user, now=current.now)
+    access = current.score_access
     context = panel_context(request, one, current.now, access, explanation_state(access, one))
     return render_page(request, "submission/page.html", context | {"current": current, "refusal": refusal})
 
 
 @require_safe
 def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Return the part of the page that changes; 204 if the page shows this state already."""
+    """Return the part of the page that changes, or 204 if the page already shows the current state."""
     if not request.user.is_authenticated:
         login = f"{reverse('account_login')}?{urlencode({'next': reverse('submission', args=[pk])})}"
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
@@ -105,7 +105,7 @@ def panel_context(
 
 def scored_context(one: Submission, now: datetime, access: ScoreAccess) -> dict[str, Any]:
     """Return the scores, the rank and the notices of a scored submission."""
-    result, standing = result_of(one, access), queries.standing(one, now=now)
+    result, standing = result_of(one, access), standing_of(one, now=now)
     context: dict[str, Any] = {"result": result, "standing": standing}
     evaluation = feedback.current_evaluation(one)
     if result is None or evaluation is None:

@@ -112,7 +112,7 @@ def listed(
 
 
 def default_finals(phase: Phase) -> str:
-    """Return the end of a sentence: which submissions count if the team chooses no final ones."""
+    """Return which submissions count if the team chooses no final ones, as the end of a sentence."""
     return "best public score counts" if phase.finals == 1 else f"{phase.finals} best public scores count"
 
 

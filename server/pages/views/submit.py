@@ -19,7 +19,7 @@ from server.submissions.services import admission, intake, quota, retention
 
 
 @require_http_methods(FORM_METHODS)
-@csrf_exempt  # `accept` makes the CSRF check, which reads the form, after the upload has been allowed.
+@csrf_exempt  # `accept` runs the CSRF check, which reads the form, once the upload is allowed.
 @login_required
 def submit(request: PersonRequest, slug: str) -> HttpResponse:
     current = find_context(request, slug)
@@ -34,7 +34,7 @@ def submit(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def upload_refusal(current: ChallengeContext, *, team: Team, phase: Phase) -> Refused | None:
-    """Return why the team may not submit any file now, or None. upload.js requests this before it sends a file."""
+    """Return why the team may not submit any file now, or None. upload.js requests it before it uploads a file."""
     try:
         admission.refuse_early(team=team, phase=phase, now=current.now)
     except Refused as refusal:

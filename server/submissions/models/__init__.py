@@ -1,4 +1,4 @@
-"""Models of an uploaded file: the submission, its evaluations and reruns, and the quota that it used."""
+"""Models for uploaded files: submissions, their evaluations and reruns, and the quota that they used."""
 
 from server.submissions.models.evaluation import Evaluation, Explanation, Replicates, Score, ScoreQuerySet
 from server.submissions.models.quota import QuotaEntry

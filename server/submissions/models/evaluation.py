@@ -42,8 +42,8 @@ class Evaluation(models.Model):
 def is_visible(ladders: Iterable[Phase]) -> Q:
     """Return the condition on scores that participants may see.
 
-    `ladders` are the phases in which the reader gets ladder feedback. There a score is visible only if the ladder
-    published the evaluation with its own scores. It is hidden until the ladder has decided, and if the ladder shows the
+    `ladders` are the phases in which the reader gets ladder feedback. In these, a score is visible only if the ladder
+    has published the evaluation with its own scores. It remains hidden if the ladder has not decided yet, or shows the
     team's best scores instead. In all other phases every score is visible.
     """
     published = Q(evaluation__published=F("evaluation"))

@@ -1,4 +1,4 @@
-"""The ledger of quota that submissions used."""
+"""The ledger of the quota that submissions have used."""
 
 from django.db import models
 from django.db.models import Q

@@ -13,7 +13,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.filter(purpose=Rerun.Purpose.INTERVALS)
 
     def pending(self) -> "RerunQuerySet":
-        """Return reruns that are queued or running. The others were given up."""
+        """Return reruns that are queued or running, but not those that were given up."""
         return self.filter(failure="")
 
     def given_up(self) -> "RerunQuerySet":

@@ -36,7 +36,7 @@ class Failure(models.TextChoices):
 
     @property
     def fault(self) -> Fault:
-        """Return who is usually at fault. Exceeding the time or memory limit is the participant's fault."""
+        """Return whose fault this failure usually is. Exceeding the time or memory limit is the participant's."""
         if self in (Failure.OUT_OF_MEMORY, Failure.OUT_OF_TIME):
             return Fault.PARTICIPANT
         return Fault.ORGANIZER if self is Failure.UNUSABLE_TRUTH else Fault.PLATFORM

@@ -19,13 +19,14 @@ def upload_key(submission: "Submission", name: str) -> str:
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def visible_to(self, user: Any) -> "SubmissionQuerySet":
-        """Return a user's submissions: those of their teams and of challenges that they organize; for staff all."""
+        """Return the submissions of the user's teams and of challenges that the user organizes; for staff, all."""
         if not user.is_authenticated:
             return self.none()
         if user.is_staff:
             return self
-        mine = Q(team__memberships__user=user) | Q(phase__challenge__organizers=user)
-        return self.filter(mine).distinct()
+        own = user.memberships.order_by().values("team")
+        organized = user.organized_challenges.order_by().values("pk")
+        return self.filter(Q(team__in=own) | Q(phase__challenge__in=organized))
 
     def finished(self) -> "SubmissionQuerySet":
         return self.filter(status__in=FINISHED)
@@ -45,7 +46,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.exclude(file="")
 
     def settled(self) -> "SubmissionQuerySet":
-        """Return submissions that are finished and not waiting for their intervals."""
+        """Return finished submissions whose intervals are not pending."""
         return self.finished().filter(stage="")
 
 
@@ -125,7 +126,7 @@ class Submission(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is finished and not waiting for its intervals."""
+        """Whether the submission is finished and its intervals are not pending."""
         return self.is_finished and not self.stage
 
     @property

@@ -1,4 +1,4 @@
-"""Rules for accepting a submission. Each refusal has a code and a sentence that says what to do."""
+"""Rules for accepting a submission. Each refusal has a code and a message that explains what to do."""
 
 from datetime import datetime, timedelta
 from math import ceil
@@ -29,8 +29,8 @@ def refuse_large(file: "File[bytes]") -> None:
     if file.size > allowed:
         raise Refused(
             "file_too_large",
-            f"The file has {file.size:,} bytes; {allowed:,} are allowed. Compress it with gzip, or drop predictions "
-            "of low confidence.",
+            f"The file has {file.size:,} bytes; {allowed:,} are allowed. Compress it with gzip, or leave out "
+            "predictions with low confidence.",
             allowed_bytes=allowed,
         )
 
@@ -110,7 +110,7 @@ def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None
 
 
 def take_upload_slots(*, user: User, team: Team, phase: Phase, now: datetime) -> None:
-    """Take the upload slots of a file: the team may not upload more files at once than its quota has left."""
+    """Take the upload slots for a file. A team may not upload more files at once than it has submissions left."""
     left = quota.state(team=team, phase=phase, now=now).may_submit
     if upload_slots.take(f"team {team.pk} phase {phase.pk}", left):
         return take_account_slot(user)
@@ -129,7 +129,7 @@ def too_many_uploads(reason: str) -> Refused:
 
 
 def refuse_early(*, team: Team, phase: Phase, now: datetime) -> None:
-    """Check the rules that do not depend on the file, before its upload begins."""
+    """Raise Refused for any rule that does not depend on the file. This is called before the upload begins."""
     refuse_privileged(team=team, phase=phase)
     refuse_by_date(phase, now)
     refuse_by_quota(team=team, phase=phase, now=now)

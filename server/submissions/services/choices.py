@@ -6,10 +6,12 @@ from django.db import transaction
 
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Membership, Team
+from server.challenges.locks import lock_teams
+from server.challenges.models import Membership
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions.models import Status, Submission
+from server.submissions.signals import announce
 from server.texts import without_hidden
 
 NOTE_CHARACTERS = 500
@@ -29,19 +31,11 @@ def refuse_non_member(submission: Submission, by: User) -> None:
         raise Refused("not_a_member", "Only the team that submitted this file may change the submission.")
 
 
-def lock_team(submission: Submission) -> None:
-    """Lock the team's row.
-
-    This must be done before the head of the audit log is locked; see `audit.services.record`.
-    """
-    Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
-
-
 @transaction.atomic
 def set_note(*, submission: Submission, by: User, note: str) -> Submission:
     """Change the note. This is allowed at any time, because it changes no leaderboard."""
     refuse_non_member(submission, by)
-    lock_team(submission)
+    lock_teams([submission.team_id])
     submission.note = checked_note(note)
     submission.save(update_fields=["note"])
     audit.record(actor=by, action="submission.note", subject=f"submission {submission.pk}")
@@ -52,10 +46,10 @@ def set_note(*, submission: Submission, by: User, note: str) -> Submission:
 def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     """Choose a submission for the private leaderboard, or undo that choice.
 
-    A team can choose `phase.finals` submissions, until the phase closes.
+    Until the phase closes, a team can choose up to `phase.finals` submissions.
     """
     refuse_non_member(submission, by)
-    lock_team(submission)
+    lock_teams([submission.team_id])
     submission.refresh_from_db()
     if submission.final == final:
         return submission
@@ -63,14 +57,15 @@ def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     if phase.has_closed(database_now()):
         raise Refused("phase_closed", "This phase is closed. The submissions that were chosen before it closed count.")
     if final and submission.status != Status.SCORED:
-        raise Refused("invalid", f"It is {submission.status}. Only a scored submission can be chosen.")
+        raise Refused("invalid", f"This submission is {submission.status}. Only a scored submission can be chosen.")
     chosen = Submission.objects.filter(phase=phase, team=submission.team_id, final=True).count()
     if final and chosen >= phase.finals:
         raise Refused(
             "invalid",
-            f"Your team has chosen {chosen} of {phase.finals} already. Undo one choice, then choose this one.",
+            f"Your team has already chosen {chosen} of {phase.finals}. Undo one choice, then choose this one.",
         )
     submission.final = final
     submission.save(update_fields=["final"])
+    announce(phase, [submission.team_id])
     audit.record(actor=by, action="submission.final", subject=f"submission {submission.pk}", detail={"final": final})
     return submission

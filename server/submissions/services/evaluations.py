@@ -9,11 +9,11 @@ from server.challenges.models import Truth
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Submission
 
 FLOAT64_BYTES = 8
-SEED = 0  # the same for all submissions, because only replicates of equal draws can be compared in pairs
+SEED = 0  # the same for all submissions, so that the replicates of any two can be compared in pairs
 
 
 class NotReproducible(Exception):
-    """A second scoring of the same file against the same truth gave other scores than the first."""
+    """A second scoring of the same file against the same truth gave different scores than the first."""
 
 
 def write(
@@ -52,7 +52,7 @@ def interval_fields(split: dict[str, Any], metric: str) -> dict[str, float]:
 def add_intervals(
     submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float, now: datetime
 ) -> Evaluation:
-    """Write the intervals into the recorded evaluation; write a new evaluation if there is none.
+    """Write the intervals into the recorded evaluation, or into a new one if none is recorded.
 
     Raises NotReproducible if the scores differ.
     """
@@ -82,13 +82,13 @@ def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -
         (split, metric): value for split, values in metrics.items() for metric, value in values.items()
     }:
         raise NotReproducible(
-            f"evaluation {found.pk} of submission {submission.pk} got other scores when it was repeated"
+            f"evaluation {found.pk} of submission {submission.pk} gave different scores when it was repeated"
         )
     return found
 
 
 def write_replicates(evaluation: Evaluation, vectors: Mapping[str, bytes]) -> None:
-    """Replace the headline's replicates; `vectors` holds consecutive float64 by split."""
+    """Replace the replicates of the headline metric; `vectors` maps each split to its float64 values as bytes."""
     evaluation.replicates.all().delete()
     Replicates.objects.bulk_create(
         Replicates(evaluation=evaluation, split=split, seed=SEED, count=len(values) // FLOAT64_BYTES, values=values)
@@ -97,7 +97,7 @@ def write_replicates(evaluation: Evaluation, vectors: Mapping[str, bytes]) -> No
 
 
 def write_explanation(evaluation: Evaluation, contents: Mapping[str, bytes]) -> None:
-    """Replace the explanations; `contents` holds compressed JSON by split."""
+    """Replace the explanations; `contents` maps each split to compressed JSON."""
     evaluation.explanations.all().delete()
     Explanation.objects.bulk_create(
         Explanation(evaluation=evaluation, split=split, content=content) for split, content in contents.items()

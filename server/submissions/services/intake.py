@@ -1,4 +1,4 @@
-"""Accepts a submitted file: checks the rules, writes row, ledger and audit log in one transaction, sends a message."""
+"""Accepts a submitted file: checks the rules, writes its row, ledger and audit entries, and sends a message."""
 
 import unicodedata
 from hashlib import file_digest
@@ -26,7 +26,7 @@ NAME_CHARACTERS = 255
 def submit(
     *, user: User | None, team: Team, phase: Phase, file: "File[bytes]", note: str = "", charge: bool = True
 ) -> Submission:
-    """Accept a file for a team. Raises Refused, with nothing kept, if a rule of the phase forbids it.
+    """Accept a file for a team. Raises Refused, with nothing stored, if a rule of the phase forbids it.
 
     `charge=False` is for baselines: membership, dates and quota are not checked, and `user` may be None.
     """
@@ -67,8 +67,8 @@ def visible_name(name: str) -> str:
 def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
     """Store the file and its row. The file is deleted again only if the transaction failed before its commit.
 
-    The outcome of a commit may be unknown here, because its answer can be lost. A row must never lose its file, so the
-    sweeper handles files without a row.
+    If the connection breaks during the commit, its outcome is unknown. The file then remains, because a row must never
+    lose its file; the sweeper handles files without a row.
     """
     submission.file.save(submission.file_name, file, save=False)
     decided = False
@@ -85,10 +85,9 @@ def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
 def admit(submission: Submission, *, charge: bool) -> None:
     """Check the rules and write the row, in the caller's transaction.
 
-    Uploads of one team wait for the lock of the team's row, and the clock is read after that. So two uploads cannot
-    both use the last submission of a quota, and no upload counts for a day that is over. The lock of the phase's row
-    makes them wait for an import, because after the first submission an import may not change anything that affects
-    scores.
+    The team's row is locked and the clock is read afterwards. So two uploads cannot both use the last submission of a
+    quota, and no upload counts for a day that is over. The phase's row is locked too, so that an upload waits for a
+    running import: after the first submission, an import may not change anything that affects scores.
     """
     phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("challenge")
     phase = phases.get(pk=submission.phase_id)  # read again, because the upload may have taken a long time

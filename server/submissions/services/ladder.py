@@ -1,8 +1,9 @@
 """The Ladder (Blum and Hardt, 2015) decides which public scores a team sees for a file.
 
 A team sees the file's own scores only if they beat the team's best by more than a number of standard errors of the
-paired difference, which the phase sets. Otherwise it sees the best scores again, so differences that may be chance
-reveal nothing. The decision is made once for each evaluation, in the order in which replicates are recorded.
+paired difference. The phase sets this number. Otherwise the team sees its best scores again, so differences that may be
+due to chance reveal nothing. The decision is made once for each evaluation, in the order in which replicates are
+recorded.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ def publish(evaluation: Evaluation) -> None:
 
 
 def best_of_team(evaluation: Evaluation) -> Score | None:
-    """Return the best public headline score of the same signature that the team has seen so far."""
+    """Return the best public headline score with this evaluation's signature that the team has seen so far."""
     submission = evaluation.submission
     seen = headlines().filter(
         evaluation__signature=evaluation.signature,
@@ -71,8 +72,8 @@ def beats(
 ) -> bool:
     """Return whether `score` beats `best` by more than this number of standard errors of the paired difference.
 
-    If the replicates have different draws, they are not pairs, and the larger unpaired error is used. Without
-    replicates the result is False.
+    If the two lists of replicates come from different bootstrap draws, they are not paired, and the larger unpaired
+    error is used. Without replicates the result is False.
 
     >>> replicates, of_best = [0.5, 0.52, 0.54], [0.49, 0.5, 0.51]
     >>> [beats(score, 0.5, replicates, of_best, standard_errors=2) for score in (0.515, 0.525)]

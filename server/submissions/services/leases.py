@@ -1,8 +1,8 @@
-"""Leases of jobs: how a worker claims a submission or a rerun, keeps it, and hands it back.
+"""Leases of jobs. With them a worker claims a submission or a rerun, holds it, and hands it back.
 
-A worker holds a job until the lease ends, unless a heartbeat prolongs it. Every change is one UPDATE that names the
-lease, so a message may be delivered twice and a worker may die at any time: a worker that lost its lease writes
-nothing.
+A worker holds a job until its lease expires; a heartbeat renews the lease. Every change is one UPDATE that names the
+lease. So it does no harm if a message is delivered twice or a worker dies at any time: a worker that has lost its lease
+writes nothing.
 """
 
 from datetime import datetime, timedelta
@@ -27,15 +27,15 @@ NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None:
     """Claim a queued job for this process. Calling it twice is safe: only one call gets the job.
 
-    Return None if the job is not queued, or if the maximum number of evaluations of its team are running. `large` is
-    whether this process may take large files. A successful claim counts as the team's turn; see `scheduling`.
+    Return None if the job is not queued, or if its team already has the maximum number of running evaluations. `large`
+    is whether this process may take large files. A successful claim counts as the team's turn; see `scheduling`.
     """
     job = kind.objects.claimable().filter(pk=str(key)).first()
     if job is None:
         return None
     with transaction.atomic():
         now = database_now()
-        # This locks the team's row, so that no other process starts the team's last allowed evaluation meanwhile.
+        # This locks the team's row, so that no other process can start the team's last allowed evaluation.
         Team.objects.filter(pk=job.team_id).update(served_at=now)
         values = claimed_values(job, now)
         unclaimed = kind.objects.queued().filter(pk=job.pk, attempts=job.attempts)
@@ -48,7 +48,7 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
 
 
 def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
-    """Return the columns that change when a job is claimed, with their new values."""
+    """Return the new values of the columns that change when a job is claimed."""
     values = {
         "lease_token": uuid4(),
         "lease_until": end_of_lease(now),
@@ -70,12 +70,12 @@ def held(job: Job) -> QuerySet[Job]:
 
 
 def prolong(job: Job, **values: Any) -> bool:
-    """Prolong the lease and write further columns. Return False if the lease is lost."""
+    """Renew the lease and write `values` to the row. Return False if the lease is lost."""
     return bool(held(job).update(lease_until=end_of_lease(database_now()), **values))
 
 
 def finish(job: Job, **values: Any) -> bool:
-    """Give up the lease and write how the job ended. Return False, with nothing written, if the lease is lost."""
+    """Give up the lease and write the outcome. Return False, with nothing written, if the lease is lost."""
     return bool(held(job).update(**NO_LEASE, **values))
 
 
@@ -94,14 +94,14 @@ def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
 
 
 def release(job: Job, **values: Any) -> bool:
-    """Put a job back into the queue because of a problem that is not its fault. The attempt does not count."""
+    """Put a job back into the queue after a problem that the file did not cause. The attempt does not count."""
     return requeue(job, attempts=F("attempts") - 1, **values)
 
 
 def postpone(job: Job, *, pause: timedelta | None) -> bool:
-    """Put a job back into the queue, to be tried again after a pause, if any. The attempt does not count.
+    """Put a job back into the queue, to be tried again after `pause`; None means at once. The attempt does not count.
 
-    There is a pause if a file could not be read. The scoring of a submission then counts as not begun.
+    If there is a pause, a file could not be read, and the submission is recorded as not started.
     """
     if pause is None:
         return release(job)
@@ -111,7 +111,7 @@ def postpone(job: Job, *, pause: timedelta | None) -> bool:
 
 @transaction.atomic
 def release_as_large(job: Job) -> bool:
-    """Put a job back as a large one, because it needed more than a small file may. The attempt does not count."""
+    """Put a job back into the queue as large. It exceeded the limit of small files; the attempt does not count."""
     submission = lock_submission(job)
     if submission is None or not release(job):
         return False
@@ -126,15 +126,15 @@ def has_attempts_left(job: Submission | Rerun) -> bool:
 def lock_submission(job: Submission | Rerun) -> Submission | None:
     """Lock the submission that a job scores; None if it was removed.
 
-    Every transaction locks it before any row that refers to it. Otherwise two of them could wait for each other.
+    Every transaction locks the submission before any row that refers to it. Otherwise two transactions could deadlock.
     """
     key = job.pk if isinstance(job, Submission) else job.submission_id
     return Submission.objects.select_for_update(no_key=True).filter(pk=key).first()
 
 
 def lock_expired(job: Job) -> bool:
-    """Lock a job whose lease has expired. Return False if its worker has prolonged the lease since the job was read.
+    """Lock a job whose lease has expired. Return False if its worker has renewed the lease since the job was read.
 
-    It uses an UPDATE, which also locks the row in a database without SELECT FOR UPDATE.
+    This is done with an UPDATE, which also locks the row in a database without SELECT FOR UPDATE.
     """
     return bool(held(job).filter(lease_until=job.lease_until).update(lease_until=job.lease_until))

@@ -9,19 +9,21 @@ from django.db import transaction
 
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Truth
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions.models import BOOTSTRAPPING, FINISHED, Failure, Fault, Status, Submission
 from server.submissions.services import evaluations, leases, quota, reruns
+from server.submissions.signals import announce
 
 log = logging.getLogger(__name__)
 
-CHARGED_LOSSES = 2  # from this number of lost workers on, the submission is charged
+CHARGED_LOSSES = 2  # a submission that has lost this number of workers is charged
 
 
 def report_progress(submission: Submission, *, stage: str, progress: float) -> bool:
-    """Prolong the lease and write how far the scoring is. Return False if the lease is lost."""
+    """Renew the lease and write the progress of the scoring. Return False if the lease is lost."""
     return leases.prolong(submission, stage=stage, progress=min(max(progress, 0.0), 1.0))
 
 
@@ -34,18 +36,20 @@ def end(submission: Submission, status: Status, *, now: datetime, stage: str = "
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
     """Write the scores, once. Return False, with nothing written, if the lease is lost.
 
-    Then queue a rerun: for the intervals, or against the active truth if that has changed meanwhile. If neither is
-    needed, queue the explanation; otherwise it is queued after that rerun.
+    Then queue a rerun for the intervals, or against the active truth if that has changed in the meantime. If no rerun
+    is needed, queue the explanation now; otherwise it is queued when the rerun is done.
     """
-    # Lock the phase, so that no rescoring is applied meanwhile.
+    # Lock the phase, so that no rescoring is applied at the same time.
     list(Phase.objects.select_for_update(no_key=True).filter(pk=submission.phase_id))
+    lock_teams([submission.team_id])
     current = Truth.objects.filter(phase=submission.phase_id, active=True).exclude(pk=truth.pk).first()
     again = bool(current or (settings.INTERVAL_REPLICATES and submission.phase.declared_track.intervals))
     now, stage = database_now(), BOOTSTRAPPING if again else ""
     findings = {"errors": [], "total": 0, "counts": {}, "notices": report.get("notices", [])}
     if not end(submission, Status.SCORED, now=now, stage=stage, progress=1.0, problems=findings):
         return False
-    evaluations.write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
+    evaluation = evaluations.write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
+    announce(submission.phase, [submission.team_id], evaluation.signature)
     if again:
         reruns.request([submission], truth=current or truth)
     else:
@@ -57,7 +61,7 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
 def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
     """List the file's defects and give its quota back, unless the file is charged for lost workers.
 
-    The attempt stays counted.
+    The attempt still counts.
     """
     now = database_now()
     rejected = end(submission, Status.REJECTED, now=now, fault=Fault.PARTICIPANT, problems=findings)
@@ -70,8 +74,8 @@ def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
 def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, fault: Fault | None = None) -> bool:
     """End an attempt that gave neither a score nor defects. Return False, with nothing written, if the lease is lost.
 
-    The submission is queued again while attempts are left, unless this is `final`. Otherwise it fails, with an alarm
-    in the log, and its quota is given back unless the file is at fault.
+    The submission is queued again if attempts are left and the failure is not `final`. Otherwise it fails, with an
+    alarm in the log, and its quota is given back unless the file is at fault.
     """
     if not final and leases.has_attempts_left(submission):
         return leases.requeue(submission)
@@ -88,20 +92,20 @@ def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, f
 def cancel(*, submission: Submission, by: User) -> Submission:
     """Cancel a submission. A worker that is scoring it loses its lease and writes nothing.
 
-    The quota is given back only if scoring has never begun. Once it has, the team may have seen stages and defects, so
-    cancelling would be a way to try files for free.
+    The quota is given back only if scoring has never begun. After that the team may have seen stages and defects, and
+    cancelling would allow it to try files for free.
     """
     row = Submission.objects.filter(pk=submission.pk)
     # After this update, no worker and no sweeper changes the row.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()
     if found is None:  # for example a baseline that an import replaced
-        raise Refused("not_found", "This submission does not exist any more.")
+        raise Refused("not_found", "This submission no longer exists.")
     status, started_at = found
     if status in FINISHED:
         submission.refresh_from_db()
         if status == Status.CANCELLED:
             return submission
-        raise Refused("not_cancellable", f"It is {status} already, so it cannot be cancelled.")
+        raise Refused("not_cancellable", f"This submission is already {status}, so it cannot be cancelled.")
     now = database_now()
     row.update(status=Status.CANCELLED, finished_at=now, stage="", **leases.NO_LEASE)
     if started_at is None:

@@ -1,7 +1,7 @@
-"""Quarantine for stored files without a row. They are moved, not deleted, in case an older database was restored.
+"""Moves stored files without a database row to quarantine, because an older database may have been restored.
 
 Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS, in a folder for each day. So one rename
-moves a file and keeps the day on which it was moved. Files are restored when a row names them again.
+moves a file and keeps the day on which it was moved. Files are restored when a row refers to them again.
 """
 
 import logging
@@ -27,10 +27,10 @@ log = logging.getLogger(__name__)
 
 FOLDER = "quarantine"
 UPLOADS = "submissions"
-DRAWS = ".draws"  # folder beside a prepared truth
-# Younger files are left alone. Ages follow the file system's clock, which may differ from the database's.
+DRAWS = ".draws"  # suffix of the folder of bootstrap draws next to a prepared truth
+# Younger files are not moved. Ages are by the file system's clock, which may differ from the database's.
 UPLOAD_SECONDS = 3600.0  # the row is written within moments
-TRUTH_SECONDS = 24 * 3600.0  # preparing a truth may take long
+TRUTH_SECONDS = 24 * 3600.0  # preparing a truth may take a long time
 CHUNK = 500  # names in one query
 
 
@@ -43,7 +43,7 @@ class StoredFolder:
     age_seconds: float
 
     def known(self, names: list[str]) -> set[str]:
-        """Return the names, among these, that a row refers to."""
+        """Return those of the names that a row refers to."""
         if self.folder == UPLOADS:
             full = [f"{UPLOADS}/{name}" for name in names]
             return {Path(name).name for name in Submission.objects.filter(file__in=full).values_list("file", flat=True)}
@@ -74,7 +74,7 @@ class QuarantinedFile:
 
     @property
     def title(self) -> str:
-        """The name by which operators refer to it."""
+        """The name that operators use for the file or folder."""
         return f"{self.folder.folder or 'truths'}/{self.name}"
 
     @property
@@ -83,7 +83,7 @@ class QuarantinedFile:
 
     @property
     def until(self) -> date:
-        """The last day on which it is kept, so that it stays for QUARANTINE_DAYS at least."""
+        """The last day in quarantine, so that the file is kept for at least QUARANTINE_DAYS."""
         return self.since + timedelta(days=settings.QUARANTINE_DAYS)
 
 
@@ -111,7 +111,7 @@ def sweep() -> tuple[int, int, int]:
 
 
 def unknown_names(folder: StoredFolder) -> Iterator[str]:
-    """Yield names of files that no row refers to and that are too old for a row to follow."""
+    """Yield the names of files that no row refers to, and that are too old to get one."""
     before = time.time() - folder.age_seconds
     for names in chunks(folder.path):
         known = folder.known(names)
@@ -128,14 +128,14 @@ def is_stored(path: Path) -> bool:
 
 
 def last_changed(path: Path) -> float:
-    """Return the newest modification time in a file or folder. One that disappears or is unreadable counts as new."""
+    """Return the newest modification time of a file, or in a folder. An unreadable or vanished one counts as new."""
     with suppress(OSError):
         return max(one.stat().st_mtime for one in (path, *path.rglob("*")))
     return time.time()
 
 
 def isolate(folder: StoredFolder, name: str) -> bool:
-    """Move a file to quarantine. Its time there counts from now."""
+    """Move a file to the folder of the current day in quarantine."""
     return moved(folder.path / name, folder.quarantine / today().isoformat() / name)
 
 

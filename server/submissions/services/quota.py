@@ -13,8 +13,8 @@ from server.submissions.models import QuotaEntry, Submission
 class Quota:
     """Quota of one team in one phase.
 
-    `reason` is a sentence that says why the team may not submit now, and empty if it may. `next_allowed_at` is None
-    if it may submit now, or never again.
+    `reason` explains why the team may not submit now; it is empty if the team may. `next_allowed_at` is None
+    if the team may submit now, or never again.
     """
 
     per_day: int
@@ -30,7 +30,7 @@ class Quota:
 
     @property
     def may_submit(self) -> int:
-        """Number of files that the team may submit now."""
+        """The number of files that the team may submit now."""
         if self.reason:
             return 0
         return min(self.left, self.attempts_left, self.left if self.total_left is None else self.total_left)
@@ -39,7 +39,7 @@ class Quota:
 def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
     """Return the quota of a team, from the ledger.
 
-    Days are in UTC. Quota that was given back counts for the charged day.
+    Days are in UTC. Quota that is given back counts for the day on which it was charged.
     """
     today = Q(day=now.astimezone(UTC).date())
     sums = QuotaEntry.objects.filter(team=team, phase=phase).aggregate(
@@ -112,7 +112,7 @@ def charge(submission: Submission, *, now: datetime) -> None:
 
 
 def give_back(submission: Submission, *, reason: str, now: datetime) -> None:
-    """Give back the quota of a submission. Nothing happens if it was not charged (a baseline) or was given back."""
+    """Give back the quota of a submission, unless it was never charged (a baseline) or was given back before."""
     charged = QuotaEntry.objects.filter(submission=submission, amount=1).first()
     if charged is None:
         return

@@ -1,4 +1,4 @@
-"""Services for failed submissions, used by operators and organizers: queue them again, or give their quota back."""
+"""Services for operators and organizers: queue failed submissions again, or give their quota back."""
 
 from django.conf import settings
 from django.db import transaction
@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from evaluator.catalog import TRACKS
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Team
+from server.challenges.locks import lock_teams
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions import queue
@@ -47,7 +47,7 @@ def requeue(*, submission: Submission, by: User | None) -> None:
     """Queue a failed submission again, as if it were new. Quota that was given back is not charged again."""
     refuse_non_organizer(submission, by)
     # The team may be uploading the same file at this moment; the lock makes that upload wait.
-    Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
+    lock_teams([submission.team_id])
     if not submission.file:
         raise Refused("invalid", f"The file of {submission.pk} was removed. It has to be submitted again.")
     admission.refuse_duplicates(submission)
@@ -60,7 +60,7 @@ def requeue(*, submission: Submission, by: User | None) -> None:
 
 @transaction.atomic
 def requeue_interval(*, submission: Submission, by: User | None) -> None:
-    """Queue a rerun for the interval that a score lacks."""
+    """Queue a rerun that computes the missing interval of a score."""
     refuse_non_organizer(submission, by)
     truth = submission.phase.truth
     if truth is None:
@@ -73,7 +73,7 @@ def requeue_interval(*, submission: Submission, by: User | None) -> None:
 
 
 def without_interval() -> QuerySet[Submission]:
-    """Return scored submissions that lack an interval against the active truth and have no rerun pending for it."""
+    """Return scored submissions without an interval against the active truth and without a pending rerun for it."""
     evaluation = Evaluation.objects.filter(submission=OuterRef("pk"), truth__active=True)
     incomplete = evaluation.exclude(Exists(Replicates.objects.filter(evaluation=OuterRef("pk"))))
     pending = Rerun.objects.scoring().pending().filter(submission=OuterRef("pk"), truth__active=True)
@@ -82,7 +82,7 @@ def without_interval() -> QuerySet[Submission]:
 
 
 def tracks_without_intervals() -> list[str]:
-    """Return the names of tracks whose scores get no intervals here."""
+    """Return the names of the tracks whose scores get no intervals; all tracks if INTERVAL_REPLICATES is 0."""
     if not settings.INTERVAL_REPLICATES:
         return [*TRACKS]
     return [name for name, track in TRACKS.items() if not track.intervals]
@@ -90,7 +90,7 @@ def tracks_without_intervals() -> list[str]:
 
 @transaction.atomic
 def give_back(*, submission: Submission, by: User | None) -> None:
-    """Give back the quota that a failed or rejected submission was charged, whoever was at fault."""
+    """Give back the quota that a failed or rejected submission was charged, no matter whose fault it was."""
     refuse_non_organizer(submission, by)
     list(Submission.objects.select_for_update(no_key=True).filter(pk=submission.pk))
     submission.refresh_from_db()
@@ -98,7 +98,7 @@ def give_back(*, submission: Submission, by: User | None) -> None:
         raise Refused("invalid", f"{submission.pk} has not failed: it is {submission.status}.")
     if sum(QuotaEntry.objects.filter(submission=submission).values_list("amount", flat=True)) < 1:
         raise Refused(
-            "invalid", f"There is nothing to give back for {submission.pk}: it was not charged, or was given back."
+            "invalid", f"There is no quota to give back for {submission.pk}: none was charged, or it was given back."
         )
     quota.give_back(submission, reason="organizer", now=database_now())
     audit.record(actor=by, action="submission.given_back", subject=f"submission {submission.pk}")

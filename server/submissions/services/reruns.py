@@ -1,6 +1,6 @@
 """Reruns score a scored submission again, at lower priority: first for the intervals, then for the explanation.
 
-A score never waits for a rerun and does not change, whatever happens to the rerun. `leases` claims and releases reruns.
+A score never waits for a rerun, and no outcome of a rerun changes it. `leases` claims and releases reruns.
 """
 
 import logging
@@ -11,11 +11,13 @@ from django.conf import settings
 from django.db import transaction
 
 from evaluator.catalog import Track
-from server.challenges.models import Team, Truth
+from server.challenges.locks import lock_teams
+from server.challenges.models import Truth
 from server.clock import database_now
 from server.submissions import queue
 from server.submissions.models import BOOTSTRAPPING, Rerun, Status, Submission
 from server.submissions.services import evaluations, ladder, leases
+from server.submissions.signals import announce
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +51,7 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     """
     now = database_now()
     # Teams are locked before submissions everywhere. The lock lets the ladder decide on one file of a team at a time.
-    list(Team.objects.select_for_update(no_key=True).filter(pk=rerun.team_id))
+    lock_teams([rerun.team_id])
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.held(rerun).delete()[0]:
         return False
@@ -58,6 +60,7 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     )
     evaluations.write_replicates(evaluation, replicates)
     ladder.publish(evaluation)
+    announce(submission.phase, [rerun.team_id], evaluation.signature)
     update_stage(rerun)
     # For a truth that no leaderboard shows yet, explanations are queued when the leaderboards switch to it.
     if Truth.objects.filter(pk=rerun.truth_id, active=True).exists():
@@ -75,13 +78,13 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
     if submission is None or not leases.held(rerun).delete()[0]:
         return False
     evaluation = evaluations.find_same(submission, truth=rerun.truth, report=report)
-    if evaluation is not None:  # it is None if the evaluator's version has changed meanwhile
+    if evaluation is not None:  # it is None if the evaluator's version has changed since the first scoring
         evaluations.write_explanation(evaluation, contents)
     return True
 
 
 def update_stage(rerun: Rerun) -> None:
-    """Set the stage of the submission, depending on whether its intervals are still pending."""
+    """Update the stage of the submission, which shows whether its intervals are still pending."""
     pending = Rerun.objects.scoring().pending().filter(submission=rerun.submission_id, truth__active=True).exists()
     scored = Submission.objects.filter(pk=rerun.submission_id, status=Status.SCORED)
     scored.update(stage=BOOTSTRAPPING if pending else "")
@@ -91,8 +94,8 @@ def update_stage(rerun: Rerun) -> None:
 def fail(rerun: Rerun, *, sentence: str, final: bool, alarm: bool = True) -> bool:
     """End a failed attempt. Return False, with nothing written, if the lease is lost.
 
-    The rerun is queued again while attempts are left, unless this is `final`. Otherwise it is given up, with an alarm
-    in the log if `alarm`.
+    The rerun is queued again if attempts are left and the failure is not `final`. Otherwise it is given up, with an
+    alarm in the log if `alarm` is true.
     """
     leases.lock_submission(rerun)
     if not final and leases.has_attempts_left(rerun):

@@ -16,7 +16,7 @@ from server.submissions.services import quarantine
 
 @dataclass(frozen=True, slots=True)
 class StorageUse:
-    """Bytes that a team's files use and may use. `frees_at` is when its next file is removed automatically."""
+    """The storage that a team uses and its limit, in bytes. `frees_at` is when a file is next removed."""
 
     used: int
     allowed: int
@@ -24,7 +24,7 @@ class StorageUse:
 
 
 def storage_use(team: Team) -> StorageUse:
-    """Count the stored files of all phases of the team's challenge."""
+    """Return the storage that the team uses in all phases of its challenge."""
     stored = Submission.objects.stored().filter(team=team)
     used = stored.aggregate(used=Sum("size_bytes", default=0))["used"]
     first = stored.filter(status__in=UNSCORED).order_by("finished_at").first()
@@ -32,7 +32,7 @@ def storage_use(team: Team) -> StorageUse:
 
 
 def removal_time(submission: Submission) -> datetime | None:
-    """Return when a submission's file will be removed; None if it stays or is gone already."""
+    """Return when a submission's file will be removed; None if it is kept or has been removed."""
     if submission.status not in UNSCORED or not submission.file or submission.finished_at is None:
         return None
     return submission.finished_at + timedelta(days=settings.UNSCORED_FILE_DAYS)
@@ -45,14 +45,14 @@ def expired() -> QuerySet[Submission]:
 
 
 def remove_expired() -> int:
-    """Remove files that are due and return their number.
+    """Remove the files that are due for removal and return their number.
 
-    Rows are updated first, so that none refers to a missing file.
+    Rows are updated first, so that no row ever refers to a missing file.
     """
     removed = 0
     for submission in expired().only("file"):
         name = str(submission.file.name)
-        # No row is updated if the submission was queued again meanwhile.
+        # No row is updated if the submission has been queued again.
         if expired().filter(pk=submission.pk, file=name).update(file=""):
             removed += quarantine.removed(Path(default_storage.path(name)))
     return removed

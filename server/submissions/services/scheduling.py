@@ -1,8 +1,8 @@
 """Selects the job that a worker takes next. A message only wakes a worker; the database decides which job is next.
 
 Teams take turns, and at most TEAM_EVALUATIONS_AT_ONCE evaluations of one team run. Small files come before large ones.
-`large` is whether the calling process may take large files. If not, it is reserved for small files of teams that have
-nothing else running.
+The argument `large` is whether the calling process may take large files. If not, the process is reserved for small
+files of teams that have nothing else running.
 """
 
 from typing import Any
@@ -63,7 +63,8 @@ def next_key(kind: type[Job], *, large: bool) -> UUID | int | None:
 def wake(kind: type[Job]) -> None:
     """Send a message if jobs of this kind are queued and the broker holds no message for them.
 
-    A worker that finds no job that it may take drops its message. So a worker calls this when it has finished a job.
+    A worker drops its message if there is no job that it may take. So every worker calls this when it has finished a
+    job.
     """
     first = kind.objects.queued().order_by("enqueued_at").values_list("pk", flat=True).first()
     if first is not None and queue.waiting(kind) == 0:

@@ -15,7 +15,7 @@ from server.submissions.services import leases, lifecycle, quarantine, reruns, r
 from server.submissions.services.leases import Job
 from server.submissions.upload_handler import upload_folder
 
-# A partial upload or import that has not changed for this time is abandoned. Ages are by the file system's clock.
+# A partial upload or import that has not changed for this long is abandoned. Ages are by the file system's clock.
 ABANDONED_SECONDS = 24 * 3600.0
 
 
@@ -32,7 +32,7 @@ class SweepResult:
 
 
 def sweep(*, files: bool = True) -> SweepResult:
-    """Clean up once. Any number of sweepers may run at the same time. Without `files`, look at rows only."""
+    """Clean up once. Any number of sweepers may run at the same time. Without `files`, check database rows only."""
     requeued, failed = end_expired_leases()
     resent = resend_lost_messages(Submission) + resend_lost_messages(Rerun)
     swept = sweep_files() if files else SweepResult()
@@ -52,9 +52,9 @@ def end_expired_leases() -> tuple[int, int]:
 
 @transaction.atomic
 def end_submission(submission: Submission) -> bool:
-    """End an attempt whose worker was lost. Return False if the worker has prolonged the lease since it was read.
+    """End an attempt whose worker was lost. Return False if the worker has renewed the lease since it was read.
 
-    The first loss may be the worker's own fault. From the second loss on, the submission is charged, but it is still
+    The first loss may be the worker's own fault. A submission that has lost two workers is charged, but it is still
     tried EVALUATION_ATTEMPTS times. After the first loss it no longer counts as small, because a lease lasts longer
     than the scoring of a small file.
     """
@@ -64,7 +64,7 @@ def end_submission(submission: Submission) -> bool:
     Submission.objects.filter(pk=submission.pk).update(losses=losses, small=False)
     fault = Fault.PARTICIPANT if losses >= lifecycle.CHARGED_LOSSES else Fault.PLATFORM
     times = "once" if losses == 1 else f"{losses} times"
-    quota = limits.CHARGED if fault == Fault.PARTICIPANT else "Your quota was given back."
+    quota = limits.CHARGED if fault == Fault.PARTICIPANT else "This does not count against your quota."
     sentence = f"Its worker stopped {times} while scoring it, perhaps because it ran out of memory."
     sentence = f"{sentence} {limits.ADVICE} {quota}"
     return lifecycle.fail(submission, code=Failure.WORKER_LOST, sentence=sentence, final=False, fault=fault)
@@ -72,7 +72,7 @@ def end_submission(submission: Submission) -> bool:
 
 @transaction.atomic
 def end_rerun(rerun: Rerun) -> bool:
-    """End an attempt whose worker was lost. Return False if the worker has prolonged the lease since it was read."""
+    """End an attempt whose worker was lost. Return False if the worker has renewed the lease since it was read."""
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.lock_expired(rerun):
         return False
@@ -83,8 +83,8 @@ def end_rerun(rerun: Rerun) -> bool:
 def resend_lost_messages(kind: type[Job]) -> int:
     """Resend lost messages for jobs that have waited long. Return the number of messages sent.
 
-    Messages are lost if the broker has fewer messages than there are queued jobs. A long queue alone is no reason to
-    resend messages, because the broker still has all of them.
+    Messages have been lost if the broker has fewer messages than there are queued jobs. A long queue alone is no reason
+    to resend messages, because the broker still has all of them.
     """
     now, queued = database_now(), kind.objects.queued()
     late = queued.filter(enqueued_at__lt=now - timedelta(seconds=settings.RESEND_SECONDS))

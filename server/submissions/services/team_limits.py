@@ -5,8 +5,8 @@ from collections import Counter
 from django.conf import settings
 from django.db import connection
 
-# The team of each running evaluation: first scorings and reruns. Every claim runs this query. It is written as SQL
-# because the ORM takes ten times as long to compose it as the database takes to answer it.
+# The team of each running evaluation: first scorings and reruns. Every claim runs this query. It is plain SQL,
+# because the ORM would take ten times as long to build the query as the database takes to run it.
 RUNNING = """
 SELECT team_id FROM submissions_submission WHERE status = 'running'
 UNION ALL

@@ -1,4 +1,4 @@
-"""Small adversarial challenges, drawn from a seed, on which fast path and reference implementation must agree."""
+"""Small adversarial challenges, made from a seed, on which fast path and reference implementation must agree."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ LABELS = ["/m/a", "/m/01yrx", "/m/0bt9lr_long_label", "Ünïcode!"]
 IMAGES = ["a!", "00ff", "exactly16letters", "an-image-with-a-rather-long-name"]
 TREE = {"LabelName": "root", "Subcategory": [{"LabelName": LABELS[0], "Subcategory": [{"LabelName": LABELS[1]}]}]}
 TREE["Subcategory"] += [{"LabelName": label} for label in LABELS[2:]]  # type: ignore[operator]
-# A coarse grid, so that equal overlaps, touching boxes and identical boxes are frequent.
+# The grid is coarse, so that equal overlaps, touching boxes and identical boxes are frequent.
 EDGES = ["0", "0.25", "0.5", "0.75", "1"]
 CONFIDENCES = ["0", "-0.0", "0.5", ".5", "5e-1", "+0.9", "0.90000000000000002220446", "1", "1.0", "0.123456", "0.1"]
 ODD_NUMBERS = ["1e-999", "1e-320", "7.5", "0.49999999999999994", "123456789012345678901234567890e-30", "00.5", "1e22"]
@@ -32,7 +32,7 @@ BLANKS = [" ", " ", " ", "  ", "\t", " \t "]
 
 
 def truth(chance: random.Random, folder: Path) -> Path:
-    """Write a truth folder: group-of boxes, ignored images, open and closed lists, sometimes no boxes at all."""
+    """Write a random truth folder for detection, with groups, ignored images, optional files and sometimes no boxes."""
     folder.mkdir()
     images = chance.sample(IMAGES, chance.randint(1, 4))
     groups = chance.choice([0.0, 0.3, 1.0])
@@ -60,7 +60,7 @@ def truth(chance: random.Random, folder: Path) -> Path:
 
 
 def number(chance: random.Random, common: list[str]) -> str:
-    """Return a number written in one of many forms, rarely an unusual one."""
+    """Return a number in one of many notations; unusual ones are rare."""
     kind = chance.random()
     if kind < 0.02:
         return chance.choice(ODD_NUMBERS)
@@ -72,7 +72,7 @@ def number(chance: random.Random, common: list[str]) -> str:
 
 
 def detections(chance: random.Random) -> dict[str, list[list[str]]]:
-    """Draw predictions by image: label, confidence, XMin, YMin, XMax, YMax; some are repeated."""
+    """Return random predictions by image: label, confidence, XMin, YMin, XMax, YMax. Some are repeated."""
     names = [*IMAGES, "unknown"] if chance.random() < 0.3 else IMAGES
     labels = [*LABELS, "/m/unknown"] if chance.random() < 0.3 else LABELS[: chance.randint(1, len(LABELS))]
     drawn: dict[str, list[list[str]]] = {}
@@ -87,7 +87,7 @@ def detections(chance: random.Random) -> dict[str, list[list[str]]]:
 
 
 def detection_file(chance: random.Random) -> bytes:
-    """Return a submission of either shape, formatted in one of many ways."""
+    """Return a random submission in either file layout, with random formatting."""
     drawn = detections(chance)
     if chance.random() < 0.5:
         rows = ["ImageId,PredictionString"]
@@ -110,14 +110,14 @@ def detection_file(chance: random.Random) -> bytes:
 RELATIONS = ["on", "is", "holds_with_a_long_name!"]
 PAIR = ["ImageID", "LabelName1", "LabelName2", "RelationshipLabel", "Score"]
 PAIR += [f"{edge}{box}" for box in (1, 2) for edge in ("XMin", "YMin", "XMax", "YMax")]
-TOKENS = [4, 1, 5, 6, 7, 8, 2, 9, 10, 11, 12, 3]  # the order of a prediction string
+TOKENS = [4, 1, 5, 6, 7, 8, 2, 9, 10, 11, 12, 3]  # the columns of PAIR in the order of a prediction string
 
 
 FEW_BOXES = [("0", "0", "0.5", "1"), ("0.5", "0", "1", "1"), ("0", "0", "1", "1"), ("0.25", "0", "0.5", "1")]
 
 
 def box(chance: random.Random) -> list[str]:
-    """Draw XMin, YMin, XMax, YMax; often one of a few boxes, so that some predictions match."""
+    """Return XMin, YMin, XMax, YMax of a random box; often one of a few boxes, so that some predictions match."""
     if chance.random() < 0.7:
         return list(chance.choice(FEW_BOXES))
     x, y = (chance.choices(EDGES, k=2) for _ in range(2))
@@ -127,7 +127,7 @@ def box(chance: random.Random) -> list[str]:
 
 
 def pair_truth(chance: random.Random, folder: Path) -> Path:
-    """Write a truth folder of relationships: equal triplets, labels present and absent, open and closed lists."""
+    """Write a random truth folder for relationships: with equal triplets, verified labels and optional files."""
     folder.mkdir()
     images, few = chance.sample(IMAGES, chance.randint(1, 4)), LABELS[: chance.randint(1, 2)]
     rows = [",".join([*PAIR[:4], *(f"{edge}{n}" for n in (1, 2) for edge in ("XMin", "XMax", "YMin", "YMax"))])]
@@ -152,7 +152,7 @@ def pair_truth(chance: random.Random, folder: Path) -> Path:
 
 
 def pair_file(chance: random.Random) -> bytes:
-    """Return a submission of relationships of either shape."""
+    """Return a random submission to the relationships track in either file layout."""
     names = [*IMAGES, "unknown"] if chance.random() < 0.1 else IMAGES
     labels = [*LABELS, "/m/unknown"] if chance.random() < 0.1 else LABELS[: chance.randint(1, 2)]
     relations = [*RELATIONS, "unknown"] if chance.random() < 0.1 else RELATIONS[: chance.randint(1, 3)]
@@ -177,7 +177,7 @@ def pair_file(chance: random.Random) -> bytes:
 
 
 def encoded(chance: random.Random, rows: list[str]) -> bytes:
-    """Join lines with one of the usual line ends, byte order marks and endings."""
+    """Join lines to a file, with random line endings, an optional byte order mark, and optional compression."""
     end = chance.choice(["\n", "\n", "\r\n"])
     text = end.join(rows) + chance.choice(["", end, end + end, end + "  " + end])
     content = (chance.choice(["", "", "\ufeff"]) + text).encode()
@@ -185,7 +185,7 @@ def encoded(chance: random.Random, rows: list[str]) -> bytes:
 
 
 def mutated(chance: random.Random, content: bytes) -> bytes:
-    """Return a file with one to three damages."""
+    """Damage a file in one to three places."""
     data = bytearray(content)
     for _ in range(chance.randint(1, 3)):
         at = chance.randint(0, len(data))
@@ -199,13 +199,13 @@ Answer = dict[str, Any]
 
 @contextmanager
 def reference_implementation() -> Iterator[None]:
-    """Score by the reference implementation inside this context."""
+    """Let the reference implementation score all files inside this context."""
     with patch.object(scoring, "score_by_fast_path", return_value=ReferenceNeeded.OTHER_LIMITS):
         yield
 
 
 def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer]:
-    """Return the way a file was scored or "rejected", and the report or the defects."""
+    """Return how a file was scored (or "rejected"), and the report or the defects."""
     try:
         report = score(ScoringRequest(track, truth, submission, **options))
     except InvalidSubmission as error:
@@ -214,7 +214,7 @@ def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[s
 
 
 def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:
-    """Return the way a file was scored, its answer, and the reference implementation's answer."""
+    """Return how a file was scored, the answer, and the answer of the reference implementation."""
     way, fast = answer(track, truth, submission, **options)
     with reference_implementation():
         _, reference = answer(track, truth, submission, **options)

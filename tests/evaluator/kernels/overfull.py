@@ -1,4 +1,4 @@
-"""Submissions with overfull images, drawn from a seed: around the cap of 10,000 predictions."""
+"""Submissions with overfull images, which have about as many predictions of a class as are scored (10,000)."""
 
 import random
 
@@ -10,7 +10,7 @@ Rows = list[list[str]]  # image, label, confidence, XMin, YMin, XMax, YMax
 
 
 def rows(chance: random.Random, images: list[str], labels: list[str]) -> Rows:
-    """Draw an overfull image of one or two classes, in which many predictions have the confidence at the cap."""
+    """Return random predictions; one image is overfull in one or two classes, with equal confidences at the cap."""
     image, few = chance.choice(images), chance.sample(labels, min(len(labels), chance.choice([1, 1, 2])))
     tied, found = chance.choice(["0.5", "0", "1"]), []
     for label in few:
@@ -23,7 +23,7 @@ def rows(chance: random.Random, images: list[str], labels: list[str]) -> Rows:
 
 
 def valid_box(chance: random.Random) -> list[str]:
-    """Draw XMin, YMin, XMax, YMax: one of a few boxes, or a random one that overlaps them."""
+    """Return XMin, YMin, XMax, YMax: one of a few boxes, or a random one that overlaps them."""
     if chance.random() < 0.3:
         return list(chance.choice(cases.FEW_BOXES))
     x, y = chance.random() * 0.5, chance.random() * 0.5
@@ -31,7 +31,7 @@ def valid_box(chance: random.Random) -> list[str]:
 
 
 def file(chance: random.Random, found: Rows, shape: str) -> str:
-    """Return predictions as a file of one of the two shapes."""
+    """Return the predictions as text in a file layout, "kaggle" or "long"."""
     if shape == "long":
         chance.shuffle(found)
         return "\n".join([HEADS[shape], *(",".join(row) for row in found)]) + "\n"

@@ -51,7 +51,7 @@ def test_every_fast_path_is_compared() -> None:
 @every_track
 @EXAMPLES
 @given(seed=st.integers(0, 2**48), chosen=st.integers(0, 2**16), threads=st.sampled_from([1, 1, 2, 3]))
-def test_valid_files_get_equal_answers(track: str, seed: int, chosen: int, threads: int, tmp_path: Path) -> None:
+def test_undamaged_files_get_equal_answers(track: str, seed: int, chosen: int, threads: int, tmp_path: Path) -> None:
     _, truth, submission = draw(track, seed, tmp_path)
     parameters = PARAMETERS[track][chosen % len(PARAMETERS[track])]
     resources = Resources(threads=threads)
@@ -70,10 +70,10 @@ def test_damaged_files_get_equal_answers(track: str, seed: int, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("track", "enough"), [("openimages-detection", 30), ("openimages-relationships", 25)])
-def test_many_drawn_files_are_scored_by_the_fast_path_and_some_have_hits(
+def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
     track: str, enough: int, tmp_path: Path
 ) -> None:
-    """Otherwise the other tests could mostly compare the reference implementation with itself, or scores of 0."""
+    """This ensures that the other tests really compare two implementations, on scores that are not all 0."""
     scores = []
     for seed in range(DRAWN_FILES):
         _, truth, submission = draw(track, seed, tmp_path)
@@ -86,9 +86,9 @@ def test_many_drawn_files_are_scored_by_the_fast_path_and_some_have_hits(
 
 @dataclass(frozen=True)
 class Large:
-    """A truth, and a submission of many blocks in which the rows of an image can be shuffled.
+    """A truth, and a submission that is so large that it has many blocks.
 
-    `rows` have an image first; `tokens` are the columns of a prediction string, in its order.
+    Each element of `rows` begins with an image. `tokens` are the columns of a prediction string, in its order.
     """
 
     truth: dict[str, str]
@@ -141,7 +141,7 @@ def many_pairs(chance: random.Random) -> Large:
 def test_any_number_of_threads_gives_the_same_report(
     track: str, made: Callable[[random.Random], Large], shape: str, tmp_path: Path
 ) -> None:
-    """The file has many blocks, and the rows of an image are distributed over all of them."""
+    """The file has many blocks, and in the long layout each image has rows in many of them."""
     large = made(chance := random.Random(5))
     folder, submission = tmp_path / "truth", tmp_path / "submission.csv"
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""The positions at which a file is split into blocks do not change the result of either implementation."""
+"""The positions at which a file is split into blocks do not change the answer of either implementation."""
 
 import gzip
 from pathlib import Path
@@ -30,7 +30,7 @@ def truth(tmp_path: Path) -> Path:
 
 
 def answers(truth: Path, content: bytes, **options: Any) -> tuple[str, dict[str, Any]]:
-    """Return the way a file was scored and its answer, which must equal the reference implementation's."""
+    """Return how a file was scored, and the answer; check that it equals that of the reference implementation."""
     submission = truth.parent / "submission"
     submission.write_bytes(content)
     way, fast, reference = cases.both(TRACK, truth, submission, **options)
@@ -49,7 +49,7 @@ def test_prediction_strings_before_their_images_are_not_read_as_images(truth: Pa
     assert answers(truth, b"PredictionString,ImageId\ncat,\n")[1]["counts"] == {"bad_tokens": 1}
 
 
-def test_an_id_with_an_exclamation_mark_is_known(truth: Path) -> None:
+def test_an_id_with_an_exclamation_mark_is_matched(truth: Path) -> None:
     way, report = answers(truth, f"{HEADER}\nwow!,{CAT}\n".encode())
     assert (way, report["notices"]) == ("fast path", [])
 
@@ -60,7 +60,7 @@ def test_a_header_may_be_split_between_two_members_of_a_gzip_file(truth: Path, c
     assert answers(truth, zipped(content[:cut], content[cut:]))[0] == "fast path"
 
 
-def test_a_header_without_line_end_continues_in_the_next_member_and_is_refused(truth: Path) -> None:
+def test_a_header_without_line_ending_continues_in_the_next_gzip_member(truth: Path) -> None:
     assert answers(truth, zipped(HEADER, f"z,\na,{CAT}\n"))[1]["counts"].keys() == {"bad_header"}
 
 
@@ -72,7 +72,7 @@ def test_a_byte_order_mark_may_be_split_between_two_members_of_a_gzip_file(truth
 
 @pytest.mark.parametrize("line_bytes", [MIB, 2 * MIB - 1, 2 * MIB, 3 * MIB])
 @pytest.mark.parametrize("length", [MIB - 1, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 3 * MIB + 1])
-def test_a_line_that_is_too_long_is_refused_at_any_offset(truth: Path, line_bytes: int, length: int) -> None:
+def test_a_line_that_is_too_long_is_rejected_at_any_offset(truth: Path, line_bytes: int, length: int) -> None:
     content = f"{HEADER}\na,\nb,".encode() + b" " * (length - 2) + b"\nc,\n"
     way, answer = answers(truth, content, resources=Resources(limits=Limits(line_bytes=line_bytes)))
     assert (answer.get("counts") == {"line_too_long": 1}) == (length > line_bytes)
@@ -81,9 +81,9 @@ def test_a_line_that_is_too_long_is_refused_at_any_offset(truth: Path, line_byte
 
 STOPPED = {
     "a bad header": b"ImageId\na,\n\xff,\nb,\0\n",
-    "one image too many": f"{HEADER}\na,cat nan 0 0 1 1\nb\nc,x\nd,\ne,{CAT}\n\n\xff\n".encode("latin-1"),
-    "an endless line": f"{HEADER}\na,cat nan 0 0 1 1\nb,\xff\n".encode("latin-1") + b"c," + b" " * 500 + b"\nd,\xff\n",
-    "line ends of every kind": f"{HEADER}\r\na,cat nan 0 0 1 1\rb\r\n\r\rc,\0\n\rd,\xff\r".encode("latin-1"),
+    "too many images": f"{HEADER}\na,cat nan 0 0 1 1\nb\nc,x\nd,\ne,{CAT}\n\n\xff\n".encode("latin-1"),
+    "a very long line": f"{HEADER}\na,cat nan 0 0 1 1\nb,\xff\n".encode("latin-1") + b"c," + b" " * 500 + b"\nd,\xff\n",
+    "line endings of every kind": f"{HEADER}\r\na,cat nan 0 0 1 1\rb\r\n\r\rc,\0\n\rd,\xff\r".encode("latin-1"),
 }
 
 

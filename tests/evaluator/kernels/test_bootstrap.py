@@ -1,4 +1,4 @@
-"""Bootstrap kernels give the same replicates as the reference implementation and as images that are copied."""
+"""The bootstrap kernels agree with the reference implementation, and with test sets of copied images."""
 
 import random
 from pathlib import Path
@@ -28,7 +28,7 @@ CURVES = 3
 
 
 def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights:
-    """Draw weights: usual ones, the largest possible, mostly zeros."""
+    """Return random weights: usual ones, some with the largest possible weight, or mostly zeros."""
     kind = rng.integers(4)
     if kind < 2:
         return rng.poisson(1, (images, LANES)).astype(np.uint8)
@@ -37,8 +37,10 @@ def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights
 
 @settings(max_examples=200, deadline=None)
 @given(seed=st.integers(0, 2**48), partial=st.sampled_from([0.3, 0.5, 1.0]), envelope=st.booleans())
-def test_areas_equal_the_reference_and_those_of_copied_entries(seed: int, partial: float, envelope: bool) -> None:
-    """Covers ties, negative confidences, images without weight or outside the split, and curves without entries."""
+def test_areas_equal_those_of_the_reference_and_of_copied_predictions(
+    seed: int, partial: float, envelope: bool
+) -> None:
+    """The cases include ties, negative confidences, images without weight or outside the split, and empty curves."""
     rng = np.random.default_rng(seed)
     images, entries = int(rng.integers(1, 12)), int(rng.choice([0, 1, 5, 60, 2_000]))
     curves = rng.integers(0, CURVES - rng.integers(2), entries)
@@ -62,7 +64,7 @@ def test_areas_equal_the_reference_and_those_of_copied_entries(seed: int, partia
 
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**48))
-def test_sums_equal_the_sums_of_the_rows(seed: int) -> None:
+def test_sums_equal_the_weights_summed_row_by_row(seed: int) -> None:
     rng = np.random.default_rng(seed)
     images, entries = int(rng.integers(1, 12)), int(rng.choice([0, 1, 50, 3_000]))
     groups, rows = rng.integers(0, CURVES, entries), rng.integers(-1, images, entries).astype(np.int32)
@@ -80,7 +82,7 @@ def test_reference_sums_do_not_depend_on_the_size_of_portions(monkeypatch: pytes
 
 @pytest.mark.parametrize("rows", [[0, 3], [0, 2**31 - 1]])
 def test_rows_out_of_range_are_refused(rows: list[int]) -> None:
-    """The kernels themselves do not check them."""
+    """The Python functions check indices and shapes, because the compiled loops do not."""
     weights, indices = np.ones((3, LANES), np.uint8), np.array(rows, np.int32)
     with pytest.raises(IndexError):
         kernels.sums(weights, ImageGroups(indices, np.array([2])))
@@ -99,7 +101,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def replicates_of(report: Report) -> dict[tuple[str, str], list[float]]:
-    """Return every replicate as text, so that NaN equals NaN."""
+    """Return every replicate as text, so that NaN compares as equal to NaN."""
     return {
         (name, metric): list(map(repr, values.tolist()))
         for name, split in report.splits.items()

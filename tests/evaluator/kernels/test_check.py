@@ -1,4 +1,4 @@
-"""A valid file is checked by the fast path, any other by the reference implementation, which finds every defect."""
+"""A valid file is checked by the fast path; the reference implementation checks others, and reports all defects."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ assert cases.IMAGES
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Return a list that receives the path of each file that the reference implementation reads."""
+    """Return a list to which the path of each file is appended that the reference implementation reads."""
     paths: list[Path] = []
     read = DetectionScorer.read
 
@@ -51,6 +51,6 @@ def test_a_bad_file_is_read_by_the_reference_implementation(tiny: Tiny, read: li
     assert read == [tiny.long, tiny.long]
 
 
-def test_without_a_truth_the_reference_implementation_checks_the_form(tiny: Tiny, read: list[Path]) -> None:
+def test_without_a_truth_the_reference_implementation_checks_the_file_format(tiny: Tiny, read: list[Path]) -> None:
     assert check(TRACK, tiny.long).total == 0
     assert read == [tiny.long]

@@ -1,4 +1,4 @@
-"""The number of summed entries does not depend on any single fact of the truth: the CPU time would reveal it."""
+"""The amount of work hardly depends on any single fact of the truth; otherwise, the CPU time would reveal it."""
 
 import random
 from collections import Counter
@@ -35,7 +35,7 @@ HEADERS = {
 
 
 def crowds(track: str) -> Iterator[str]:
-    """Yield many rows of each class, or pair of classes, in all images, with random confidences."""
+    """Yield rows with random confidences: many for each class, or pair of classes, in each image."""
     chance = random.Random(track)
     for _, image, label in product(range(ROWS), private_facts.IMAGES, private_facts.LABELS):
         score, box = f"0.{chance.randrange(1, 10)}", chance.choice(BOXES)
@@ -48,7 +48,7 @@ def crowds(track: str) -> Iterator[str]:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
-    """Return the numbers of summed entries of curves, and of rows and steps of replicates."""
+    """Return a counter of the work done: entries of curves, and rows and steps of bootstrap replicates."""
     found: Work = Counter()
 
     class Engine:
@@ -77,7 +77,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
 @pytest.mark.parametrize(
     ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
 )
-def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_at_most(
+def test_one_fact_changes_the_number_of_summed_entries_only_slightly(
     track: str, listed_by: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scoring.load_kernels()
@@ -87,7 +87,7 @@ def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_
     submission.write_text("\n".join([HEADERS[track], *crowds(track)]) + "\n")
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
-        if truth.name == "an image public":  # Without a private image, a report has one split fewer, which is public.
+        if truth.name == "an image public":  # Without private images there are fewer splits, which is public.
             continue
         work.clear()
         options = ReportOptions(bootstrap=Bootstrap(1))
@@ -106,7 +106,7 @@ def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_
     } == {}
 
 
-def test_an_explanation_compares_as_many_pairs_whatever_is_verified(
+def test_the_pairs_that_an_explanation_compares_do_not_depend_on_verified_labels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     track = "openimages-relationships"
@@ -130,7 +130,10 @@ def test_an_explanation_compares_as_many_pairs_whatever_is_verified(
 
 
 TRACK_CURVES = {"openimages-detection": 1, "openimages-relationships": 4}
-"""How often an entry of a split is summed up: as one of its class; as one of its relation and of all, once a kind."""
+"""The number of curves that contain one entry.
+
+A relationship is in the curves of its relation and of all relations, in each case as a relationship and as a phrase.
+"""
 
 
 def steps_of(curves: list[int], crowded: list[bool], kinds: list[int], rows: list[int]) -> CurveSteps:
@@ -139,8 +142,11 @@ def steps_of(curves: list[int], crowded: list[bool], kinds: list[int], rows: lis
     return CurveSteps.of(*arrays, 2, crowded=np.array(crowded))
 
 
-def test_the_complement_of_a_curve_has_what_the_curve_would_have_if_a_crowd_did_not_count() -> None:
-    """The two lowest entries are in the image with many rows. They count in the first case only."""
+def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None:
+    """The two lowest entries are in an image with many rows; they count only in the first case.
+
+    In the second case, they are summed in the complement of the curve instead, so the work is the same.
+    """
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
@@ -149,14 +155,14 @@ def test_the_complement_of_a_curve_has_what_the_curve_would_have_if_a_crowd_did_
     assert len(counts.ends) == len(does_not.ends)
 
 
-def test_a_crowd_of_an_image_outside_the_split_is_summed_up_in_a_complement() -> None:
+def test_a_crowded_image_outside_the_split_causes_the_same_work() -> None:
     crowded, kinds = [True, True, False, False], [MISS, MISS, HIT, MISS]
     inside, outside = (steps_of([0, 0, 0, 1], crowded, kinds, [row, row, 1, 1]) for row in (0, -1))
     assert (len(inside.rows), len(inside.ends)) == (len(outside.rows), len(outside.ends))
 
 
 @pytest.mark.parametrize("envelope", [True, False])
-def test_a_crowd_changes_no_area_in_the_last_bit(envelope: bool) -> None:
+def test_treating_images_as_crowded_changes_no_area(envelope: bool) -> None:
     rng = np.random.default_rng(5)
     entries, images, count = 4_000, 20, 6
     curves, images_of = rng.integers(0, 2 * count, entries), rng.integers(0, images, entries).astype(np.int32)

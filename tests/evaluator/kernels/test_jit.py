@@ -1,4 +1,4 @@
-"""No scoring waits for the compiler, because set-up has compiled all kernels."""
+"""No scoring waits for the compiler, because the setup has compiled all kernels."""
 
 import subprocess
 import sys
@@ -73,4 +73,4 @@ def test_only_the_first_scoring_on_a_machine_compiles_kernels(
             request = ScoringRequest(tiny.track, tiny.truth, tiny.long, resources=Resources(progress=report))
             assert scoring.score(request).way == "fast path"
         outputs.append(capsys.readouterr().err)
-    assert outputs == ["compiling the kernels, once on this machine: about a minute\n", ""]
+    assert outputs == ["compiling the kernels, which takes about a minute, once on this machine\n", ""]

@@ -1,4 +1,4 @@
-"""The fast path refuses a file at the same number of images and predictions as the reference implementation."""
+"""Both implementations reject a file at the same numbers of images and predictions."""
 
 import random
 from pathlib import Path

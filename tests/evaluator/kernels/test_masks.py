@@ -1,4 +1,4 @@
-"""The number of common pixels of masks equals that of pycocotools, however the masks are divided among calls."""
+"""The number of common pixels of masks equals that of pycocotools, however many masks are compared in one call."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ HEIGHT, WIDTH = 24, 31
 
 
 def drawn(rng: np.random.Generator, count: int) -> list[NDArray[np.uint8]]:
-    """Draw masks: noise, rectangles, stripes, and masks of all pixels."""
+    """Return random masks: noise, rectangles and stripes, all cut off at random edges."""
     found = []
     for _ in range(count):
         pixels = np.zeros((HEIGHT, WIDTH), np.uint8, order="F")
@@ -32,8 +32,8 @@ def written(pixels: list[NDArray[np.uint8]]) -> Masks:
 
 @pytest.mark.parametrize("most", [1, 200, 2**20])
 @pytest.mark.parametrize("seed", range(15))
-def test_common_pixels_are_those_of_the_library(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There are three images. Each prediction is compared with all objects of its image."""
+def test_common_pixels_are_those_of_pycocotools(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are three images, and each prediction is compared with all objects in its image."""
     monkeypatch.setattr(masks, "BYTES_AT_ONCE", most)
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 6, (3, 2))

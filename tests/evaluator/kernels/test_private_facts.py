@@ -1,4 +1,4 @@
-"""Answers reveal nothing about the ground truth to participants: only scores may depend on it."""
+"""Answers reveal nothing about the ground truth to participants, except through scores."""
 
 import random
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.evaluator.kernels import cases, overfull, private_facts
 
 FILES = 200
 TRUTHS_A_FILE = 2
-WITHOUT_EFFECT = {"the only label of a class", "a label the other way"}  # facts that change no score of these truths
+WITHOUT_EFFECT = {"the only label of a class", "a label the other way"}  # these facts change no score
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
         *[{}] * 6,
@@ -31,7 +31,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 def visible_answer(
     track: str, truth: Path, submission: Path, parameters: dict[str, Any], limits: Limits
 ) -> dict[str, Any]:
-    """Return everything that a participant sees of a scoring except the scores."""
+    """Return everything that a participant sees when a file is scored, except the scores."""
     steps: list[tuple[str, float]] = []
     resources = Resources(limits, progress=lambda *step: steps.append(step))
     try:
@@ -44,7 +44,7 @@ def visible_answer(
 @pytest.mark.parametrize(
     ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
 )
-def test_the_answer_to_a_file_does_not_depend_on_one_fact_of_the_truth(
+def test_answers_except_scores_do_not_depend_on_any_fact_of_the_truth(
     track: str, listed_by: str, tmp_path: Path
 ) -> None:
     truths = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
@@ -69,7 +69,7 @@ def test_the_answer_to_a_file_does_not_depend_on_one_fact_of_the_truth(
 @pytest.mark.parametrize("count", [10_000, 10_001])
 @pytest.mark.parametrize("listed_by", private_facts.LISTED_BY["openimages-detection"])
 def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, count: int, tmp_path: Path) -> None:
-    """A file with one box more than the cap must be scored the same way whether its class is verified or not."""
+    """A file with as many boxes as the cap, or one more, must be scored in the same way for all truths."""
     track, submission = "openimages-detection", tmp_path / "submission.csv"
     truths = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
     for image in private_facts.IMAGES[:2]:
@@ -83,7 +83,7 @@ def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, co
 
 @pytest.mark.parametrize("track", private_facts.FACTS)
 def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) -> None:
-    """Without this, the tests above would compare truths that cannot differ."""
+    """Otherwise the tests above would compare truths that cannot give different answers."""
     truths = list(private_facts.neighbours(track, private_facts.LISTED_BY[track][1], tmp_path / "truths"))
     unseen, submission = {truth.name for truth in truths[1:]}, tmp_path / "submission.csv"
     for seed in range(200):
@@ -100,8 +100,8 @@ def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) 
     assert unseen <= WITHOUT_EFFECT
 
 
-def test_notices_that_depend_on_annotations_are_shown_to_holders_of_the_truth_only(tmp_path: Path) -> None:
-    """The command line prints them; a server does not store them."""
+def test_notices_that_depend_on_annotations_are_only_for_the_organizer(tmp_path: Path) -> None:
+    """The command line prints these notices; a server does not store them."""
     truth = private_facts.written("openimages-detection", "open", tmp_path / "truth")
     submission = tmp_path / "submission.csv"
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\n")
@@ -110,8 +110,8 @@ def test_notices_that_depend_on_annotations_are_shown_to_holders_of_the_truth_on
     assert [(n["code"], n["count"]) for n in report.for_organizer().as_dict()["notices"]] == [("unknown_label", 1)]
 
 
-def test_labels_outside_the_hierarchy_are_counted_against_the_hierarchy(tmp_path: Path) -> None:
-    """This is also the case for a truth without expansion that has a label which is in no public list."""
+def test_labels_outside_the_hierarchy_are_counted_as_unknown(tmp_path: Path) -> None:
+    """This also holds for a truth without expansion, one of whose labels is in no public list."""
     truth = private_facts.written("openimages-detection", "hierarchy", tmp_path / "truth")
     with (truth / "image_labels.csv").open("a") as labels:
         labels.write("one,yak,1\n")

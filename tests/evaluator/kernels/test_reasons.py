@@ -1,4 +1,4 @@
-"""A fast path returns why it cannot score a file; no exception leaves it."""
+"""A fast path returns the reason why it cannot score a file, and raises no exception."""
 
 import gzip
 from pathlib import Path
@@ -32,7 +32,7 @@ FILES = {
 
 
 def outcome(folder: Path, track: str, content: bytes, limits: Limits, **parameters: Any) -> Outcome | ReferenceNeeded:
-    """Return what the fast path of a track returns for a file."""
+    """Return the result of the fast path of a track: an outcome or a reason."""
     for file in scorer_of(track).track.truth_files:
         if file.name in FILES:
             (folder / file.name).write_text(FILES[file.name])
@@ -61,7 +61,7 @@ def outcome(folder: Path, track: str, content: bytes, limits: Limits, **paramete
     ],
     ids=lambda value: value.name if isinstance(value, ReferenceNeeded) else "",
 )
-def test_the_reason_is_returned(
+def test_the_fast_path_returns_its_reason(
     track: str, text: str, limits: dict[str, int], reason: ReferenceNeeded, tmp_path: Path
 ) -> None:
     row = PREDICTIONS[track]
@@ -70,7 +70,7 @@ def test_the_reason_is_returned(
 
 
 @pytest.mark.parametrize("track", PREDICTIONS)
-def test_a_damaged_gzip_file_is_a_reason_and_a_plain_file_is_scored(track: str, tmp_path: Path) -> None:
+def test_a_damaged_gzip_file_is_not_scored_and_a_plain_file_is(track: str, tmp_path: Path) -> None:
     content = f"{HEADER}\nstreet,{PREDICTIONS[track]}\n".encode()
     assert outcome(tmp_path, track, gzip.compress(content)[:-9], Limits()) is ReferenceNeeded.DAMAGED_GZIP
     assert isinstance(outcome(tmp_path, track, content, Limits()), Outcome)

@@ -15,7 +15,7 @@ from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, reruns
 from tests.conftest import Make
-from tests.server.conftest import Scored, evaluate
+from tests.server.conftest import Scored, evaluate, refresh_boards
 from tests.server.documented import Api
 
 PATH = "challenges/detection/phases/main"
@@ -140,6 +140,7 @@ def test_an_earlier_version_can_be_applied_again(api: Api, phase: Phase, boss: d
     phase.signature = signature
     phase.save()
     Evaluation.objects.update(signature=signature)
+    refresh_boards()
     at_first = api.get(f"{PATH}/leaderboard").json()["results"]
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     begun = api.post(f"{PATH}/rescore", {"truth": 2}, **boss).json()

@@ -145,8 +145,8 @@ class TestList:
     ) -> None:
         for number in range(12):
             scored(phase, number / 100, team=team)
-        api.get(PATH, user=member)  # the first request also saves the time of the token's last use
-        with django_assert_max_num_queries(12):
+        api.get(PATH, user=member)  # the first request also saves the time of the last use of the token
+        with django_assert_max_num_queries(13):
             assert len(api.get(PATH, user=member).json()["results"]) == 12
 
 

@@ -12,6 +12,7 @@ from django.core.files.base import ContentFile
 import server
 from server.accounts.services import create_account, issue_token, revoke_token
 from server.audit.models import Entry
+from server.challenges import disqualification
 from server.challenges.services import join, join_team
 from server.submissions.models import Status
 from server.submissions.services import choices, intake, lifecycle
@@ -29,10 +30,13 @@ def world(make: Make, inline_queue: InlineQueue) -> World:
     team = make.team(phase.challenge, member)
     submission = make.submission(phase, team)
     scored = make.submission(phase, team, status=Status.SCORED, finished_at=datetime.now(UTC))
+    organizer = make.user(username="boss")
+    phase.challenge.organizers.add(organizer)
+    out = make.team(phase.challenge, disqualified_at=datetime.now(UTC), disqualification_reason="Two accounts")
     token, _ = issue_token(user=member, name="x", scope="read", days=1)
     return {
         **{"make": make, "phase": phase, "member": member, "team": team, "token": token},
-        **{"submission": submission, "scored": scored},
+        **{"submission": submission, "scored": scored, "organizer": organizer, "out": out},
     }
 
 
@@ -50,6 +54,10 @@ DEEDS: dict[str, Deed] = {
     "submission.received": submit,
     "submission.cancelled": lambda w: lifecycle.cancel(submission=w["submission"], by=w["member"]),
     "submission.note": lambda w: choices.set_note(submission=w["submission"], by=w["member"], note="x"),
+    "team.disqualified": lambda w: disqualification.disqualify(
+        team=w["team"], by=w["organizer"], reason="Two accounts"
+    ),
+    "team.reinstated": lambda w: disqualification.reinstate(team=w["out"], by=w["organizer"]),
     "submission.final": lambda w: choices.set_final(submission=w["scored"], by=w["member"], final=True),
 }
 

@@ -189,34 +189,6 @@ def test_a_mistake_of_a_phase_is_reported_with_its_line(bundle: BundleFolder, li
     assert mistakes_of(bundle) == [(code, "challenge.yaml", line)]
 
 
-@pytest.mark.parametrize(
-    ("lines", "line"),
-    [
-        ("closes_at: 2026-01-31", 8),  # closes before the challenge opens, so private scores would be shown at once
-        ("closes_at: 2026-02-01", 8),
-        ("opens_at: 2026-06-01", 8),  # opens when the challenge closes
-        ("opens_at: 2026-01-31", 8),
-        ("closes_at: 2026-06-02", 8),
-        ("opens_at: 2026-01-01\n    closes_at: 2026-01-31", 9),
-    ],
-)
-def test_dates_of_a_phase_outside_its_challenge_are_a_mistake(bundle: BundleFolder, lines: str, line: int) -> None:
-    bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
-    assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", line)]
-
-
-@pytest.mark.parametrize("lines", ["opens_at: 2026-02-01", "closes_at: 2026-06-01", "opens_at: 2026-05-31"])
-def test_dates_of_a_phase_inside_its_challenge_are_read(bundle: BundleFolder, lines: str) -> None:
-    bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
-    name, day = lines.split(": ")
-    assert getattr(bundles.read(bundle.path).phases[0], name) == datetime.fromisoformat(f"{day}T00:00:00Z")
-
-
-def test_a_wrong_order_of_the_challenges_dates_is_reported_once(bundle: BundleFolder) -> None:
-    bundle.sheet(challenge="opens_at: 2026-06-01\ncloses_at: 2026-02-01\n")
-    assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", 4)]
-
-
 @pytest.mark.parametrize(("most", "codes"), [(9, [("file_too_large", "challenge.yaml", 6)]), (10, [])])
 def test_a_baseline_larger_than_an_upload_is_a_mistake(
     bundle: BundleFolder, settings: Settings, most: int, codes: list[int]

@@ -90,7 +90,7 @@ def test_a_baseline_that_is_renamed_in_one_of_two_phases_remains_one_entry_in_ea
 def test_another_name_with_another_file_is_another_baseline(bundle: BundleFolder, run: Import, imported: Team) -> None:
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\na,\n")
     bundle.sheet(phase=BASELINE.replace("Center", "Middle"))
-    assert "phase main: baseline Center stays on the leaderboard, although it is missing from the bundle" in run()
+    assert "phase main: baseline Center remains on the leaderboard, although it is missing from the bundle" in run()
     assert entries() == [("main", "Center"), ("main", "Middle")]
 
 
@@ -115,7 +115,10 @@ def test_a_baseline_that_was_renamed_on_the_server_keeps_its_name_without_force(
         run()
     (problem,) = caught.value.problems
     assert problem.code == "would_undo_edit"
-    assert "baseline Middle: name was edited on the server; it would change from Middle to Center" in problem.message
+    assert (
+        "baseline Middle: name was edited on the server; this import would change it from Middle to Center"
+        in problem.message
+    )
     assert entries() == [("main", "Middle")]
     run(consent=Consent(force=True))
     assert entries() == [("main", "Center")]

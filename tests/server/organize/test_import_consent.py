@@ -238,8 +238,8 @@ def test_an_edit_on_the_server_is_not_undone_without_force(
     edited(Phase.objects.get(), quota_per_day=3)
     told = mistakes(run)
     assert [code for code, _ in told] == ["would_undo_edit"] * 2
-    assert "summary was edited on the server; it would change from As edited to nothing" in told[0][1]
-    assert "phase main: quota_per_day was edited on the server; it would change from 3 to 5" in told[1][1]
+    assert "summary was edited on the server; this import would change it from As edited to nothing" in told[0][1]
+    assert "phase main: quota_per_day was edited on the server; this import would change it from 3 to 5" in told[1][1]
     assert Phase.objects.get().quota_per_day == 3
 
 

@@ -43,7 +43,7 @@ def test_a_truth_that_cannot_be_compared_needs_reveal(moved: Phase, run: Callabl
     assert moved.truth is not None
     for file in (moved.truth.prepared, moved.truth.source):
         Path(file.path).write_bytes(b"damaged")
-    assert "it is not known what the new truth would reveal" in refused(run)
+    assert "it is unknown what the new truth would reveal" in refused(run)
 
 
 def test_before_a_challenge_opens_images_can_become_public(moved: Phase, run: Callable[..., list[str]]) -> None:

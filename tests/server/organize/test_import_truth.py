@@ -208,12 +208,12 @@ def test_a_duplicated_box_is_warned_about_with_the_ceiling_and_strict_refuses_it
         call_command("import_challenge", bundle.path, strict=True)
     told = capsys.readouterr().err
     assert "phases/main/truth/boxes.csv:4: truth_duplicate " in told
-    assert "1 objects cannot be found" in told
+    assert "1 objects cannot be matched" in told
     assert not Challenge.objects.exists()
     call_command("import_challenge", bundle.path)
     said = capsys.readouterr()
     assert "phases/main/truth/boxes.csv:4: warning: truth_duplicate " in said.err
-    assert "phase main: ceiling: all 0.62500 (1 objects cannot be found)" in said.out
+    assert "phase main: ceiling: all 0.62500 (1 objects cannot be matched)" in said.out
 
 
 def test_a_cycle_in_the_hierarchy_is_refused_with_its_place(

@@ -14,7 +14,7 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation
 from tests.conftest import Make
-from tests.server.conftest import Scored, evaluate
+from tests.server.conftest import Scored, evaluate, refresh_boards
 
 pytestmark = [pytest.mark.usefixtures("inline_queue"), pytest.mark.phase(challenge={"slug": "animals"}, slug="main")]
 TRUTH = {
@@ -93,6 +93,7 @@ def test_rescoring_back_and_forth_by_number_and_by_folder(
     Evaluation.objects.filter(truth__version=1).update(
         signature=signature_of(phase, phase.truths.get(version=1).sha256)
     )
+    refresh_boards()
     for named in ("1", "v1"):
         capsys.readouterr()
         call_command("rescore", "animals", "main", truth=named)

@@ -18,7 +18,7 @@ from server.organize.services.rescoring import Change
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
 from tests.conftest import Make
-from tests.server.conftest import Scored, evaluate
+from tests.server.conftest import Scored, evaluate, refresh_boards
 
 ANONYMOUS = AnonymousUser()
 
@@ -182,7 +182,7 @@ def test_a_rescoring_started_again_retries_what_the_platform_failed_to_score(
     assert refusal.value.code == "rescoring_loses"
     assert rescoring.start(phase=phase, by=None) == begun
     assert list(rescoring.unscorable(begun).values_list("submission", flat=True)) == [two[0].pk]
-    with pytest.raises(Refused, match="1 submissions are still to be scored"):
+    with pytest.raises(Refused, match="1 submissions still have to be scored"):
         rescoring.apply(rescoring=begun, by=None, without_unscorable=True)
 
 
@@ -219,6 +219,7 @@ def test_after_an_upgrade_of_the_evaluator_a_rescoring_uses_the_same_truth(
 ) -> None:
     Phase.objects.filter(pk=phase.pk).update(signature="of an earlier version")
     Evaluation.objects.update(signature="of an earlier version", evaluator_version="0.9.0")
+    refresh_boards()
     begun = rescoring.start(phase=phase, by=None)
     assert (begun.truth, begun.signature, rescoring.count_left(begun)) == (phase.truth, kind(phase, phase.truth), 2)
     for submission, value in zip(two, (0.5, 0.7), strict=True):

@@ -9,6 +9,7 @@ from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
 from tests.conftest import Make
+from tests.server.conftest import refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
 __all__ = ["newer", "two"]  # fixtures
@@ -22,6 +23,7 @@ def upgraded(phase: Phase, two: tuple[Submission, Submission]) -> Phase:
     """Return a phase after an upgrade of the evaluator: its leaderboards show scores of the previous version."""
     Phase.objects.update(signature=OLD)
     Evaluation.objects.update(signature=OLD, evaluator_version="0.9.0")
+    refresh_boards()
     return Phase.objects.get()
 
 

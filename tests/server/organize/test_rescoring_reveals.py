@@ -114,7 +114,7 @@ def test_a_damaged_truth_is_made_again_to_be_compared(phase: Phase, versions: di
 def test_a_truth_that_cannot_be_compared_is_not_used_without_consent(phase: Phase, versions: dict[str, Truth]) -> None:
     for file in (versions["private"].prepared, versions["private"].source):
         Path(file.path).write_bytes(b"damaged")
-    with pytest.raises(Refused, match="unknown what the other ground truth would reveal"):
+    with pytest.raises(Refused, match="unknown what the new ground truth would reveal"):
         rescoring.start(phase=phase, by=None, truth=versions["without"])
     rescoring.start(phase=phase, by=None, truth=versions["without"], reveal=True)
 

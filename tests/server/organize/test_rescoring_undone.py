@@ -10,7 +10,7 @@ from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, reruns
 from tests.conftest import Make
-from tests.server.conftest import Scored
+from tests.server.conftest import Scored, refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
 __all__ = ["newer", "two"]  # fixtures
@@ -36,6 +36,7 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
     """Give the scores the signature of a real evaluation, and return the first version of the truth."""
     Evaluation.objects.update(signature=kind(phase, phase.truth))
+    refresh_boards()
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
     return Truth.objects.get(phase=phase, active=True)
 

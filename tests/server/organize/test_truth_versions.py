@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError, connection, transaction
-from django.db.migrations.executor import MigrationExecutor
 
 from server.challenges.models import Phase, Truth
 from server.leaderboards.queries import board
@@ -14,7 +15,7 @@ from server.organize.models import Rescoring
 from server.organize.services import rescoring
 from server.submissions.models import Evaluation, Explanation, Replicates, Rerun
 from tests.conftest import InlineQueue, Make
-from tests.server.conftest import Scored, evaluate
+from tests.server.conftest import Scored, evaluate, refresh_boards
 from tests.server.organize.conftest import BundleFolder
 
 Import = Callable[..., list[str]]
@@ -67,49 +68,51 @@ def add(phase: Phase, *, version: int, sha256: str) -> Truth:
     return Truth.objects.create(phase=phase, version=version, sha256=sha256, prepared="a.podium", source="a.zip")
 
 
-BEFORE = [("challenges", "0013_truth_used"), ("submissions", "0009_rerun_leased"), ("organize", "0001_rescoring")]
+CONSTRAINTS = ((Truth, "truth_sha256_unique_in_phase"), (Evaluation, "one_evaluation_per_signature"))
 
 
 @pytest.fixture
-def back(make: Make) -> Iterator[Callable[[], Callable[[], None]]]:
-    """Return a function that migrates to BEFORE, when versions could have equal content.
+def before(make: Make) -> Iterator[Callable[[], None]]:
+    """Remove the constraints, as when a truth could be two versions. Return a function that migrates forward."""
+    kept = {model: list(model._meta.constraints) for model, _ in CONSTRAINTS}
+    for model, name in CONSTRAINTS:
+        (removed,) = [one for one in kept[model] if one.name == name]
+        model._meta.constraints = [one for one in kept[model] if one.name != name]
+        with connection.schema_editor() as editor:
+            editor.remove_constraint(model, removed)
 
-    That function returns a function that migrates forward again.
-    """
-
-    def forward() -> None:
-        newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-        MigrationExecutor(connection).migrate(newest)
-
-    def migrate() -> Callable[[], None]:
-        MigrationExecutor(connection).migrate(BEFORE)
-        return forward
+    def migrate() -> None:
+        migration = import_module("server.organize.migrations.0002_truths_of_one_sha256_are_one_version")
+        with transaction.atomic():
+            migration.merge(apps, None)
+        refresh_boards()
 
     yield migrate
-    forward()
+    migrate()
+    for model, name in CONSTRAINTS:
+        model._meta.constraints = kept[model]
+        with connection.schema_editor() as editor:
+            editor.add_constraint(model, next(one for one in kept[model] if one.name == name))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_versions_with_equal_sha256_are_merged_without_losing_evaluations(
-    make: Make, scored: Scored, back: Callable[[], Callable[[], None]]
+    make: Make, scored: Scored, before: Callable[[], None]
 ) -> None:
     phase = make.phase()
     active = phase.truths.get()
     Truth.objects.filter(pk=active.pk).update(version=3)
-    first, other = (add(phase, version=version, sha256=f"{version}" * 64) for version in (1, 2))
+    first, other = (add(phase, version=version, sha256=sha) for version, sha in ((1, active.sha256), (2, "0" * 64)))
     twice, once = scored(phase, 0.5, interval=(0.4, 0.6), truth=first), scored(phase, 0.6, truth=first)
     mine = twice.evaluations.get()
-    again = evaluate(twice, {"public": {"mAP": 0.5}}, truth=active, published=mine, signature="of the other version")
+    again = evaluate(twice, {"public": {"mAP": 0.5}}, truth=active, published=mine)
     Replicates.objects.create(evaluation=again, split="public", seed=0, count=1, values=b"\0" * 8)
     Explanation.objects.create(evaluation=mine, split="public", content=b"why")
     Evaluation.objects.filter(pk=mine.pk).update(published=mine)
     begun = Rescoring.objects.create(phase=phase, truth=first, signature=phase.signature, started_at=datetime.now(UTC))
     for truth, submission in ((first, once), (first, twice), (active, twice)):
         Rerun.objects.create(submission=submission, truth=truth, enqueued_at=datetime.now(UTC))
-    forward = back()
-    Truth.objects.filter(pk=first.pk).update(sha256=active.sha256)
-    Evaluation.objects.filter(pk=again.pk).update(signature=phase.signature)
-    forward()
+    before()
     assert list(phase.truths.values_list("pk", "active", "used")) == [(active.pk, True, True), (other.pk, False, True)]
     kept = twice.evaluations.get()
     assert (kept, kept.published, kept.truth) == (again, again, active)

@@ -4,7 +4,7 @@ from django.test import Client
 
 from server.submissions.models import Score, Submission
 from tests.conftest import Make
-from tests.server.conftest import Scored
+from tests.server.conftest import Scored, refresh_boards
 from tests.server.page import Page
 
 
@@ -16,6 +16,7 @@ def test_the_page_asks_for_updates_until_the_interval_is_available(make: Make, s
     assert client.get(f"/submissions/{submission.pk}/panel?seen=scored-bootstrapping").status_code == 204
     Submission.objects.update(stage="")
     Score.objects.update(low=0.4512, high=0.5512)
+    refresh_boards()
     panel = Page(client.get(f"/submissions/{submission.pk}/panel?seen=scored-bootstrapping"))
     assert "95%: 0.451 to 0.552" in panel.words
     assert "hx-get" not in panel.all("div", id="panel")[0]

@@ -12,13 +12,15 @@ from django.test import Client
 from server.accounts.models import User
 from server.challenges import feedback_leakage
 from server.challenges.models import Phase, Team
-from server.leaderboards.queries import board, standing
+from server.leaderboards.queries import board
+from server.leaderboards.standings import standing
 from server.submissions.feedback import intervals_in, score_access, scores_in
 from server.submissions.models import Submission
 from server.submissions.reports import visible_report
 from server.submissions.services import ladder
+from server.submissions.signals import announce
 from tests.conftest import Make
-from tests.server.documented import Api
+from tests.server.documented import Api, content_of
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
@@ -34,13 +36,18 @@ Send = Callable[..., Submission]
 pytestmark = pytest.mark.phase(feedback="ladder", closes_at=NOW + timedelta(days=1))
 
 
+def decide(submission: Submission) -> None:
+    ladder.publish(submission.evaluations.get())
+    announce(submission.phase, [submission.team_id])
+
+
 @pytest.fixture
 def send(phase: Phase, team: Team, replicated: Callable[..., Submission]) -> Send:
     """Return a function that creates a submission with these replicates and decides whether its score is shown."""
 
     def send(values: list[float], **fields: Any) -> Submission:
         submission: Submission = replicated(phase, values, **{"team": team, **fields})
-        ladder.publish(submission.evaluations.get())
+        decide(submission)
         return submission
 
     return send
@@ -94,7 +101,7 @@ def test_a_published_score_does_not_change_later(send: Send, viewer: User) -> No
     send(FIRST)
     unclear = send([0.3, 0.51, 0.72])
     send(HIGHER)
-    ladder.publish(unclear.evaluations.get())
+    decide(unclear)
     assert shown(unclear, viewer) == 0.5
 
 
@@ -135,10 +142,10 @@ def test_a_hidden_score_is_on_no_page_or_leaderboard_and_in_no_file(
     client.force_login(viewer)
     slug, of_phase = phase.challenge.slug, f"challenges/{phase.challenge.slug}/phases/{phase.slug}"
     pages = ("", "submissions", "leaderboard", "leaderboard.csv")
-    shown = [client.get(f"/challenges/{slug}/{name}").content for name in pages]
+    shown = [content_of(client.get(f"/challenges/{slug}/{name}")) for name in pages]
     shown += [client.get(f"/submissions/{unclear.pk}/{part}").content for part in ("", "panel")]
     asked = ("leaderboard", "leaderboard?format=csv", "submissions")
-    shown += [api.get(f"{of_phase}/{name}", user=viewer).content for name in asked]
+    shown += [content_of(api.get(f"{of_phase}/{name}", user=viewer)) for name in asked]
     shown += [api.get(f"submissions/{unclear.pk}{part}", user=viewer).content for part in ("", "/report")]
     assert not [text for text in shown if b"0.62" in text or b"0.621" in text]
     assert len([text for text in shown if b"0.6" in text]) == len(shown)

@@ -12,8 +12,9 @@ from django.test import Client
 from server.challenges.models import Phase
 from server.submissions.models import Replicates, Score, Submission
 from server.submissions.services import ladder
+from server.submissions.signals import announce
 from tests.conftest import Make
-from tests.server.documented import Api
+from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
 # Parts that differ between equal requests: tokens, request ids, element ids and times
@@ -38,6 +39,7 @@ def entries(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> 
     ]
     for one in found:
         ladder.publish(one.evaluations.get())
+        announce(phase, [one.team_id])
     return found
 
 
@@ -46,6 +48,7 @@ def rescored(hidden: Submission, values: list[float]) -> None:
     evaluation = hidden.evaluations.get()
     Score.objects.filter(evaluation=evaluation).update(value=sum(values) / 3, low=min(values), high=max(values))
     Replicates.objects.filter(evaluation=evaluation).update(values=struct.pack("<3d", *values))
+    announce(hidden.phase, [hidden.team_id])
 
 
 def served(client: Client, api: Api, user: Any, entries: list[Submission]) -> dict[str, tuple[bytes, dict[str, str]]]:
@@ -68,7 +71,7 @@ def served(client: Client, api: Api, user: Any, entries: list[Submission]) -> di
     answers |= {address: api.get(address, user=user) for address in asked}
     return {
         address: (
-            VARYING.sub(b"", answer.content),
+            VARYING.sub(b"", content_of(answer)),
             {name: answer.headers[name] for name in set(answer.headers) & VALIDATORS},
         )
         for address, answer in answers.items()

@@ -6,7 +6,6 @@ from functools import partial
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.errors import Refused
@@ -27,6 +26,9 @@ REPORT = {
     },
     "notices": [{"code": "unknown_image", "message": "…", "count": 2}],
 }
+
+
+End = Callable[[Submission], bool]
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def test_claim_of_an_unknown_submission_is_none(db: None) -> None:
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_claim_of_a_finished_submission_is_none(running: Submission, end: Callable[[Submission], bool]) -> None:
+def test_claim_of_a_finished_submission_is_none(running: Submission, end: End) -> None:
     end(running)
     assert leases.claim(Submission, running.pk) is None
 
@@ -140,7 +142,7 @@ def test_record_ends_the_run(running: Submission) -> None:
 
 @pytest.mark.parametrize(("replicates", "stage", "asked"), [(1000, "bootstrapping", 1), (0, "", 0)])
 def test_record_requests_intervals_if_the_service_computes_them(
-    running: Submission, settings: Settings, replicates: int, stage: str, asked: Client
+    running: Submission, settings: Settings, replicates: int, stage: str, asked: int
 ) -> None:
     settings.INTERVAL_REPLICATES = replicates
     record(running)
@@ -153,7 +155,7 @@ def test_scored_submission_keeps_its_charge(running: Submission) -> None:
 
 
 @pytest.mark.parametrize("end", [record, reject, fail, leases.release])
-def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: Callable[[Submission], bool]) -> None:
+def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: End) -> None:
     assert end(stale) is False
     assert now_of(stale).status == Status.RUNNING
     assert not Evaluation.objects.exists()
@@ -162,9 +164,7 @@ def test_holder_of_a_lost_lease_writes_nothing(stale: Submission, end: Callable[
 
 @pytest.mark.parametrize("again", [record, reject, fail, leases.release])
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_a_submission_does_not_end_twice(
-    running: Submission, end: Callable[[Submission], bool], again: Callable[[Submission], bool]
-) -> None:
+def test_a_submission_does_not_end_twice(running: Submission, end: End, again: End) -> None:
     end(running)
     status, paid = now_of(running).status, balance(running)
     assert again(running) is False
@@ -186,9 +186,7 @@ def test_rejected_file_shows_its_problems_and_costs_nothing(running: Submission)
 
 
 @pytest.mark.parametrize(("losses", "charged"), [(1, 0), (2, 1)])
-def test_a_file_charged_for_lost_workers_stays_charged_when_it_is_rejected(
-    running: Submission, losses: int, charged
-) -> None:
+def test_a_rejected_file_that_ended_workers_stays_charged(running: Submission, losses: int, charged: int) -> None:
     Submission.objects.update(losses=losses, lease_token=None, lease_until=None, status=Status.QUEUED)
     claimed = leases.claim(Submission, running.pk)
     assert reject(claimed)
@@ -259,7 +257,7 @@ def test_cancelled_while_running_stays_charged(make: Make, running: Submission) 
 
 @pytest.mark.parametrize("put_back", [leases.release_as_large, leases.release, partial(fail, final=False)])
 def test_cancelled_in_the_queue_after_scoring_has_begun_stays_charged(
-    make: Make, running: Submission, put_back
+    make: Make, running: Submission, put_back: End
 ) -> None:
     assert put_back(running)
     assert now_of(running).status == Status.QUEUED
@@ -287,7 +285,7 @@ def test_cancelling_twice_has_no_further_effect(make: Make, queued: Submission) 
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_no_cancelling_after_the_end(make: Make, running: Submission, end: Callable[[Submission], bool]) -> None:
+def test_no_cancelling_after_the_end(make: Make, running: Submission, end: End) -> None:
     end(running)
     with pytest.raises(Refused) as caught:
         lifecycle.cancel(submission=running, by=make.user())

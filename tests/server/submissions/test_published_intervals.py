@@ -16,7 +16,7 @@ from server.submissions.feedback import score_access
 from server.submissions.models import Submission
 from tests.conftest import Make
 from tests.server.conftest import Scored, explain
-from tests.server.documented import Api
+from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
 LOW, HIGH = 0.412345678, 0.587654321  # shown as 0.412 and 0.588
@@ -50,7 +50,7 @@ def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -
     ]
     addresses = ["/", *(f"/challenges/c/{page}" for page in pages)]
     addresses += [f"/submissions/{a}/{part}" for part in ("", "panel", "report.json", "classes.csv", "curves.csv")]
-    yield from ((address, client.get(address).content) for address in addresses)
+    yield from ((address, content_of(client.get(address))) for address in addresses)
     of_phase = f"challenges/c/phases/{entries[0].phase.slug}"
     asked = [
         f"{of_phase}/leaderboard?split={split}&format={form}"
@@ -58,7 +58,7 @@ def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -
         for form in ("json", "csv")
     ]
     asked += [f"{of_phase}/submissions", f"submissions/{a}", f"submissions/{a}/report"]
-    yield from ((path, api.get(path, user=user).content) for path in asked)
+    yield from ((path, content_of(api.get(path, user=user))) for path in asked)
 
 
 @pytest.mark.parametrize("is_over", [False, True])
@@ -76,7 +76,7 @@ def test_no_participant_sees_exact_ends(
 
 def test_no_viewer_sees_exact_ends(entries: list[Submission], client: Client, api: Api) -> None:
     for address in ("/challenges/c/", "/challenges/c/leaderboard", "/challenges/c/leaderboard.csv"):
-        content = client.get(address).content
+        content = content_of(client.get(address))
         assert not EXACT.search(content), address
         assert b"0.412" in content, address
     answer = api.get(f"challenges/c/phases/{entries[0].phase.slug}/leaderboard").json()
@@ -89,7 +89,7 @@ def test_organizers_see_exact_ends(entries: list[Submission], make: Make, client
     client.force_login(organizer)
     (leader, *_) = api.get(f"challenges/c/phases/{entries[0].phase.slug}/leaderboard", user=organizer).json()["results"]
     assert leader["interval"] == [LOW, HIGH]
-    assert b"0.412345678,0.587654321" in client.get("/challenges/c/leaderboard.csv").content
+    assert b"0.412345678,0.587654321" in content_of(client.get("/challenges/c/leaderboard.csv"))
 
 
 def test_the_band_of_a_board_is_drawn_from_what_is_published(

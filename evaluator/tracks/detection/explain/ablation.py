@@ -15,13 +15,14 @@ from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 def ablation(
     truth: DetectionTruth, valid: Detections, matches: Matches, parameters: DetectionParameters
 ) -> dict[str, list[ClassRow]]:
-    """Return for each split the mAP with and without labels that are not exhaustive, hierarchy, and group-of boxes.
+    """Return for each split the mAP with and without three rules: incomplete labels, the hierarchy, and group-of boxes.
 
     Without the first rule, a detection of a class that is not verified in its image is a false positive. Without the
-    second, boxes and labels count only for the annotated class. With a group-of weight of 0, group-of boxes are not
-    positives. There is a row for each combination; the row with the parameters of the scoring has the same score.
+    second rule, boxes and labels count only for the annotated class. With a group-of weight of 0, group-of boxes are
+    not positives. There is a row for each combination. The row with the parameters that were used for scoring has the
+    submission's score.
 
-    If the truth was compiled without its hierarchy, there are only the rows without it.
+    If the truth was compiled without its hierarchy, there are only the rows without the hierarchy.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def ablation(
 
 
 def _with_all_groups(truth: DetectionTruth, matches: Matches) -> Matches:
-    """Return the matches with all groups that would be found if their weight were not 0."""
+    """Return the matches with all groups that would be matched if their weight were not 0."""
     absorbed = matches.absorbed
     groups, confidences = matches.groups[absorbed], matches.detections.confidences[absorbed]
     return replace(matches, group_confidences=confidences_of_groups(groups, confidences, len(truth.group_keys), 1.0))

@@ -24,16 +24,16 @@ class Errors:
     Attributes
     ----------
     kinds : int64 array of shape (N,)
-        Kind of error of each false positive, ``NO_ERROR`` for every other detection.
+        Kind of error of each false positive, ``NO_ERROR`` for a detection that is not a false positive.
     objects : int64 array of shape (N,)
         Index of the ordinary box that a false positive failed to hit, -1 if there is none.
     overlaps : float64 array of shape (N,)
         IoU with that box; for an error of kind ``GROUP_OF`` the largest IoA with a group-of box.
     fixed_classes : int64 array of shape (N,)
-        Class in which a false positive would hit that box if its error were fixed; -1 if it would not, because another
-        detection hits the box or would hit it first.
+        Class in which a false positive would hit that box if its error were fixed; -1 if a different detection hits
+        the box or would hit it first.
     object_kinds, group_kinds : int64 arrays of shape (B,) and (G,)
-        Kind of error because of which a box was missed, ``NO_ERROR`` for a box that was found.
+        Kind of error because of which a box was missed, ``NO_ERROR`` for a box that was matched.
     """
 
     kinds: Codes
@@ -91,8 +91,8 @@ class Nearest:
 def errors_of(truth: DetectionTruth, matches: Matches, threshold: float, group_weight: float) -> Errors:
     """Return the errors of the detections.
 
-    Boxes of another class are the boxes in boxes.csv whose class is not a descendant of the detection's class. Copies
-    of the boxes of descendants are boxes of the detection's class.
+    A box in boxes.csv has another class if its class is neither the detection's class nor a descendant of it. With a
+    hierarchy, boxes of descendants are copied and count as boxes of the detection's class.
     """
     false = np.flatnonzero(matches.scored & ~matches.hits)
     detections = matches.detections[false]
@@ -120,7 +120,7 @@ def errors_of(truth: DetectionTruth, matches: Matches, threshold: float, group_w
     box_labels = np.append(truth.images_and_labels(truth.object_keys)[1], -1)
 
     def for_all(values: NDArray[Any], fill: int) -> NDArray[Any]:
-        """Return values for all detections, given those of the false positives."""
+        """Return values for all detections, given the values of the false positives."""
         spread = np.full(len(matches.detections), fill, values.dtype)
         spread[false] = values
         return spread

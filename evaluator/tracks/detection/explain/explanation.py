@@ -32,7 +32,7 @@ class Explained:
     Attributes
     ----------
     truth : DetectionTruth
-        The part that the protocol uses.
+        The part of the truth that the protocol uses.
     known : Detections
         All detections of known labels.
     matches : Matches
@@ -52,9 +52,9 @@ class Explained:
 def explain(
     truth: DetectionTruth, table: SubmissionTable, parameters: DetectionParameters, progress: Progress
 ) -> Outcome:
-    """Evaluate, and return the outcome with tables that explain it and with a row for each detection.
+    """Score a submission, and return the outcome with tables that explain it and with a row for each detection.
 
-    The rows of classes get columns for precision, recall, F1 and support, for detections that were ignored, found a
+    The rows of classes get columns for precision, recall, F1 and support, for detections that were ignored, matched a
     group or were absorbed, for missed objects, and for false positives by kind (``fp_…``). The tables are ``averages``,
     ``errors``, ``error_sums``, ``class_errors`` (classes predicted for objects of other classes), ``slices``, and
     ``ablation`` with the official protocol.
@@ -92,10 +92,10 @@ def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport
 
 
 def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Return the number of detections of each class that were ignored, found a group or were absorbed, and of misses.
+    """Return by class the number of detections that were ignored, matched a group or were absorbed, and of misses.
 
-    No detection is in two of these columns. The missed objects are the positives less the true positives, so a group
-    counts as its weight in all three.
+    No detection is in two of these columns. The missed objects are the positives minus the true positives; a missed
+    group counts as its weight.
     """
     truth, matches, labels = found.truth, found.matches, len(found.truth.labels)
     ignored = np.ones(len(found.known), bool)
@@ -121,7 +121,7 @@ def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDAr
 
 
 def _class_errors(found: Explained, in_split: NDArray[np.bool_]) -> list[ClassRow]:
-    """Return how often each class was predicted for objects of each other class, the most frequent pair first."""
+    """Return how often each class was predicted for objects of a different class, the most frequent pair first."""
     truth, detections = found.truth, found.matches.detections
     wrong = (found.errors.kinds == CLASS) & in_split[detections.images]
     labels = max(len(truth.labels), 1)

@@ -52,9 +52,9 @@ def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, error
     """Yield a row of :data:`COLUMNS` for each detection, then one for each missed box.
 
     The true positives of the score are the ``true_positive`` rows and, multiplied by the group weight, the
-    ``group_found`` rows. The most confident detection in a group finds it, and the others are ``absorbed``.
-    ``TruthLine`` is the line of boxes.csv that a detection hit, lies in or failed to hit. ``Overlap`` is the IoU with
-    that box; for a group-of box it is the share of the detection inside.
+    ``group_found`` rows. The most confident detection in a group matches it; further detections are ``absorbed``.
+    ``TruthLine`` is the line of boxes.csv with the box that a detection hit, lies in or failed to hit. ``Overlap`` is
+    the IoU with that box; for a group-of box it is the share of the detection inside.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, error
     known : Detections
         All detections of known labels.
     matches : Matches
-        The matches of those whose label is verified in their image.
+            The matches of the known detections whose label is verified in their image.
     errors : Errors
     """
     yield from _rows(truth, known, _outcomes(truth, known, matches, errors))

@@ -31,10 +31,10 @@ def sizes(boxes: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def slices(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Mask) -> list[ClassRow]:
-    """Return the number of ordinary objects in a split, and of those found, for each size and each attribute.
+    """Return the number of ordinary objects in a split, and how many of them were matched, for each size and attribute.
 
-    A false positive has a size and no other attribute. So the mAP of a size counts the false positives of that size, as
-    in COCO, and other slices have no mAP. Group-of boxes are in no slice.
+    A false positive has a size, but no attributes. So the mAP of a size counts the false positives of that size, as in
+    COCO, and the slices by attribute have no mAP. Group-of boxes are in no slice.
     """
     is_inside = in_split[truth.images_and_labels(truth.object_keys)[0]]
     object_sizes, detection_sizes = sizes(truth.boxes), sizes(matches.detections.boxes)
@@ -75,7 +75,7 @@ def _row(name: str, value: str, chosen: Mask, errors: Errors) -> ClassRow:
 
 
 def _mean_ap(truth: DetectionTruth, matches: Matches, objects: Mask, false: Mask) -> float | None:
-    """Return the mAP of some objects, without groups and without the detections that hit other objects."""
+    """Return the mAP of the chosen objects, without groups and without detections that hit objects not chosen."""
     counted = (matches.hits & np.append(objects, False)[matches.objects]) | false
     classes = truth.images_and_labels(truth.object_keys[objects])[1]
     values = average_precisions(

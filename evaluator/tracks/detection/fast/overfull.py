@@ -1,6 +1,6 @@
-"""The cap on overfull images: those with more predictions than can be scored of one class.
+"""Applies the cap to overfull images, which have more predictions than the cap allows for one class.
 
-Which images are overfull, and how many of their predictions remain, does not depend on the ground truth, because time
+Which images are overfull, and how many of their predictions remain, must not depend on the ground truth, because time
 and memory would reveal it. The ground truth only decides between predictions of equal confidence.
 """
 
@@ -47,7 +47,7 @@ def capped(truth: KernelTruth, found: Collected) -> Collected:
 
     All labels that the truth does not know are treated as one label.
     """
-    labels = len(truth.labels.starts)  # One more than the number of labels, because unknown labels are one label.
+    labels = len(truth.labels.starts)  # One more than the number of labels, because unknown labels count as one label.
     keys = found.images.astype(np.int64) * labels + found.labels + 1
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:

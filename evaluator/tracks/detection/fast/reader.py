@@ -1,4 +1,4 @@
-"""Reading of a submission in one thread: a reader calls the kernels and owns the memory that they work on."""
+"""Reads a submission in one thread: a reader calls the kernels and owns their memory."""
 
 from collections.abc import Sequence
 
@@ -53,7 +53,7 @@ def kernel_truth(truth: DetectionTruth) -> KernelTruth:
 
 
 class DetectionReader:
-    """The reader of one thread, with the state of its kernels and the segments of entries that are full.
+    """The reader of one thread: the state of its kernels, and the segments of memory that it has filled with entries.
 
     Parameters
     ----------
@@ -63,7 +63,8 @@ class DetectionReader:
     keeps_images : bool
         Whether to keep the image of each entry, for curves and replicates.
     overfull : bool array of shape (images,)
-        Images whose predictions are collected; none in a first reading.
+        Images with more predictions than the cap allows for one class. Their predictions are stored instead of matched.
+            In the first reading no image is marked as overfull.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class DetectionReader:
         self.state = self._new_state()
 
     def _new_state(self) -> DetectionState:
-        """Return an empty state: of one image in the Kaggle shape, of all images in the long shape."""
+        """Return an empty state, with room for one image in the Kaggle shape and for all images in the long shape."""
         truth = self.truth
         boxes, groups = len(truth.boxes), len(truth.groups)
         if self.header.kaggle:
@@ -121,7 +122,7 @@ class DetectionReader:
 
     @property
     def images(self) -> int:
-        """Number of rows of images that were read; in the long shape, an upper bound of the number of images."""
+        """Number of rows with an image that were read; in the long shape, an upper bound of the number of images."""
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
@@ -166,7 +167,7 @@ class DetectionReader:
             self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))
 
     def merge(self, other: "DetectionReader") -> None:
-        """Merge the state of another thread into this one's; only needed in the long shape."""
+        """Merge the state of another thread into the state of this reader; only needed in the long shape."""
         self._make_room(len(self.truth.boxes))
         merge(self.truth, self.state, other.state, self.threshold)
 
@@ -177,7 +178,7 @@ class DetectionReader:
         match_collected(self.truth, self.state, self.threshold, self.header.kaggle, self.groups_count, *left)
 
     def _collect_into(self, more: int) -> None:
-        """Make room for this number of collected predictions, by applying the cap to those collected before."""
+        """Make room for ``more`` collected predictions, by applying the cap to the predictions collected so far."""
         if int(self.state.counts[kernels.COLLECTED]) + more <= len(self.state.collected):
             return
         left = capped(self.truth, collected(self.state))

@@ -31,7 +31,7 @@ from evaluator.tracks.shared.fast import (
 def score(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
 ) -> Outcome | ReferenceNeeded:
-    """Score a submission on every split, or return why that needs the reference implementation."""
+    """Score a submission on every split, or return why the reference implementation is needed."""
     if parameters.expand_predictions or parameters.group_of_weight not in (0.0, 1.0):
         return ReferenceNeeded.OTHER_PARAMETERS
     if parameters.protocol != "tfod":
@@ -117,7 +117,7 @@ def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
 
 
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
-    """Merge the states of all threads into the first reader's, and match the predictions of overfull images."""
+    """Merge the states of all threads into that of the first reader, and match the predictions of overfull images."""
     first, *others = readers
     if first.header.kaggle:
         require_one_row_per_image(readers)

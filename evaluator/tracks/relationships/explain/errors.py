@@ -1,4 +1,4 @@
-"""Kinds of errors: why a pair is a false positive, and why a triplet was not found."""
+"""Kinds of errors: why a pair is a false positive, and why a triplet was not matched."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ Codes = NDArray[np.int64]
 Overlaps = NDArray[np.float64]
 FIXABLE = [RELATIONSHIP_KINDS.index(kind) for kind in ("localization", "relation", "subject", "object")]
 MISSED = RELATIONSHIP_KINDS.index("missed")
-# For each kind of error in one part: whether the first label, the second label and the relation are the triplet's.
+# For each kind of error in one part: whether the first label, the second label and the relation are correct.
 ONE_PART_WRONG = {
     "relation": (True, True, False),
     "subject": (False, True, True),
@@ -35,10 +35,10 @@ class Errors:
     overlaps : float64 array of shape (N,)
         Overlap with that triplet: the smaller IoU of the two boxes.
     fixed : int64 array of shape (N,)
-        Code of the relation for which the pair would be a true positive if its one error were fixed. -1 if it would
-        not, because another pair hits that triplet or would hit it first.
+        Code of the relation for which the pair would be a true positive if its one error were fixed; -1 if a different
+        pair hits that triplet or would hit it first.
     missed : int64 array of shape (M,)
-        Kind of error because of which each triplet was not found, ``NO_ERROR`` if it was found.
+        Kind of error because of which each triplet was not matched, ``NO_ERROR`` if it was matched.
     """
 
     kinds: Codes
@@ -48,7 +48,7 @@ class Errors:
     missed: Codes
 
     def curve_errors(self, truth: RelationshipsTruth, matches: PairMatches, split: str) -> CurveErrors:
-        """Return the errors of a split and the curves that they change; the last curve is for unknown relations."""
+        """Return the errors of a split with the curves that they affect; the last curve is for unknown relations."""
         in_split = truth.splits[split]
         chosen = in_split[matches.pairs.images]
         lost = in_split[truth.triplet_images] & (self.missed == MISSED)
@@ -66,9 +66,10 @@ class Errors:
 
 
 def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float) -> Errors:
-    """Return the kind of error of each pair that is scored, and of each triplet that was not found.
+    """Return the kind of error of each pair that is scored, and of each triplet that was not matched.
 
-    All pairs are compared with the triplets of their image, because time would otherwise reveal which are scored.
+    All pairs are compared with the triplets of their image. Otherwise the time taken would reveal which pairs are
+    scored.
     """
     scored = matches.pairs.is_scored
     anything, *others = [(best[scored], overlap[scored]) for best, overlap in _nearest(truth, matches)]
@@ -101,9 +102,10 @@ def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float)
 
 
 def _nearest(truth: RelationshipsTruth, matches: PairMatches) -> list[tuple[Codes, Overlaps]]:
-    """Return the triplet of its image that each pair overlaps most, and the overlap.
+    """Return the triplet of the same image that each pair overlaps most, and the overlap, for several sets of triplets.
 
-    First of all triplets; then, for each of :data:`ONE_PART_WRONG`, of those that differ from the pair in that part.
+    The first element of the result is for all triplets. There is a further element for each of :data:`ONE_PART_WRONG`,
+    for the triplets that differ from the pair only in that part.
     """
     pairs = matches.pairs
     ours, theirs = truth.keys.decode(pairs.keys), truth.keys.decode(truth.triplets)

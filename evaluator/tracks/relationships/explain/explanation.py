@@ -24,8 +24,8 @@ def explain(
     """Score the pairs; return the outcome with further columns and tables, and with a row for each pair.
 
     The rows of relations get precision, recall and F1 of relationships, the number of pairs that were not scored, of
-    triplets not found, and of false positives by kind of error (``fp_…``). The tables are ``averages``, ``errors`` and
-    ``error_sums``.
+    triplets not matched, and of false positives by kind of error (``fp_…``). The tables are ``averages``, ``errors``
+    and ``error_sums``.
     """
     matches = match(truth, table, parameters.iou_threshold, progress)
     outcome = outcome_of(truth, matches, parameters.weights, progress)

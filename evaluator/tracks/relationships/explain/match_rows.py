@@ -1,4 +1,4 @@
-"""A row for each pair and for each triplet that was not found: its outcome and the reason."""
+"""A row for each pair, and for each triplet that was not matched, with its outcome and the reason."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Columns:
 
 
 def match_rows(truth: RelationshipsTruth, matches: PairMatches, errors: Errors) -> Iterator[Row]:
-    """Yield a row of :data:`COLUMNS` for each pair with known labels, then one for each triplet that was not found.
+    """Yield a row of :data:`COLUMNS` for each pair with known labels, then one for each triplet that was not matched.
 
     ``TruthLine`` is the line in relationships.csv of the triplet that the pair hit, or that its kind of error refers
     to. ``Overlap`` is the smaller IoU of the two boxes with that triplet.

@@ -1,4 +1,4 @@
-"""The reader of one thread of a relationships scoring: it calls the kernels and owns the memory that they work on."""
+"""Reads a relationships submission in one thread: a reader calls the kernels and owns their memory."""
 
 from typing import Any
 
@@ -75,7 +75,7 @@ class RelationshipReader:
 
     @property
     def images(self) -> int:
-        """Number of rows of images that were read; in the long shape, an upper bound of the number of images."""
+        """Number of rows with an image that were read; in the long shape, an upper bound of the number of images."""
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
@@ -106,7 +106,7 @@ class RelationshipReader:
             self.state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int) -> None:
-        """Make room for this many more entries. The capacity at least doubles, so that copying is rare."""
+        """Make room for more entries. The capacity at least doubles when it grows, so that copying is rare."""
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):
             more = max(needed, 2 * len(state.confidences)) - self.entries

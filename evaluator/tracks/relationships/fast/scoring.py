@@ -28,7 +28,7 @@ from evaluator.truth import PRIVATE
 def score(
     truth: RelationshipsTruth, request: ScoringRequest, parameters: RelationshipsParameters, findings: Findings
 ) -> Outcome | ReferenceNeeded:
-    """Score a submission on every split, or return why that needs the reference implementation."""
+    """Score a submission on every split, or return why the reference implementation is needed."""
     try:
         return scored_pairs(truth, request, parameters, findings).outcome()
     except Declined as declined:
@@ -96,8 +96,8 @@ class RelationshipBuckets:
     Attributes
     ----------
     by_relation, pooled : two EntryBuckets each
-        Of relationships and of phrases: for each curve a bucket of public images and one of private images. After the
-        curves of the report come one for unknown relations, and those of pairs that are not scored.
+        The entries of relationships, and those of phrases: for each curve a bucket of public images and one of private
+        images. The curves of the report are followed by one for unknown relations and by those of pairs not scored.
     found : list of int64 arrays
         As :attr:`ScoredPairs.found`.
     """
@@ -134,7 +134,7 @@ class RelationshipBuckets:
 
 
 def images_of_hits(by_image: EntryBuckets) -> list[NDArray[np.int64]]:
-    """Return for each limit of recall the image of every hit among that many most confident entries of its image.
+    """Return for each recall limit K the image of every hit among the K most confident entries of its image.
 
     Of entries with equal confidence, false positives are counted first.
     """

@@ -1,4 +1,4 @@
-"""`manage.py token USERNAME`: print a new API token, and nothing else."""
+"""`manage.py token USERNAME`: create an API token and print only its secret."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -13,8 +13,8 @@ from server.audit.verification import Comparison, acknowledge, faults, faults_of
 TAMPERED, ENTRIES_MISSING, UNSURE = 1, 2, 3
 
 NOTHING_MISSING = (
-    "--restored was given, but no known entry is missing: the backup is as new as the log, or it is not in use. SQLite "
-    "prefers a podium.sqlite3-wal that was left beside the restored file; deploy/README explains how to restore."
+    "--restored was given, but no known entry is missing: the backup is as recent as the log, or it is not in use. "
+    "SQLite prefers a podium.sqlite3-wal that is left next to the restored file; deploy/README explains how to restore."
 )
 
 

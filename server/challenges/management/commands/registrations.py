@@ -37,7 +37,7 @@ class Command(AuditedCommand):
             raise CommandError("\n".join(refused))
 
     def decide(self, challenge: Challenge, names: list[str], decision: Decide, done: str) -> list[str]:
-        """Decide the requests of these people and print each. Return a sentence for every refusal."""
+        """Approve or decline the requests of these people and print each result. Return a message for each refusal."""
         found = [(name, challenge.join_requests.filter(user__username__iexact=name).first()) for name in names]
         refused = [f"{name} has not requested to join {challenge.slug}." for name, request in found if request is None]
         requests = [request for _, request in found if request is not None]

@@ -1,4 +1,4 @@
-"""`manage.py import_challenge PATH`: create or change a challenge from a bundle, a folder or zip."""
+"""`manage.py import_challenge PATH`: create or change a challenge from a bundle, which is a folder or zip file."""
 
 import os
 from argparse import ArgumentParser
@@ -28,7 +28,7 @@ INCOMPLETE = (
 
 class Command(AuditedCommand):
     help = (
-        "Import a challenge from a bundle. Every mistake is listed as file:line: code message and nothing is imported; "
+        "Import a challenge from a bundle. Mistakes are listed as file:line: code message, and nothing is imported; "
         f"exit {BUNDLE_AT_FAULT} for mistakes of the bundle, {TRUTH_AT_FAULT} if only its ground truth is faulty, "
         f"{BASELINE_REFUSED} if the challenge was imported but a baseline could not be submitted."
     )
@@ -82,7 +82,7 @@ class Command(AuditedCommand):
 
 
 def line(problem: Problem, kind: str = "") -> str:
-    """Return a mistake or warning in the format of compilers."""
+    """Return a mistake or warning as one line, in the format of compiler messages."""
     place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
     column = f"{problem.column}: " if problem.column else ""
     return f"{place}: {kind}{problem.code} {column}{problem.message}"

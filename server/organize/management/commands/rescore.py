@@ -1,4 +1,4 @@
-"""`manage.py rescore SLUG PHASE`: score everything again, show what changes, and switch the leaderboards."""
+"""`manage.py rescore SLUG PHASE`: score all submissions again, show what changes, and switch the leaderboards."""
 
 import re
 import time
@@ -43,7 +43,7 @@ class Command(AuditedCommand):
         parser.add_argument(
             "--without-unscorable",
             action="store_true",
-            help="remove submissions from the leaderboards that cannot be scored this way",
+            help="remove submissions that cannot be scored with this truth from the leaderboards",
         )
 
     def handle(self, *, slug: str, phase: str, truth: str | None, preview: bool, **options: Any) -> None:
@@ -73,7 +73,7 @@ class Command(AuditedCommand):
             raise CommandError(refusal.detail) from refusal
 
     def truth_of(self, phase: Phase, named: str, *, reveal: bool) -> Truth:
-        """Return the version with a number (`1`, or `v1` unless it is a path), or add the truth at a path."""
+        """Return the version with this number (`1`, or `v1` if there is no such path), or add the truth at a path."""
         if re.fullmatch("[0-9]{1,9}", named) or (re.fullmatch("v[0-9]{1,9}", named) and not Path(named).exists()):
             return rescoring.version_of(phase, int(named.removeprefix("v")))
         added = truths.add(phase=phase, path=Path(named), by=None, warn=self.warn, reveal=reveal)
@@ -84,7 +84,7 @@ class Command(AuditedCommand):
         self.stderr.write(f"{warning.file}:{warning.line or ''}: warning: {warning.code} {warning.message}")
 
     def wait(self, begun: Rescoring) -> None:
-        """Wait until every submission has its new score or was given up."""
+        """Wait until every submission has its new score, or its rerun was given up."""
         printed, until = -1, time.monotonic() + MAX_IDLE_SECONDS
         while left := rescoring.count_left(begun):
             if left != printed:

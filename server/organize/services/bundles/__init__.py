@@ -1,4 +1,4 @@
-"""Reads a bundle, a challenge as folder or zip. Every mistake is listed with file and line; nothing is written."""
+"""Reads a bundle: a challenge as a folder or zip file. Every mistake is listed with file and line."""
 
 from server.organize.services.bundles.declared import Baseline, Bundle, BundlePhase
 from server.organize.services.bundles.mistakes import SHEET, InvalidBundle

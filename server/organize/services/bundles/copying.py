@@ -1,4 +1,4 @@
-"""Copies a bundle's folder before it is read, so that links cannot lead outside."""
+"""Copies a bundle's folder before it is read, so that no link can point outside the folder."""
 
 import os
 import stat
@@ -20,7 +20,7 @@ Entries = tuple[Path, list[str], list[str], int]
 
 
 def is_clutter(name: str) -> bool:
-    """Return whether a file was left by another program and is not part of the challenge."""
+    """Return whether a file was created by the operating system or an editor and is not part of the challenge."""
     parts = PurePosixPath(name).parts
     return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
 
@@ -34,10 +34,10 @@ def is_short(name: str) -> bool:
 
 
 def copy_folder(source: Path, target: Path, mistakes: Mistakes) -> None:
-    """Copy the regular files of a folder, within the limits of a zip. Anything else in it is a mistake.
+    """Copy the regular files of a folder, within the limits of a zip file. Anything else in the folder is a mistake.
 
-    The path of the folder itself may contain links. Inside it no link is followed, not even one that replaces a file or
-    folder meanwhile, because every name is opened relative to its open folder.
+    The path of the folder itself may contain links. Inside the folder no link is followed, even if it replaces a file
+    during the copying, because every name is opened relative to its open folder.
     """
     source, target = source.resolve(), target.resolve()  # the target may be inside the source
     unreadable: list[OSError] = []
@@ -60,10 +60,10 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes) -> None:
 
 
 def _walk(source: Path, target: Path, unreadable: list[OSError]) -> Iterator[Entries]:
-    """Yield each folder's path inside the source, its folders, its files and its descriptor. Collect errors."""
+    """Yield path, subfolders, files and descriptor of each folder in the source. Errors go to `unreadable`."""
     try:
         yield from _walk_readable(source, target, unreadable)
-    except OSError as error:  # a folder that can be opened but not listed ends the walk
+    except OSError as error:  # raised by a folder that can be opened but not listed; it ends the walk
         unreadable.append(error)
 
 
@@ -74,7 +74,7 @@ def _walk_readable(source: Path, target: Path, unreadable: list[OSError]) -> Ite
 
 
 def _is_too_large(source: Path, target: Path, unreadable: list[OSError]) -> bool:
-    """Compare file sizes with the limits before anything is copied. It stops early in a huge folder."""
+    """Return whether the folder exceeds the limits. This is called before copying, and stops early in a huge folder."""
     entries = size = 0
     for _, folders, files, descriptor in _walk(source, target, unreadable):
         entries += len(folders) + len(files)
@@ -95,7 +95,7 @@ def _size(name: str, folder: int) -> int:
 
 
 def _is_allowed(name: str, folder: int, inside: Path, mistakes: Mistakes) -> bool:
-    """Return whether a file may be copied. Links, special files and invalid names are reported as mistakes."""
+    """Return whether a file may be copied. A link, a special file or an invalid name is reported."""
     path, kind = (inside / name).as_posix(), _kind(name, folder)
     if not is_short(path):
         shown = path.encode(errors="backslashreplace").decode()
@@ -135,7 +135,7 @@ def _copy_file(name: str, folder: int, inside: Path, target: Path, *, most: int,
 
 
 def _read(descriptor: int, path: str, mistakes: Mistakes) -> bytes:
-    """Return the next bytes of a file. If reading fails, report a mistake and return none."""
+    """Return the next bytes of a file. If reading fails, report a mistake and return no bytes."""
     try:
         return os.read(descriptor, CHUNK_BYTES)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The checked content of a bundle. Its fields have the names of the columns that an import writes."""
+"""The checked content of a bundle. Fields have the names of the database columns that an import writes."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,9 +19,9 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class BundlePhase:
-    """One phase. `line` is its line of challenge.yaml, for mistakes that are found later.
+    """One phase. `line` is its line in challenge.yaml, for mistakes that are found later.
 
-    `split_seeded` is whether challenge.yaml has a seed. `salt` is the content of `salt.txt`; `salts.salted` sets it.
+    `split_seeded` is true if challenge.yaml has a seed. `salt` is the content of `salt.txt`; `salts.salted` sets it.
     """
 
     slug: str
@@ -58,7 +58,7 @@ class BundlePhase:
 
     @property
     def usage(self) -> Path | None:
-        """The usage file beside the truth folder, if any. A usage file inside the folder is an ordinary truth file."""
+        """The usage file next to the truth folder, if any. A usage file inside the folder is an ordinary truth file."""
         beside = (self.folder / "usage.csv", self.folder / "usage.csv.gz")
         return next((path for path in beside if path.is_file()), None)
 

@@ -1,4 +1,4 @@
-"""Collects mistakes and warnings of a bundle, in the same form as problems of submissions and truths."""
+"""Collects mistakes and warnings of a bundle, with the class that describes problems of submissions and truths."""
 
 from collections.abc import Iterable
 
@@ -18,12 +18,12 @@ class InvalidBundle(Exception):
 
     @property
     def is_truth_fault(self) -> bool:
-        """Whether all mistakes are in the ground truth, and none in the other files."""
+        """Whether all mistakes are in the ground truth and none is in any other file."""
         return all(problem.code.startswith("truth_") for problem in self.problems)
 
 
 def ignore(message: object) -> None:
-    """Ignore a message."""
+    """Do nothing with a message: the default where a caller can pass a function for messages."""
 
 
 class Mistakes:
@@ -34,7 +34,7 @@ class Mistakes:
         self._warnings = self._problems if strict else []
 
     def add(self, code: str, message: str, *, file: str = SHEET, line: int | None = None) -> None:
-        """Add a mistake. With mistakes nothing is imported."""
+        """Add a mistake. A bundle with a mistake is not imported."""
         self.extend([Problem(code, message, line=line, file=file)])
 
     def extend(self, problems: Iterable[Problem]) -> None:
@@ -49,7 +49,7 @@ class Mistakes:
 
     @property
     def warnings(self) -> list[Problem]:
-        """The warnings, those of challenge.yaml first, by line. Empty with `strict`, where they are mistakes."""
+        """The warnings, those of challenge.yaml first, by line. Empty with `strict`, which makes them mistakes."""
         return [] if self._warnings is self._problems else sorted(self._warnings, key=_position)
 
     def error(self) -> InvalidBundle:

@@ -69,7 +69,7 @@ def _read_phase(section: Section, folder: Path, mistakes: Mistakes) -> BundlePha
 
 
 def _read_parameters(phase: Section, track: str) -> dict[str, Any]:
-    """Return all parameters of the track, with the given values parsed by the track."""
+    """Return all parameters of the track. The values in challenge.yaml are parsed by the track."""
     with phase.section("parameters") as section:
         taken = {name: section.take(name, parameter, None) for name in section.names()}
         given = {name: value for name, value in taken.items() if value is not None}
@@ -78,7 +78,7 @@ def _read_parameters(phase: Section, track: str) -> dict[str, Any]:
 
 
 def _resolved(section: Section, track: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return all parameters, checked together. Report and leave out the invalid ones."""
+    """Return all parameters, checked together. Invalid values are reported and replaced by their defaults."""
     try:
         return TRACKS[track].resolve(given)
     except InvalidParameters as error:
@@ -91,7 +91,7 @@ def _resolved(section: Section, track: str, given: dict[str, Any]) -> dict[str, 
 def _read_split(phase: Section, home: Path) -> dict[str, Any]:
     usages = [path for path in (home / "usage.csv", home / "truth" / "usage.csv") if _exists(path)]
     if len(usages) > 1:
-        phase.wrong("slug", "two_usages", "usage.csv exists beside and inside the truth folder; keep one")
+        phase.wrong("slug", "two_usages", "usage.csv exists next to the truth folder and inside it; keep one")
     if usages and phase.has("split"):
         phase.wrong("split", "split_and_usage", "usage.csv splits the images already; remove one of the two")
     with phase.section("split") as section:
@@ -157,7 +157,7 @@ def _read_baselines(parent: Section, home: Path, *, phase: str) -> tuple[Baselin
 
 
 def _check_size(baseline: Section, file: Path) -> None:
-    """Report a baseline file that is too large to be submitted, so that the challenge is not imported without it."""
+    """Report a baseline file that is too large to submit. Otherwise the challenge would be imported without it."""
     size, allowed = file.stat().st_size, settings.UPLOAD_MAX_BYTES
     if size > allowed:
         message = f"has {size:,} bytes; {allowed:,} are allowed. Compress it with gzip"
@@ -165,12 +165,12 @@ def _check_size(baseline: Section, file: Path) -> None:
 
 
 def _check_truth(track: str, home: Path, folder: Path, mistakes: Mistakes) -> None:
-    """Report required files that are missing from the truth folder. The evaluator checks the content of the others."""
+    """Report required files that are missing from the truth folder. The evaluator checks the content of all files."""
     for file in TRACKS[track].missing(lambda name: _exists(home / "truth" / name)):
         path = (home / "truth" / file.name).relative_to(folder).as_posix()
         mistakes.add("truth_missing_file", f"is missing, and {track} needs it: {file.meaning}", file=path)
 
 
 def _exists(path: Path) -> bool:
-    """Return whether a file or folder exists, possibly as a gzipped file."""
+    """Return whether a file or folder exists, or a gzipped file of this name."""
     return path.exists() or path.with_name(f"{path.name}.gz").is_file()

@@ -1,4 +1,4 @@
-"""Reads challenge.yaml and the Markdown texts beside it into a Bundle, or lists all mistakes in them."""
+"""Reads challenge.yaml and the Markdown texts next to it into a Bundle, or lists all mistakes in them."""
 
 from pathlib import Path
 
@@ -20,8 +20,8 @@ PAGES = ("description", "rules", "data")
 def read(folder: Path, mistakes: Mistakes | None = None) -> Bundle:
     """Read an unpacked bundle. Warnings are added to `mistakes`.
 
-    Raises InvalidBundle with every mistake of challenge.yaml and of the files that it names. The evaluator checks the
-    content of the truth when it is prepared.
+    Raises InvalidBundle with every mistake in challenge.yaml and in the files that it names. The content of the truth
+    is checked later, when the evaluator prepares it.
     """
     mistakes = mistakes or Mistakes()
     sheet = _compose(folder, mistakes)
@@ -63,7 +63,7 @@ def _read_text(path: Path, most: int, mistakes: Mistakes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        mistakes.add("encoding", "is not UTF-8 here; save it as UTF-8", file=path.name, line=line)
+        mistakes.add("encoding", "is not UTF-8 in this line; save it as UTF-8", file=path.name, line=line)
         return ""
 
 

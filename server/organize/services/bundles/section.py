@@ -20,7 +20,7 @@ def line_of(node: yaml.Node) -> int:
 
 
 class Section:
-    """Reads a mapping. At the end of its `with` block it reports unknown keys."""
+    """A mapping of challenge.yaml. At the end of its `with` block, keys that were not read are reported."""
 
     def __init__(self, node: yaml.Node, mistakes: Mistakes) -> None:
         self._mistakes = mistakes
@@ -30,7 +30,7 @@ class Section:
         self._lines: dict[str, int] = {}
         self._is_mapping = isinstance(node, yaml.MappingNode)
         if not isinstance(node, yaml.MappingNode):
-            mistakes.add("bad_value", "expected `name: value` lines here", line=line_of(node))
+            mistakes.add("bad_value", "expected lines of the form `name: value`", line=line_of(node))
             return
         for key, value in node.value:
             self._enter(key, value)
@@ -39,7 +39,7 @@ class Section:
         name = str(key.value) if isinstance(key, yaml.ScalarNode) else "(not a name)"
         if name in self._lines:
             first = self._lines[name]
-            self._mistakes.add("duplicate_key", f"{name}: is on line {first} already; keep one", line=line_of(key))
+            self._mistakes.add("duplicate_key", f"{name}: is already on line {first}; keep one", line=line_of(key))
             return
         self._lines[name] = line_of(key)
         self._values[name] = value
@@ -53,7 +53,7 @@ class Section:
         for name in (name for name in self._values if name not in self._read_names):
             near = get_close_matches(name, self._read_names, n=1)
             hint = f"did you mean {near[0]}?" if near else f"allowed are {', '.join(self._read_names)}"
-            self._mistakes.add("unknown_key", f"{name}: no such key here; {hint}", line=self._lines[name])
+            self._mistakes.add("unknown_key", f"{name}: unknown key; {hint}", line=self._lines[name])
 
     def names(self) -> list[str]:
         """Return all keys, for mappings with arbitrary keys."""

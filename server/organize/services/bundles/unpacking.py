@@ -17,9 +17,9 @@ from server.organize.services.bundles.mistakes import Mistakes
 
 @contextmanager
 def opened(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder with the regular files of the bundle, which is removed afterwards.
+    """Yield a temporary folder with the regular files of the bundle. The folder is removed afterwards.
 
-    Raises InvalidBundle if the bundle contains anything else.
+    Raises InvalidBundle if the bundle contains anything else than regular files and folders.
     """
     with TemporaryDirectory(prefix="bundle-", dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         mistakes, top = Mistakes(), Path(folder)
@@ -34,7 +34,7 @@ def opened(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
-    """Report unreadable files as mistakes. A full disk is not the fault of the bundle, so it stays an exception."""
+    """Report unreadable files as mistakes. A full disk is not the bundle's fault, so its exception is not caught."""
     try:
         yield
     except OSError as error:
@@ -44,7 +44,7 @@ def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
 
 
 def _unpack(path: Path, folder: Path, mistakes: Mistakes) -> Path:
-    """Extract a zip and return the folder of its files, which may be a single folder at its top."""
+    """Extract a zip file. Return the folder with challenge.yaml: the top, or the only folder at the top."""
     if not path.is_file():
         mistakes.add("missing_file", "no such file or folder", file=path.name)
     mistakes.stop_if_any()

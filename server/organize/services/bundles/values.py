@@ -1,6 +1,6 @@
 """Converters for values of challenge.yaml: each converts a YAML node to a value, or raises InvalidValue.
 
-They read the text as it is written. So YAML tags never create objects, and the value of `title: 2019` is a text.
+They read each value as it is written in the file. So YAML tags never create objects, and `title: 2019` is a string.
 """
 
 import re
@@ -28,7 +28,7 @@ class InvalidValue(ValueError):
 
 
 def written(node: yaml.Node) -> str:
-    """Return the text of a plain value."""
+    """Return the text of a plain value (a YAML scalar)."""
     if not isinstance(node, yaml.ScalarNode) or node.tag == NULL:
         raise InvalidValue("expected one plain value")
     return str(node.value).strip()
@@ -88,7 +88,7 @@ def switch(node: yaml.Node) -> bool:
 
 
 def moment(node: yaml.Node) -> datetime:
-    """Return a time; one without a zone is UTC."""
+    """Return a time. A time without a time zone is in UTC."""
     value = written(node)
     try:
         time = datetime.fromisoformat(value)
@@ -108,7 +108,7 @@ def one_of(*words: str) -> Callable[[yaml.Node], str]:
 
 
 def domains(node: yaml.Node) -> str:
-    """Return a list of mail domains as one text."""
+    """Return a list of mail domains as one string, separated by spaces."""
     if not isinstance(node, yaml.SequenceNode):
         raise InvalidValue("expected a list of mail domains, such as [example.org]")
     try:
@@ -118,7 +118,7 @@ def domains(node: yaml.Node) -> str:
 
 
 def parameter(node: yaml.Node) -> str | list[str]:
-    """Return a parameter's text, or the texts of a list. The track converts it to its type."""
+    """Return the text of a parameter, or the texts of its list. The track converts them to the parameter's type."""
     return [written(part) for part in node.value] if isinstance(node, yaml.SequenceNode) else written(node)
 
 

@@ -1,4 +1,4 @@
-"""`manage.py demo`: run the service with two demo challenges whose teams submit files."""
+"""`manage.py demo`: run the service with two demo challenges and submit the files of their teams."""
 
 import os
 import time
@@ -75,7 +75,7 @@ class Command(BaseCommand):
     def show_board(self, challenge: Challenge) -> None:
         phase = challenge.phases.get()
         self.say(f"\n{challenge.title} ({phase.declared_track.headline}, public)")
-        for row in board(phase, split="public", viewer=AnonymousUser()).rows[:SHOWN_ROWS]:
+        for row in board(phase, split="public", viewer=AnonymousUser()).page(0, SHOWN_ROWS):
             interval = "  (95%: {:.3f} to {:.3f})".format(*outward(row.interval, 3)) if row.interval else ""
             self.say(f"  {row.rank or '–':>2}  {row.team:<20} {row.score:.4f}{interval}")
 

@@ -1,4 +1,4 @@
-"""`manage.py quarantine`: list files that no row refers to, and restore them."""
+"""`manage.py quarantine`: list stored files that no database row refers to, and restore them."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -11,7 +11,7 @@ from server.submissions.services.quarantine import QuarantinedFile
 
 
 class Command(AuditedCommand):
-    help = "List files in quarantine, which no row refers to; with --restore, move them back."
+    help = "List files in quarantine, which no database row refers to. With --restore, move them back."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("names", nargs="*", metavar="NAME", help="name as listed")

@@ -17,12 +17,12 @@ FAULTS = tuple(filter(None, Fault.values))
 
 
 class Command(AuditedCommand):
-    help = "Queue failed submissions again; with --intervals, scores that lack an interval."
+    help = "Queue failed submissions again. With --intervals, queue submissions whose score has no interval."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("ids", nargs="*", type=UUID, metavar="ID", help="id of a submission")
         parser.add_argument("--phase", metavar="CHALLENGE/PHASE", help="submissions of one phase")
-        parser.add_argument("--fault", choices=FAULTS, help="submissions that failed through the fault of this side")
+        parser.add_argument("--fault", choices=FAULTS, help="submissions whose failure was the fault of this party")
         parser.add_argument("--all", action="store_true", help="all failed submissions")
         parser.add_argument(
             "--intervals", action="store_true", help="scores without an interval instead of failed submissions"
@@ -47,7 +47,7 @@ class Command(AuditedCommand):
 
 
 def refuse_unmatched(ids: list[UUID], found: list[Submission]) -> None:
-    """Refuse ids of submissions that do not exist or do not match the other filters, before anything is queued."""
+    """Raise CommandError, before anything is queued, if a submission does not exist or does not match the filters."""
     if unmatched := {*ids} - {one.pk for one in found}:
         listed = ", ".join(sorted(map(str, unmatched)))
         raise CommandError(f"Nothing was queued. Not among the submissions to queue again: {listed}.")

@@ -1,4 +1,4 @@
-"""`manage.py sweep`: clean up after crashes, once or repeatedly."""
+"""`manage.py sweep`: clean up after crashes, once or every SWEEP_SECONDS."""
 
 import logging
 import signal
@@ -12,13 +12,13 @@ from django.db import DatabaseError, InterfaceError, close_old_connections
 
 from server.submissions.services.sweeping import SweepResult, sweep
 
-FILES_SECONDS = 600  # folders may hold very many files, so they are checked less often than rows
+FILES_SECONDS = 600  # folders may contain very many files, so they are checked less often than the database
 
 log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "End leases of dead workers, send lost messages again, move files without rows to quarantine."
+    help = "End the leases of dead workers, send lost messages again, and quarantine files without a database row."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--forever", action="store_true", help="sweep every SWEEP_SECONDS until stopped")

@@ -1,4 +1,4 @@
-"""Matching by FiftyOne's rules: the kernels take the same boxes as the reference implementation."""
+"""Matching by the rules of FiftyOne: the kernels match the same boxes as the reference implementation."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from evaluator.kernels.detection import fiftyone
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
 from evaluator.metrics.fiftyone_matching import matched_in_turn, rounded
 
-STEPS = 6  # few coordinates, so that overlaps are often equal, 1 or the threshold
+STEPS = 6  # few distinct coordinates, so that overlaps are often equal to each other, to 1 or to the threshold
 Floats = NDArray[np.float64]
 
 
@@ -36,7 +36,7 @@ def by_reference(found: Floats, objects: Floats, groups: Floats, threshold: floa
 
 @pytest.mark.parametrize("threshold", [0.0, 0.25, 0.5, 1.0])
 @pytest.mark.parametrize("seed", range(40))
-def test_predictions_take_what_they_take_by_the_reference_implementation(seed: int, threshold: float) -> None:
+def test_predictions_match_as_in_the_reference_implementation(seed: int, threshold: float) -> None:
     rng = np.random.default_rng(seed)
     found, objects, groups = (drawn(rng, int(rng.integers(0, most))) for most in (30, 8, 4))
     ranges, group_ranges = (np.tile([0, len(theirs)], (len(found), 1)).astype(np.int64) for theirs in (objects, groups))

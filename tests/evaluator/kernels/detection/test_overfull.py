@@ -1,4 +1,4 @@
-"""The kernels apply the cap of 10,000 detections of an image and class as the reference implementation does."""
+"""Both implementations score the same 10,000 detections of a class in an overfull image."""
 
 import json
 import random
@@ -45,13 +45,15 @@ def made(folder: Path, boxes: list[str]) -> Path:
 @pytest.mark.parametrize(
     ("better", "found"),
     [
-        # Of equal confidence, a prediction with a higher overlap is among the 10,000 ...
+        # Among equal confidences, a prediction with a higher overlap is within the 10,000 …
         (["0.5", "0.02", "0", "1", "1"], 0.5),
-        (["0.5", "0", "0", "0.01", "1"], 0.0),  # ... and one with a lower overlap is not
+        (["0.5", "0", "0", "0.01", "1"], 0.0),  # … and one with a lower overlap is not
     ],
 )
-def test_at_the_cap_the_greater_overlap_stays(better: list[str], found: float, shape: str, tmp_path: Path) -> None:
-    """One box is added to 10,000 boxes of IoU 0.3. There is a true positive only if the box is within the cap."""
+def test_among_equal_confidences_the_cap_keeps_higher_overlaps(
+    better: list[str], found: float, shape: str, tmp_path: Path
+) -> None:
+    """One box is added to 10,000 boxes with an IoU of 0.3. The first added box is a hit if it is within the cap."""
     truth = made(tmp_path / "truth", ["a,cat,0,1,0,1,0", "b,cat,0,1,0,1,0"])
     rows = [["a", "cat", "0.5", "0", "0", "0.3", "1"] for _ in range(10_000)] + [["a", "cat", *better]]
     submission = tmp_path / "submission.csv"
@@ -75,8 +77,8 @@ def test_the_cap_applies_to_each_class_separately(shape: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_cap_keeps_the_first_in_full_order(seed: int) -> None:
-    """Overlaps are only computed for predictions of equal confidence."""
+def test_the_cap_keeps_the_first_predictions_of_the_complete_order(seed: int) -> None:
+    """Overlaps are computed only for the predictions that share the confidence at the cap."""
     numbers = np.random.default_rng(seed)
     keys, confidences = numbers.integers(0, 4, 300), numbers.integers(0, 6, 300) / 5
     overlaps, corners = numbers.integers(0, 3, 300) / 2, [numbers.integers(0, 3, 300) for _ in range(2)]

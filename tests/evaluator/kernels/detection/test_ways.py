@@ -1,4 +1,4 @@
-"""Which files of detections the fast path scores. The reference implementation gives the same results."""
+"""Which detection files the fast path scores itself; the reference implementation gives the same results."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def small(tmp_path: Path) -> Path:
         (f"a,{' '.join([CAT.replace('cat', 'dog')] * 100_000)}", "fast path"),
     ],
 )
-def test_the_way_a_file_is_scored_depends_on_its_form(small: Path, tmp_path: Path, rows: str, way: str) -> None:
+def test_how_a_file_is_scored_depends_on_its_format(small: Path, tmp_path: Path, rows: str, way: str) -> None:
     submission = tmp_path / "submission.csv"
     submission.write_text(f"ImageId,PredictionString\n{rows}")
     taken, fast, reference = cases.both(TRACK, small, submission)

@@ -1,4 +1,4 @@
-"""Reading of many CSV cells at once."""
+"""Kernels that read many CSV cells in one call."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def ends_in(data: NDArray[np.uint8], stop: int) -> NDArray[np.int64]:
     return ends[: count + 1]
 
 
-@settings(deadline=None)  # the first call compiles
+@settings(deadline=None)  # the first call compiles the kernel
 @given(CELLS, st.lists(ENDS, min_size=1, max_size=7))
 def test_cells_end_at_commas_blanks_and_line_ends(cells: list[str], after: list[bytes]) -> None:
     text = b"".join(cell.encode() + after[index % len(after)] for index, cell in enumerate(cells))
@@ -39,7 +39,7 @@ def test_cells_end_at_commas_blanks_and_line_ends(cells: list[str], after: list[
     assert found.tolist() == [-1, *expected.tolist()]
 
 
-def test_cells_beyond_a_batch_are_left_for_the_next() -> None:
+def test_cells_beyond_a_batch_are_left_for_the_next_batch() -> None:
     batch = Batch.empty(texts=2, numbers=5)
     data, stop = laid_out([""] * 2_000)
     count = find_cell_ends(data, 0, stop, batch.ends)
@@ -76,7 +76,7 @@ def test_texts_with_a_common_beginning_have_different_codes(length: int) -> None
 
 
 @pytest.mark.parametrize(("asked", "closed", "sound"), [("b", False, True), ("b", True, False), ('"a"', False, False)])
-def test_an_unknown_text_is_sound_if_it_is_plain_and_the_list_is_open(asked: str, closed: bool, sound: bool) -> None:
+def test_an_unknown_text_is_valid_if_it_is_plain_and_the_list_is_open(asked: str, closed: bool, sound: bool) -> None:
     data, stop = laid_out(["a", asked])
     assert codes_of(data, ends_in(data, stop), 0, 1, index_of(["a"]), closed, np.empty(2, np.int64)) is sound
 

@@ -1,4 +1,4 @@
-"""Lookup of ids and labels by their bytes."""
+"""Kernels that look up ids and labels by their bytes."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -33,7 +33,7 @@ def test_texts_of_every_length_are_found() -> None:
 
 
 def test_texts_that_are_almost_equal_have_different_codes() -> None:
-    """There are so many texts that one in eight shares its first slot with another text."""
+    """There are so many texts that about one in eight has the same first hash slot as another."""
     known = [f"the_same{number:08}" for number in range(2_000)]
     others = [f"the_same{number:08}" for number in range(2_000, 4_000)]
     near = [
@@ -46,5 +46,5 @@ def test_texts_that_are_almost_equal_have_different_codes() -> None:
     assert look_up(known, known) == list(range(len(known)))
 
 
-def test_texts_that_no_plain_cell_can_contain_are_left_out() -> None:
+def test_texts_that_no_plain_cell_can_contain_are_not_in_the_index() -> None:
     assert look_up(["a b", "a", "b,c", 'say "x"'], ["a", "b"]) == [1, -1]

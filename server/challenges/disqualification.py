@@ -1,0 +1,53 @@
+"""Disqualification: takes a team off all leaderboards of its challenge. Its submissions and scores are kept."""
+
+from django.db import transaction
+
+from server.accounts.models import User
+from server.audit import services as audit
+from server.challenges.locks import lock_teams
+from server.challenges.models import Challenge, Team
+from server.clock import database_now
+from server.errors import Refused
+from server.texts import one_line
+
+REASON_CHARACTERS = 500
+
+
+@transaction.atomic
+def disqualify(*, team: Team, by: User | None, reason: str) -> Team:
+    """Take a team off the leaderboards. `by` is None for the operator. A new reason replaces the previous one."""
+    locked = lock(team, by)
+    if locked.is_baseline:
+        raise Refused("invalid", f"{locked.name} is a baseline. Remove it from the bundle instead.")
+    try:
+        locked.disqualification_reason = one_line(reason, REASON_CHARACTERS)
+    except ValueError as error:
+        raise Refused("invalid", f"reason: {error}.") from None
+    locked.disqualified_at = locked.disqualified_at or database_now()
+    return save(locked, by, action="team.disqualified", detail={"reason": locked.disqualification_reason})
+
+
+@transaction.atomic
+def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
+    """Put a disqualified team back on the leaderboards."""
+    locked = lock(team, by)
+    if locked.disqualified_at is None:
+        raise Refused("invalid", f"{locked.name} is not disqualified.")
+    locked.disqualified_at, locked.disqualification_reason = None, ""
+    return save(locked, by, action="team.reinstated", detail={"reason": reason})
+
+
+def lock(team: Team, by: User | None) -> Team:
+    """Lock the team. Raises Refused if this person does not organize its challenge."""
+    challenge = Challenge.objects.get(pk=team.challenge_id)
+    if by is not None and not challenge.is_organized_by(by):
+        raise Refused("forbidden", "Only organizers of the challenge may do this.")
+    (locked,) = lock_teams([team.pk])
+    return locked
+
+
+def save(team: Team, by: User | None, *, action: str, detail: dict[str, str]) -> Team:
+    """Write the row, which the leaderboards follow, and the audit log."""
+    team.save(update_fields=["disqualified_at", "disqualification_reason"])
+    audit.record(actor=by, action=action, subject=f"team {team.pk}", detail={"team": team.name, **detail})
+    return team

@@ -1,0 +1,135 @@
+"""Entries of what was scored before entries were kept, with the history that follows from the times of evaluations.
+
+The signature that counted at a time is known from the audit log. Final submissions, intervals and what a ladder
+published are those of today, because their times were not recorded. So these times count as reconstructed.
+"""
+
+from django.db import migrations
+
+from evaluator.catalog import TRACKS
+from server.clock import database_now
+from server.leaderboards.ranking import Candidate, entry_of
+
+SPLITS = {"public": "public", "published": "public", "private": "private", "all": "all"}
+AT_ONCE = 200
+
+
+def reconstruct(apps, schema_editor):
+    now = database_now()
+    names = (("leaderboards", "BoardTerms"), ("submissions", "Evaluation"), ("audit", "Entry"))
+    for phase in apps.get_model("challenges", "Phase").objects.select_related("challenge").order_by("pk"):
+        write_terms(*(apps.get_model(*name) for name in names), phase, now)
+        if phase.track in TRACKS:
+            write_entries(apps, phase, now)
+
+
+def write_terms(BoardTerms, Evaluation, Entry, phase, now):
+    """Write one row for each time at which the signature changed, and one for the present."""
+    subject = f"phase {phase.challenge.slug}/{phase.slug}"
+    applied = Entry.objects.filter(action="rescoring.applied", subject=subject).order_by("number")
+    changes = [(entry.at, entry.detail["signature"]) for entry in applied if "signature" in entry.detail]
+    common = {"finals": phase.finals, "ladder": phase.feedback == "ladder", "decimals": phase.feedback_decimals}
+    first = Evaluation.objects.filter(submission__phase=phase)
+    if changes:  # before the first change, the scores of that time counted
+        first = first.filter(created_at__lt=changes[0][0])
+    earliest = first.order_by("created_at", "pk").values_list("created_at", "signature").first()
+    if earliest is not None:
+        signature = earliest[1] if changes else phase.signature
+        changes.insert(0, (min(earliest[0], phase.challenge.created_at), signature))
+    BoardTerms.objects.bulk_create(
+        [BoardTerms(phase=phase, since=at, signature=text, reconstructed=True, **common) for at, text in changes]
+        + [BoardTerms(phase=phase, since=now, signature=phase.signature, **common)]
+    )
+
+
+def write_entries(apps, phase, now):
+    Submission = apps.get_model("submissions", "Submission")
+    teams = Submission.objects.filter(phase=phase, status="scored").order_by("team").values_list("team", flat=True)
+    keys = list(teams.distinct())
+    boards = {}
+    for start in range(0, len(keys), AT_ONCE):
+        apps.get_model("leaderboards", "Entry").objects.bulk_create(
+            version
+            for (signature, team), evaluations in read(apps, phase, keys[start : start + AT_ONCE]).items()
+            for version in versions(apps, phase, boards, signature, team, evaluations)
+        )
+    for board in boards.values():
+        present = board.entries.filter(valid_until=None)
+        board.version, board.listed = 1, present.count()
+        board.ranked = present.filter(is_baseline=False).count()
+        board.save()
+
+
+def read(apps, phase, teams):
+    """Return the evaluations of some teams by signature and team: each with its time and its scores by split."""
+    scores = apps.get_model("submissions", "Score").objects.filter(
+        metric=TRACKS[phase.track].headline,
+        evaluation__submission__phase=phase,
+        evaluation__submission__status="scored",
+        evaluation__submission__team__in=teams,
+    )
+    related = scores.select_related("evaluation__submission__team").defer(
+        "evaluation__report", "evaluation__submission__problems"
+    )
+    found = {}
+    for score in related.order_by("evaluation__created_at", "evaluation", "pk"):
+        evaluation = score.evaluation
+        of_team = found.setdefault((evaluation.signature, evaluation.submission.team_id), {})
+        of_team.setdefault(evaluation.pk, (evaluation, {}))[1][score.split] = score
+    return found
+
+
+def versions(apps, phase, boards, signature, team, evaluations):
+    """Return the entries of one team, one after the other, as if each evaluation had been final when it was made."""
+    Board, Entry = apps.get_model("leaderboards", "Board"), apps.get_model("leaderboards", "Entry")
+    for kind, split in SPLITS.items():
+        candidates, last = [], None
+        for evaluation, scores in evaluations.values():
+            if split not in scores or scores[split].value is None:
+                continue
+            candidates.append(candidate(evaluation, scores[split], scores.get("public")))
+            one = entry_of(candidates, kind=kind, finals=phase.finals)
+            if one is not None and (last is None or last.evaluation_id != one.evaluation_id):
+                if (kind, signature) not in boards:
+                    boards[kind, signature] = Board.objects.create(phase=phase, kind=kind, signature=signature)
+                since = evaluation.created_at
+                if last is not None:
+                    last.valid_until = since
+                    yield last
+                last = Entry(
+                    **{"board": boards[kind, signature], "team_id": team, "is_baseline": one.baseline},
+                    **{"evaluation_id": one.evaluation_id, "score": one.score, "low": one.low, "high": one.high},
+                    **{"submitted_at": one.submitted_at, "valid_from": since, "submissions": len(candidates)},
+                )
+        if last is not None:
+            last.submissions = len(candidates)
+            yield last
+
+
+def candidate(evaluation, score, public):
+    submission = evaluation.submission
+    return Candidate(
+        submission_id=submission.pk,
+        team_id=submission.team_id,
+        score=score.value,
+        submitted_at=submission.received_at,
+        baseline=submission.team.is_baseline,
+        final=submission.final,
+        public_score=public.value if public else None,
+        evaluation_id=evaluation.pk,
+        low=score.low,
+        high=score.high,
+        visible=evaluation.published_id == evaluation.pk,
+    )
+
+
+def forget(apps, schema_editor):
+    """Remove everything, which the scores can tell again, except the history since this migration."""
+    for name in ("Entry", "Board", "BoardTerms"):
+        apps.get_model("leaderboards", name).objects.all().delete()
+
+
+class Migration(migrations.Migration):
+    dependencies = [("leaderboards", "0001_entries"), ("audit", "0001_initial")]
+
+    operations = [migrations.RunPython(reconstruct, forget)]

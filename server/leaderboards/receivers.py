@@ -1,0 +1,28 @@
+"""Connects leaderboards with what they depend on: scores, phases and teams. All run in the transaction."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models.signals import post_save
+from django.dispatch import receiver
+
+from server.challenges.models import Phase, Team
+from server.leaderboards.services import entries, terms
+from server.submissions.signals import scores_changed
+
+
+@receiver(scores_changed)
+def follow_scores(phase: Phase, teams: Iterable[int], signature: str | None, **signal: Any) -> None:
+    entries.refresh_locked(phase, [*teams], signature)
+
+
+@receiver(post_save, sender=Phase)
+def follow_phase(instance: Phase, raw: bool, **signal: Any) -> None:
+    if not raw:
+        terms.follow_phase(instance.pk)
+
+
+@receiver(post_save, sender=Team)
+def follow_team(instance: Team, created: bool, raw: bool, **signal: Any) -> None:
+    if not (created or raw):
+        entries.follow_team(instance)

@@ -1,0 +1,66 @@
+"""Small components as HTML: numbers, intervals, times, medals. A leaderboard has hundreds of them.
+
+They are written here and not as templates, because a template takes ten times as long for so little text. What they
+contain are numbers and dates, which need no escaping.
+"""
+
+from datetime import UTC, datetime
+
+from django.utils.safestring import SafeString, mark_safe
+
+from evaluator.digits import Interval
+from server.pages.formatting.score_digits import ScoreDigits, interval_text, score_digits
+from server.pages.formatting.svg import interval_bar
+from server.pages.formatting.units import utc_second
+
+REPORT_DECIMALS = 3
+NO_MEDAL = '<svg width="8" height="8" aria-hidden="true"></svg>'
+BELOW = '<path class="beyond" d="M7 0 L0 5 L7 10 Z" />'  # arrows of an interval that continues beyond its axis
+ABOVE = '<svg class="end" x="100%"><path class="beyond" d="M-7 0 L0 5 L-7 10 Z" /></svg>'
+NO_RANK = '<span class="soft">–<span class="reader-only"> no rank</span></span>'
+
+
+def medal_html(rank: int | None) -> SafeString:
+    """Return a rank; the first three have a medal."""
+    sign = NO_MEDAL
+    if rank in (1, 2, 3):
+        circle = '<circle cx="4" cy="4" r="4" />'
+        sign = f'<svg class="medal medal-{rank}" width="8" height="8" aria-hidden="true">{circle}</svg>'
+    return mark_safe(f'<span class="rank-cell">{sign} {rank or NO_RANK}</span>')
+
+
+def digits_html(digits: ScoreDigits, interval: Interval | None = None, kind: str = "") -> SafeString:
+    """Return a score; digits that its interval does not support are faint."""
+    title = f"{digits.exact} (95%: {interval[0]} to {interval[1]})" if interval else digits.exact
+    classes = f"honest honest-{kind}" if kind else "honest"
+    faint = f"<i>{digits.unsupported}</i>" if digits.unsupported else ""
+    return mark_safe(f'<span class="{classes}" title="{title}">{digits.supported}{faint}</span>')
+
+
+def share_html(value: float, decimals: int | None = None) -> SafeString:
+    """Return a fraction of a report, with at most three decimals because it has no interval."""
+    shown = REPORT_DECIMALS if decimals is None else min(REPORT_DECIMALS, decimals)
+    return digits_html(score_digits(value, decimals=shown))
+
+
+def interval_html(value: float, ends: Interval | None, axis: Interval | None) -> SafeString:
+    """Return an interval as a bar on an axis; empty if there is no interval."""
+    if ends is None or axis is None:
+        return SafeString()
+    bar = interval_bar(value, ends, axis)
+    dot = "" if bar.dot is None else f'<circle class="dot" cx="{bar.dot}%" cy="5" r="3" />'
+    label = f"95% interval: {interval_text(ends)}{', cut' if bar.is_cut else ''}"
+    return mark_safe(
+        f'<svg class="interval" role="img" aria-label="{label}">'
+        f"<title>{value} (95%: {ends[0]} to {ends[1]})</title>"
+        '<rect class="ground" width="100%" height="10" rx="5" />'
+        f'<rect class="band" x="{bar.left}%" width="{bar.width}%" height="10" rx="5" />'
+        f"{dot}{BELOW if bar.below else ''}{ABOVE if bar.above else ''}</svg>"
+    )
+
+
+def time_html(moment: datetime, text: str, style: str = "relative") -> SafeString:
+    """Return a time with its exact value on hover. A script knows from the style how to rewrite the text."""
+    kept = f' data-style="{style}"' if style != "relative" else ""
+    exact = moment.astimezone(UTC).isoformat(timespec="seconds")
+    return mark_safe(f'<time datetime="{exact}" title="{utc_second(moment)}"{kept}>{text}</time>')

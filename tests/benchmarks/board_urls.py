@@ -1,0 +1,18 @@
+"""The service's addresses, and one more: a bare view that answers 100 rows as JSON, behind the same middleware."""
+
+from django.http import HttpRequest, JsonResponse
+from django.urls import path
+
+from server.urls import urlpatterns as of_the_service
+
+ROWS = [
+    {"rank": number, "team": f"Team {number}", "score": 1 / (number + 2), "entries": number, "baseline": False}
+    for number in range(100)
+]
+
+
+def bare(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"count": len(ROWS), "results": ROWS})
+
+
+urlpatterns = [path("bare", bare), *of_the_service]

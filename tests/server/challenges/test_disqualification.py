@@ -1,0 +1,83 @@
+"""A disqualified team is on no leaderboard; its submissions stay, and it can be put back."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from server.challenges.disqualification import disqualify, reinstate
+from server.challenges.models import Team
+from server.errors import Refused
+from server.leaderboards.queries import board
+from server.leaderboards.standings import standing
+from server.submissions.feedback import with_scores
+from server.submissions.models import Submission
+from tests.server.conftest import Scored
+
+
+@pytest.fixture
+def organizer(phase: Any, make: Any) -> Any:
+    user = make.user()
+    phase.challenge.organizers.add(user)
+    return user
+
+
+@pytest.fixture
+def best(phase: Any, make: Any, scored: Scored) -> Submission:
+    """Create the best of two entries."""
+    scored(phase, 0.5, team=make.team(phase.challenge, name="Second"))
+    return scored(phase, 0.9, team=make.team(phase.challenge, name="First"))
+
+
+def ranks(phase: Any, split: str = "public", viewer: Any = None) -> list[tuple[int | None, str]]:
+    rows = board(phase, split=split, viewer=viewer or AnonymousUser()).rows
+    return [(row.rank, row.team) for row in rows]
+
+
+def test_a_disqualified_team_leaves_every_leaderboard_and_the_others_move_up(
+    phase: Any, best: Submission, organizer: Any
+) -> None:
+    disqualify(team=best.team, by=organizer, reason="Two  accounts")
+    assert ranks(phase) == [(1, "Second")]
+    assert ranks(phase, split="all", viewer=organizer) == [(1, "Second")]
+    assert Team.objects.get(pk=best.team_id).disqualification_reason == "Two accounts"
+    assert Submission.objects.get(pk=best.pk).status == "scored"
+
+
+def test_a_disqualified_team_is_told_the_reason(phase: Any, best: Submission, organizer: Any) -> None:
+    disqualify(team=best.team, by=organizer, reason="Two accounts")
+    one = with_scores(Submission.objects.filter(pk=best.pk)).get()
+    assert "Two accounts" in standing(one, now=one.received_at).why_not
+
+
+def test_what_is_scored_while_a_team_is_out_counts_when_it_is_back(
+    phase: Any, best: Submission, organizer: Any, scored: Scored
+) -> None:
+    disqualify(team=best.team, by=organizer, reason="Two accounts")
+    scored(phase, 0.95, team=best.team)
+    assert ranks(phase) == [(1, "Second")]
+    reinstate(team=best.team, by=organizer)
+    assert [(row.team, row.score, row.entries) for row in board(phase, split="public", viewer=organizer).rows] == [
+        ("First", 0.95, 2),
+        ("Second", 0.5, 1),
+    ]
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "x" * 501, "a\u202eb"])
+def test_a_disqualification_has_a_reason_of_one_line(best: Submission, organizer: Any, reason: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        disqualify(team=best.team, by=organizer, reason=reason)
+    assert refusal.value.code == "invalid"
+
+
+def test_only_organizers_disqualify_and_reinstate(best: Submission, make: Any) -> None:
+    for service, words in ((disqualify, {"reason": "Mine"}), (reinstate, {})):
+        with pytest.raises(Refused) as refusal:
+            service(team=best.team, by=make.user(), **words)
+        assert refusal.value.code == "forbidden"
+
+
+def test_a_team_that_is_not_disqualified_cannot_be_reinstated(best: Submission) -> None:
+    with pytest.raises(Refused) as refusal:
+        reinstate(team=best.team, by=None)
+    assert refusal.value.code == "invalid"

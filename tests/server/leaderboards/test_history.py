@@ -1,0 +1,45 @@
+"""Whatever happens: entries are what the submissions say, and `at` is what was shown at that time."""
+
+import pytest
+
+from server.challenges.models import Challenge
+from server.clock import database_now
+from server.leaderboards.queries import board
+from server.leaderboards.services.verification import verify
+from tests.server.leaderboards.entries_by_hand import by_hand
+from tests.server.leaderboards.random_history import ANYBODY, History
+
+EVENTS = 80
+
+pytestmark = pytest.mark.usefixtures("inline_queue", "db")
+
+
+def assert_as_by_hand(history: History) -> None:
+    phase = history.current()
+    for split in ("public", "private", "all"):
+        rows = board(phase, split=split, viewer=history.organizer).rows
+        assert [(row.team_id, row.rank, row.score) for row in rows] == by_hand(phase, kind=split)
+    rows = board(phase, split="public", viewer=ANYBODY).rows
+    kind = "published" if phase.is_ladder else "public"
+    assert [(row.team_id, row.rank, row.score) for row in rows] == by_hand(phase, kind=kind)
+
+
+@pytest.mark.parametrize(("seed", "feedback"), [(1, "exact"), (2, "ladder")])
+def test_after_every_event_entries_are_what_submissions_say_and_at_shows_what_was_shown(
+    seed: int, feedback: str
+) -> None:
+    history = History(seed, feedback=feedback)
+    snapshots = []
+    for moment in history.moments():
+        snapshots.append((moment, history.shown()))
+        if len(snapshots) > EVENTS:
+            break
+        event = history.happen()
+        assert list(verify(history.current())) == [], event
+        assert_as_by_hand(history)
+    Challenge.objects.update(closes_at=database_now())
+    history.wait()
+    history.wait()
+    for moment, shown in snapshots:
+        assert history.shown(at=moment) == shown, moment
+    assert {"record", "reject", "rerun", "choose", "disqualify", "reinstate", "apply_rescoring"} <= set(history.done)

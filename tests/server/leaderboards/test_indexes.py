@@ -1,0 +1,23 @@
+"""Present entries are found by the index of present entries, however long the history is."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from server.leaderboards.models import Board, Entry
+
+QUERIES = {
+    "a page": lambda board: Entry.objects.present().filter(board=board).in_order()[:100],
+    "how many are better": lambda board: Entry.objects.present().filter(board=board, is_baseline=False, score__gt=0.5),
+}
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL chooses by its statistics")
+@pytest.mark.parametrize("query", QUERIES)
+def test_present_entries_are_read_by_their_own_index(phase: Any, scored: Any, query: str) -> None:
+    scored(phase, 0.5)
+    board = Board.objects.get(kind="public")
+    plan = QUERIES[query](board).explain()
+    assert "entry_in_order" in plan
+    assert "TEMP B-TREE" not in plan

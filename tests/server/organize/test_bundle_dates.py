@@ -1,0 +1,37 @@
+"""Dates of a bundle's phases and of its challenge."""
+
+from datetime import datetime
+
+import pytest
+
+from server.organize.services import bundles
+from tests.server.organize.conftest import BundleFolder
+from tests.server.organize.test_bundle_reading import mistakes_of
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        ("closes_at: 2026-01-31", 8),  # before the challenge opens, so its private scores would be shown at once
+        ("closes_at: 2026-02-01", 8),
+        ("opens_at: 2026-06-01", 8),  # when the challenge closes
+        ("opens_at: 2026-01-31", 8),
+        ("closes_at: 2026-06-02", 8),
+        ("opens_at: 2026-01-01\n    closes_at: 2026-01-31", 9),
+    ],
+)
+def test_dates_of_a_phase_outside_its_challenge_are_a_mistake(bundle: BundleFolder, lines: str, line: int) -> None:
+    bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
+    assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", line)]
+
+
+@pytest.mark.parametrize("lines", ["opens_at: 2026-02-01", "closes_at: 2026-06-01", "opens_at: 2026-05-31"])
+def test_dates_of_a_phase_inside_its_challenge_are_read(bundle: BundleFolder, lines: str) -> None:
+    bundle.sheet(challenge="opens_at: 2026-02-01\ncloses_at: 2026-06-01\n", phase=f"    {lines}\n")
+    name, day = lines.split(": ")
+    assert getattr(bundles.read(bundle.path).phases[0], name) == datetime.fromisoformat(f"{day}T00:00:00Z")
+
+
+def test_a_wrong_order_of_the_challenges_dates_is_reported_once(bundle: BundleFolder) -> None:
+    bundle.sheet(challenge="opens_at: 2026-06-01\ncloses_at: 2026-02-01\n")
+    assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", 4)]
