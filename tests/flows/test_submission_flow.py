@@ -78,7 +78,7 @@ def test_submission_is_scored_once_although_its_worker_was_killed(service: Runni
     assert [service.column("attempts", one) for one in (submission, *others)] == [2, 1, 1, 1]
 
 
-def test_worker_that_is_stopped_puts_back_what_it_cannot_finish_in_time(service: Running, content: bytes) -> None:
+def test_stopping_a_worker_requeues_jobs_that_it_cannot_finish_in_time(service: Running, content: bytes) -> None:
     service.freeze("sweep --forever")  # so that the sweeper cannot put the submission back
     submission = service.frozen_while_scoring(content)  # stands for a scoring that takes longer than STOP_SECONDS
     first, pool = service.worker()

@@ -150,7 +150,7 @@ def test_every_response_has_the_status_of_the_table(route: str, world: World) ->
     assert others <= REFUSALS
 
 
-def test_the_table_has_every_address() -> None:
+def test_the_table_contains_every_route() -> None:
     assert set(routes(get_resolver().url_patterns)) == {QUERY.sub("", route) for route in TABLE}
 
 

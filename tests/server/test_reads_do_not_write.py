@@ -43,7 +43,7 @@ def read(world: World, role: str, route: str, headers: dict[str, str]) -> HttpRe
 
 
 @pytest.mark.parametrize("routes", [PAGES, API], ids=["pages", "api"])
-def test_no_read_writes(world: World, routes: Any) -> None:
+def test_no_get_request_writes(world: World, routes: Any) -> None:
     headers, found, statuses = world.authorize(api=routes is API), {}, []
     ApiToken.objects.update(last_used_at=datetime.now(UTC))
     for route in [route for route, methods in routes.items() if "GET" in methods]:
@@ -56,7 +56,7 @@ def test_no_read_writes(world: World, routes: Any) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_read_waits_to_save_the_use_of_its_token(make: Any, scored: Any, inline_queue: Any) -> None:
+def test_no_request_waits_to_save_the_use_of_its_token(make: Any, scored: Any, inline_queue: Any) -> None:
     world = World(make, scored)
     headers, waits = world.authorize(api=True)["member"], []
 

@@ -39,7 +39,7 @@ def slots(count: int) -> str:
     return subprocess.run(words, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True).stdout
 
 
-def test_last_process_is_left_for_small_files_and_the_slot_of_a_killed_one_is_free_again() -> None:
+def test_last_process_is_reserved_for_small_files_and_slots_of_killed_processes_are_freed() -> None:
     assert slots(1) == "1 0 1\n"
 
 
@@ -47,7 +47,7 @@ def test_as_many_large_files_as_are_allowed_are_scored_at_once() -> None:
     assert slots(2) == "1 1 1\n"
 
 
-def test_worker_for_small_files_only_takes_no_large_one() -> None:
+def test_worker_for_small_files_takes_no_large_file() -> None:
     assert slots(0) == "0 0 0\n"
 
 

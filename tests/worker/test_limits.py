@@ -49,7 +49,7 @@ def test_file_that_is_mapped_for_reading_does_not_count(tmp_path: Path) -> None:
     assert under_limit(deed).stdout == "done\n"
 
 
-def test_time_that_only_passes_does_not_count(settings: Settings) -> None:
+def test_waiting_time_does_not_count(settings: Settings) -> None:
     settings.EVALUATION_SECONDS = 0.2
     with limits.limited():
         time.sleep(0.6)
@@ -74,7 +74,7 @@ def test_computing_beyond_the_limit_ends_the_scoring(settings: Settings) -> None
         spin(30)
 
 
-def test_small_file_has_less_time_and_never_more_than_any_other(settings: Settings) -> None:
+def test_small_file_never_has_more_time_than_a_large_one(settings: Settings) -> None:
     settings.SMALL_FILE_CPU_SECONDS = 0.2
     with pytest.raises(OutOfTime), limits.limited(small=True):
         spin(30)

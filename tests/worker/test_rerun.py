@@ -116,7 +116,7 @@ def test_second_message_does_nothing(waiting: Rerun) -> None:
         (InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="b.csv"))), "truth_bad_value in b.csv"),
     ],
 )
-def test_what_another_attempt_cannot_fix_is_given_up_at_once_with_an_alarm(
+def test_a_rerun_whose_failure_would_repeat_is_given_up_with_an_alarm(
     waiting: Rerun, scorer: Callable[[Any], None], error, words, caplog: pytest.LogCaptureFixture
 ) -> None:
     scorer(error)
@@ -134,7 +134,7 @@ def explaining(waiting: Rerun) -> Rerun:
 
 
 @pytest.mark.parametrize("purpose", [Rerun.Purpose.INTERVALS, Rerun.Purpose.EXPLANATION])
-def test_rerun_of_a_small_file_that_computes_long_is_put_back_as_a_large_one(
+def test_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
     waiting: Rerun, scorer: Callable[[Any], None], purpose
 ) -> None:
     Rerun.objects.update(purpose=purpose)
@@ -169,7 +169,7 @@ def test_explanation_that_a_file_is_too_large_for_is_no_alarm(
     assert "alarm" not in caplog.text
 
 
-def test_explanation_of_another_score_is_an_alarm(
+def test_an_explanation_of_a_different_score_raises_an_alarm(
     waiting: Rerun, scorer: Callable[[Any], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     follows = explaining(waiting)
@@ -179,7 +179,7 @@ def test_explanation_of_another_score_is_an_alarm(
     assert "alarm" in caplog.text
 
 
-def test_other_score_the_second_time_is_an_alarm_and_not_recorded(
+def test_a_rerun_with_a_different_score_raises_an_alarm_and_is_not_recorded(
     waiting: Rerun, scorer: Callable[[Any], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     scorer(report(0.5))
@@ -207,7 +207,7 @@ def test_lost_lease_ends_the_rerun(waiting: Rerun, scorer: Callable[[Any], None]
     assert outcome(waiting) == ("waiting", "bootstrapping")
 
 
-def test_worker_that_is_stopped_puts_it_back_without_counting_the_attempt(
+def test_stopping_a_worker_requeues_its_job_without_counting_the_attempt(
     waiting: Rerun, scorer: Callable[[Any], None]
 ) -> None:
     scorer(SystemExit())

@@ -250,7 +250,7 @@ def test_a_single_lost_truth_does_not_stop_the_worker(
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), Unrestorable("cannot be prepared again")])
-def test_a_fault_of_the_platform_never_ends_a_rerun(
+def test_a_platform_fault_never_ends_a_rerun(
     waiting: Rerun,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,

@@ -139,7 +139,7 @@ def test_bad_file_is_rejected_with_its_places(submission: Submission, scorer: Ca
         (OutOfTime(), "participant", "took longer than 30 minutes of computing time", 1),
     ],
 )
-def test_what_another_attempt_cannot_fix_fails_at_once(
+def test_a_failure_that_would_repeat_is_final_at_once(
     submission: Submission, scorer: Callable[[object], None], error, fault, words, cost
 ) -> None:
     scorer(error)
@@ -162,7 +162,7 @@ def test_file_that_computes_too_long_is_out_of_time(
     assert (row.status, row.failure_code, row.fault) == ("failed", "out_of_time", "participant")
 
 
-def test_small_file_that_computes_long_is_put_back_as_a_large_one_and_costs_nothing(
+def test_small_file_that_takes_long_is_requeued_as_large_without_counting_an_attempt(
     submission: Submission, scorer: Callable[[object], None], settings: Settings
 ) -> None:
     settings.SMALL_FILE_CPU_SECONDS = 0.1
@@ -174,7 +174,7 @@ def test_small_file_that_computes_long_is_put_back_as_a_large_one_and_costs_noth
     assert evaluate(submission).status == "scored"
 
 
-def test_small_file_beyond_the_memory_fails_like_any_other(
+def test_small_file_beyond_the_memory_limit_fails_like_a_large_one(
     submission: Submission, scorer: Callable[[object], None]
 ) -> None:
     Submission.objects.update(small=True)
@@ -219,7 +219,7 @@ def test_scoring_that_hangs_is_tried_again(submission: Submission, scorer: Calla
     assert (submission.status, submission.failure_code) == ("queued", "")
 
 
-def test_nothing_of_the_truth_is_revealed(
+def test_a_message_reveals_nothing_from_the_truth(
     submission: Submission, scorer: Callable[[object], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     scorer(InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="boxes.csv", line=3))))
@@ -240,7 +240,7 @@ def test_bug_is_tried_again_and_raised_for_the_log(submission: Submission, score
     assert (submission.status, submission.attempts) == ("queued", 1)
 
 
-def test_bug_that_stays_is_failed_after_the_last_attempt(
+def test_submission_fails_after_the_last_attempt_if_a_bug_persists(
     submission: Submission, scorer: Callable[[object], None], settings: Settings
 ) -> None:
     scorer(ZeroDivisionError())
@@ -276,7 +276,7 @@ def test_late_result_of_a_cancelled_submission_is_not_recorded(
     assert not Evaluation.objects.exists()
 
 
-def test_worker_that_is_stopped_puts_it_back_without_counting_the_attempt(
+def test_stopping_a_worker_requeues_its_job_without_counting_the_attempt(
     submission: Submission, scorer: Callable[[object], None]
 ) -> None:
     scorer(SystemExit())

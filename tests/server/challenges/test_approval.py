@@ -118,7 +118,7 @@ def test_submitting_is_refused_until_approval(waiting: JoinRequest, ada: User, o
     assert api.upload(SUBMISSIONS, file=FILE, user=ada).status_code == 201
 
 
-def test_a_waiting_person_is_on_no_board_and_sees_no_more_than_a_stranger(
+def test_a_waiting_person_is_on_no_leaderboard_and_sees_only_public_pages(
     waiting: JoinRequest, ada: User, make: Make, api: Api
 ) -> None:
     board = "/api/v1/challenges/c/phases/main/leaderboard"
@@ -128,7 +128,7 @@ def test_a_waiting_person_is_on_no_board_and_sees_no_more_than_a_stranger(
     assert "Aurora" not in Page(as_(make.user()).get("/challenges/c/leaderboard")).words
 
 
-def test_waiting_opens_no_private_challenge(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
+def test_a_waiting_person_cannot_see_a_private_challenge(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
     Challenge.objects.update(visibility="private")
     assert as_(ada).get("/challenges/c/").status_code == 404
 

@@ -33,7 +33,7 @@ def test_without_accepting_the_rules_nobody_joins(make: Make) -> None:
     assert not Team.objects.exists()
 
 
-def test_joining_is_written_down(make: Make) -> None:
+def test_joining_is_recorded_in_the_log(make: Make) -> None:
     user, challenge = make.user(), make.challenge(slug="animals")
     join(user=user, challenge=challenge, accept_rules=True)
     entry = Entry.objects.get(action="challenge.joined")

@@ -65,7 +65,7 @@ def entries() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["Middle", "CENTER"])
-def test_a_renamed_baseline_stays_one_entry(bundle: BundleFolder, run: Import, imported: Team, name: str) -> None:
+def test_a_renamed_baseline_remains_one_entry(bundle: BundleFolder, run: Import, imported: Team, name: str) -> None:
     bundle.sheet(phase=BASELINE.replace("Center", name))
     assert run() == [f"baseline Center: renamed to {name}"]
     assert Team.objects.get() == imported
@@ -73,7 +73,7 @@ def test_a_renamed_baseline_stays_one_entry(bundle: BundleFolder, run: Import, i
     assert run() == ["nothing changed"]
 
 
-def test_a_baseline_that_is_renamed_in_one_of_two_phases_stays_one_entry_in_each(
+def test_a_baseline_that_is_renamed_in_one_of_two_phases_remains_one_entry_in_each(
     bundle: BundleFolder, run: Import, imported: Team
 ) -> None:
     for name in ("boxes.csv", "image_labels.csv"):

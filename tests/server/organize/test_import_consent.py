@@ -138,7 +138,7 @@ def renamed(bundle: BundleFolder, opens_at: datetime) -> None:
         bundle.write(f"phases/other/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
 
 
-def test_a_running_phase_is_not_removed_unasked(bundle: BundleFolder, running: Challenge, run: Import) -> None:
+def test_a_running_phase_is_not_removed_without_consent(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     renamed(bundle, OPENED)
     ((code, message),) = mistakes(run, consent=Consent(force=True))
     assert (code, "phase main would be removed" in message) == ("would_reveal", True)
@@ -174,13 +174,17 @@ def test_the_command_takes_reveal_and_says_how(
     assert Challenge.objects.get().closes_at == YESTERDAY
 
 
-def test_a_running_phase_is_not_suspended_unasked(bundle: BundleFolder, running: Challenge, run: Import) -> None:
+def test_a_running_phase_is_not_suspended_without_consent(
+    bundle: BundleFolder, running: Challenge, run: Import
+) -> None:
     bundle.sheet(challenge=f"opens_at: {written(LATER)}\n")
     ((code, message),) = mistakes(run)
     assert (code, "would stop accepting submissions" in message) == ("would_reveal", True)
 
 
-def test_a_private_challenge_is_not_shown_unasked(bundle: BundleFolder, running: Challenge, run: Import) -> None:
+def test_a_private_challenge_is_not_made_public_without_consent(
+    bundle: BundleFolder, running: Challenge, run: Import
+) -> None:
     Challenge.objects.update(visibility="private")
     ((code, message),) = mistakes(run)
     assert (code, "public instead of private" in message) == ("would_reveal", True)
@@ -209,7 +213,7 @@ def test_a_phase_whose_private_scores_were_readable_cannot_be_reopened(
         assert (code, "others have read its private scores" in message) == ("revealed", True)
 
 
-def test_organizers_who_look_reveal_nothing(
+def test_reading_private_scores_as_an_organizer_does_not_count_as_revealing(
     bundle: BundleFolder, running: Challenge, run: Import, client: Client, make: Make
 ) -> None:
     bundle.sheet(**PLACES[1](YESTERDAY))
@@ -227,7 +231,9 @@ def edited(row: Any, **values: Any) -> None:
     audit.record(actor=None, action=f"{kind}.changed", subject=f"{kind} {row.pk}", detail={"fields": sorted(values)})
 
 
-def test_an_edit_on_the_server_is_not_undone_unasked(bundle: BundleFolder, running: Challenge, run: Import) -> None:
+def test_an_edit_on_the_server_is_not_undone_without_force(
+    bundle: BundleFolder, running: Challenge, run: Import
+) -> None:
     edited(running, summary="As edited")
     edited(Phase.objects.get(), quota_per_day=3)
     told = mistakes(run)
@@ -237,26 +243,32 @@ def test_an_edit_on_the_server_is_not_undone_unasked(bundle: BundleFolder, runni
     assert Phase.objects.get().quota_per_day == 3
 
 
-def test_with_force_an_edit_is_undone_and_then_forgotten(bundle: BundleFolder, running: Challenge, run: Import) -> None:
+def test_with_force_an_edit_is_undone_and_later_imports_need_no_force(
+    bundle: BundleFolder, running: Challenge, run: Import
+) -> None:
     edited(Phase.objects.get(), quota_per_day=3)
     assert run(consent=Consent(force=True)) == ["phase main: quota_per_day changed"]
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase="    quota: {per_day: 7}\n")
     assert run() == ["phase main: quota_per_day changed"]
 
 
-def test_an_edit_that_the_bundle_has_too_is_no_conflict(bundle: BundleFolder, running: Challenge, run: Import) -> None:
+def test_an_edit_that_agrees_with_the_bundle_is_no_conflict(
+    bundle: BundleFolder, running: Challenge, run: Import
+) -> None:
     edited(Phase.objects.get(), quota_per_day=3)
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase="    quota: {per_day: 3}\n")
     assert run() == ["nothing changed"]
 
 
-def test_what_was_not_edited_is_changed_next_to_an_edit(bundle: BundleFolder, running: Challenge, run: Import) -> None:
+def test_an_import_changes_fields_that_were_not_edited(bundle: BundleFolder, running: Challenge, run: Import) -> None:
     edited(Phase.objects.get(), quota_per_day=3)
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n", phase="    quota: {per_day: 3}\n    finals: 4\n")
     assert run() == ["phase main: finals changed"]
 
 
-def test_a_phase_that_was_edited_is_not_removed_unasked(bundle: BundleFolder, running: Challenge, run: Import) -> None:
+def test_a_phase_that_was_edited_is_not_removed_without_consent(
+    bundle: BundleFolder, running: Challenge, run: Import
+) -> None:
     edited(Phase.objects.get(), quota_per_day=3)
     renamed(bundle, OPENED)
     assert [code for code, _ in mistakes(run, consent=Consent(reveal=True))] == ["would_undo_edit"]

@@ -51,7 +51,7 @@ def test_a_bundle_becomes_a_challenge_with_its_phase_and_truth(run: Import) -> N
 
 
 @pytest.mark.django_db(transaction=True)
-def test_files_stay_where_the_answer_to_the_commit_is_lost(
+def test_files_are_kept_if_the_response_to_the_commit_is_lost(
     bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = connection.commit
@@ -108,7 +108,7 @@ def test_texts_dates_and_quota_may_change_while_teams_submit(make: Make, bundle:
     assert Phase.objects.get().truths.count() == 1
 
 
-def test_a_new_ladder_has_two_standard_errors_and_one_that_exists_keeps_its_margin(
+def test_a_new_ladder_has_two_standard_errors_and_an_existing_one_keeps_its_margin(
     bundle: BundleFolder, run: Import
 ) -> None:
     bundle.sheet(phase="    feedback: {scores: ladder}\n")
@@ -174,14 +174,14 @@ def test_before_submissions_other_parameters_prepare_the_same_version_again(bund
     assert (len(stored()), len(stored() - kept)) == (len(kept), 2)
 
 
-def test_a_phase_of_another_evaluator_version_is_brought_up_to_date_while_nobody_submitted(run: Import) -> None:
+def test_a_phase_of_an_earlier_evaluator_is_updated_while_nobody_has_submitted(run: Import) -> None:
     run()
     Phase.objects.update(signature="openimages-detection|evaluator:0.9.0")
     run()
     assert "evaluator:0.9.0" not in Phase.objects.get().signature
 
 
-def test_a_phase_of_another_evaluator_version_stays_once_teams_have_submitted(make: Make, run: Import) -> None:
+def test_a_phase_of_an_earlier_evaluator_does_not_change_once_teams_have_submitted(make: Make, run: Import) -> None:
     run()
     make.submission(Phase.objects.get())
     Phase.objects.update(signature="openimages-detection|evaluator:0.9.0")
@@ -200,7 +200,7 @@ def test_a_phase_that_is_missing_from_the_bundle_is_removed_with_its_files(bundl
     assert stored() == kept
 
 
-def test_a_phase_that_the_bundle_lost_stays_where_teams_have_submitted(
+def test_a_phase_with_submissions_is_not_removed_if_it_is_missing_from_the_bundle(
     make: Make, bundle: BundleFolder, run: Import
 ) -> None:
     second(bundle)
@@ -221,7 +221,7 @@ def test_phases_keep_the_order_of_the_sheet(bundle: BundleFolder, run: Import) -
     assert [phase.slug for phase in Phase.objects.all()] == ["second", "main"]
 
 
-def test_one_phase_in_use_keeps_the_whole_bundle_out(make: Make, bundle: BundleFolder, run: Import) -> None:
+def test_nothing_is_imported_if_one_phase_is_in_use(make: Make, bundle: BundleFolder, run: Import) -> None:
     run()
     make.submission(Phase.objects.get())
     second(bundle)
@@ -251,14 +251,14 @@ def test_a_phase_that_closed_since_its_import_may_be_imported_again(bundle: Bund
     assert run() == ["phase main: finals changed"]
 
 
-def test_who_imports_becomes_an_organizer_once(make: Make, run: Import) -> None:
+def test_a_user_who_imports_twice_becomes_an_organizer_once(make: Make, run: Import) -> None:
     user = make.user()
     assert f"{user} organizes it" in run(by=user)
     assert run(by=user) == ["nothing changed"]
     assert Challenge.objects.get().is_organized_by(user)
 
 
-def test_an_import_is_written_down(make: Make, run: Import) -> None:
+def test_an_import_is_recorded_in_the_log(make: Make, run: Import) -> None:
     user = make.user()
     said = run(by=user)
     entry = Entry.objects.get(action="challenge.imported")
@@ -272,7 +272,7 @@ def test_nothing_is_left_in_the_temporary_folder(bundle: BundleFolder, run: Impo
     assert list(Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir()) == []
 
 
-def test_a_sample_of_the_bundle_is_used_and_stays_there(bundle: BundleFolder, run: Import) -> None:
+def test_a_sample_in_the_bundle_is_used_and_not_removed(bundle: BundleFolder, run: Import) -> None:
     run()
     sample = bundle.write("phases/main/sample_submission.csv", "ImageId,PredictionString\nb,\n")
     old = stored()

@@ -182,7 +182,7 @@ def test_the_command_says_what_it_cannot_find(words: tuple[str, ...]) -> None:
         call_command("import_challenge", *words)
 
 
-def test_a_truth_of_folders_is_kept_whole(tmp_path: Path, make: Make) -> None:
+def test_a_truth_with_subfolders_is_stored_completely(tmp_path: Path, make: Make) -> None:
     files = {
         "challenge.yaml": "slug: raw\ntitle: Raw\nphases:\n  - {slug: main, track: flickr30k-grounding}\n",
         "phases/main/truth/split.txt": "7\n",

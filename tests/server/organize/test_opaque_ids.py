@@ -91,7 +91,7 @@ def test_a_zip_must_be_unpacked_first(captions: BundleFolder, tmp_path: Path) ->
         call_command("import_challenge", str(captions.zipped(tmp_path / "captions.zip")), "--opaque-ids")
 
 
-def test_participants_get_the_candidates_and_nothing_of_the_mapping(captions: BundleFolder, client: Client) -> None:
+def test_participants_get_the_candidates_without_the_mapping(captions: BundleFolder, client: Client) -> None:
     call_command("import_challenge", str(captions.path), "--opaque-ids", verbosity=0)
     page = client.get("/challenges/captions/data").content.decode()
     assert "/challenges/captions/data/candidates" in page

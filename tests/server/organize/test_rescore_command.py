@@ -68,7 +68,7 @@ def test_it_does_not_wait_for_a_worker_for_ever(
         call_command("rescore", "animals", "main", truth=truth)
 
 
-def test_a_truth_at_fault_is_reported_line_by_line(phase: Phase, truth: Path) -> None:
+def test_every_fault_of_a_truth_is_reported_with_its_line(phase: Phase, truth: Path) -> None:
     (truth / "image_labels.csv").unlink()
     with pytest.raises(CommandError, match="truth_missing_file"):
         call_command("rescore", "animals", "main", truth=truth)
@@ -84,7 +84,7 @@ def boards(phase: Phase) -> list[tuple[str, float]]:
     return [(row.team, row.score) for row in shown.rows]
 
 
-def test_the_first_version_and_the_second_and_the_first_again_by_number_and_by_folder(
+def test_rescoring_back_and_forth_by_number_and_by_folder(
     phase: Phase, ready: Truth, truth: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     at_first = boards(phase)

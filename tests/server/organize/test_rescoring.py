@@ -65,7 +65,7 @@ def two(phase: Phase, make: Make, scored: Scored) -> tuple[Submission, Submissio
     )
 
 
-def test_every_scored_submission_gets_a_rerun_and_the_board_stays(
+def test_every_scored_submission_gets_a_rerun_and_the_leaderboard_does_not_change(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission], make: Make
 ) -> None:
     make.submission(phase, status="cancelled", finished_at=two[0].finished_at)
@@ -152,7 +152,7 @@ def test_a_late_score_against_the_old_truth_is_scored_again(phase: Phase, newer:
     assert [score for _, score in lines(phase)] == [0.4]
 
 
-def test_what_cannot_be_scored_is_reported_and_left_out_only_with_consent(
+def test_unscorable_submissions_are_reported_and_left_out_only_with_consent(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -214,7 +214,7 @@ def test_a_rescoring_to_a_newer_truth_replaces_an_open_one(
     assert refusal.value.code == "not_found"
 
 
-def test_another_version_of_the_evaluator_is_a_rescoring_against_the_same_truth(
+def test_after_an_upgrade_of_the_evaluator_a_rescoring_uses_the_same_truth(
     phase: Phase, two: tuple[Submission, Submission]
 ) -> None:
     Phase.objects.filter(pk=phase.pk).update(signature="of an earlier version")
@@ -251,7 +251,7 @@ def test_applying_a_rescoring_requests_explanations_of_the_new_scores(
     assert {one.submission_id for one in waiting} == {submission.pk for submission in two}
 
 
-def test_an_explanation_that_was_given_up_keeps_nobody_off_the_boards(
+def test_an_explanation_that_was_given_up_removes_nobody_from_the_leaderboards(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)

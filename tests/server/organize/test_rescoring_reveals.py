@@ -92,7 +92,7 @@ def test_after_the_phase_private_images_may_become_public(phase: Phase, versions
     assert active(phase) == versions["public"]
 
 
-def test_a_version_that_was_added_while_the_phase_was_closed_is_compared_after_it_is_reopened(
+def test_a_version_added_while_a_phase_was_closed_is_compared_before_a_rescoring(
     phase: Phase, versions: dict[str, Truth], tmp_path: Path
 ) -> None:
     Phase.objects.update(closes_at=datetime.now(UTC) - timedelta(hours=1))
@@ -111,7 +111,7 @@ def test_a_damaged_truth_is_made_again_to_be_compared(phase: Phase, versions: di
         rescoring.start(phase=phase, by=None, truth=versions["public"])
 
 
-def test_what_cannot_be_compared_is_not_used_without_consent(phase: Phase, versions: dict[str, Truth]) -> None:
+def test_a_truth_that_cannot_be_compared_is_not_used_without_consent(phase: Phase, versions: dict[str, Truth]) -> None:
     for file in (versions["private"].prepared, versions["private"].source):
         Path(file.path).write_bytes(b"damaged")
     with pytest.raises(Refused, match="unknown what the new ground truth would reveal"):

@@ -71,12 +71,12 @@ def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: BundleFolder) -> None
     assert Truth.objects.values("sha256").distinct().count() == 2  # although the files are the same
 
 
-def test_the_same_bundle_again_gets_the_kept_salt(bundle: BundleFolder) -> None:
+def test_importing_a_bundle_again_uses_the_stored_salt(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     assert sentences(bundle) == ["nothing changed"]
 
 
-def test_the_kept_source_has_the_salt(bundle: BundleFolder) -> None:
+def test_the_stored_source_contains_the_salt(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     phase = Phase.objects.get()
     with ZipFile(Truth.objects.get().source.path) as source:

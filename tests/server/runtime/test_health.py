@@ -36,12 +36,12 @@ def ready(monkeypatch: pytest.MonkeyPatch, own_folders: None, db: None) -> None:
     monkeypatch.setattr(health, "redis", lambda: FakeRedis(heartbeat=True))
 
 
-def test_process_that_answers_lives(client: Client) -> None:
+def test_healthz_reports_a_running_process(client: Client) -> None:
     response = client.get("/healthz")
     assert (response.status_code, response.content) == (200, b"ok")
 
 
-def test_everything_there_is_ready(client: Client, ready: None) -> None:
+def test_readyz_reports_a_complete_service(client: Client, ready: None) -> None:
     response = client.get("/readyz")
     assert response.status_code == 200
     assert response.json() == {"database": "ok", "broker": "ok", "storage": "ok", "worker": "ok"}

@@ -51,7 +51,7 @@ def test_death_is_reported_with_exit_code_and_log(processes: list[ServiceProcess
     assert str(process.log) in news
 
 
-def test_each_start_again_waits_longer(processes: list[ServiceProcess], tmp_path: Path) -> None:
+def test_the_delay_doubles_with_each_restart(processes: list[ServiceProcess], tmp_path: Path) -> None:
     process = python(processes, tmp_path / "log", "pass")
     delays = []
     for _ in range(3):

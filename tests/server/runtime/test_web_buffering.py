@@ -24,7 +24,7 @@ def port(application: Application, monkeypatch: pytest.MonkeyPatch, own_folders:
         yield port
 
 
-def test_a_body_that_comes_later_is_waited_for_without_a_thread(port: int, application: Application) -> None:
+def test_no_thread_waits_for_a_body_that_arrives_later(port: int, application: Application) -> None:
     slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(5 * THREADS)]
     for client in slow:
         client.sendall(request(length=10) + b"12345")
@@ -78,7 +78,7 @@ def test_a_request_that_is_not_http_is_refused(port: int) -> None:
         assert answer(client)[0] == 400
 
 
-def test_a_client_that_takes_slowly_holds_no_thread(port: int) -> None:
+def test_a_client_that_receives_slowly_occupies_no_thread(port: int) -> None:
     slow = []
     for _ in range(5 * THREADS):
         client = socket.socket()

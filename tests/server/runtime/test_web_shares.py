@@ -107,7 +107,7 @@ def test_stalled_bodies_of_many_addresses_lock_nobody_out(
     assert [served(port, f"127.0.2.{number + 1}") for number in range(5)] == [200] * 5
 
 
-def test_a_body_that_comes_steadily_is_not_closed_for_others(
+def test_a_body_that_arrives_steadily_is_not_closed_for_others(
     port: int, open_many: Callable[..., list[socket.socket]]
 ) -> None:
     with connect(port, OTHER) as upload, ThreadPoolExecutor() as pool:

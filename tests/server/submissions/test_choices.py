@@ -48,7 +48,7 @@ def test_scored_submission_can_be_chosen_and_taken_back(scored: Submission) -> N
     assert not set_final(submission=scored, by=scored.user, final=False).final
 
 
-def test_choosing_twice_is_choosing_once(scored: Submission) -> None:
+def test_choosing_twice_has_no_further_effect(scored: Submission) -> None:
     set_final(submission=scored, by=scored.user, final=True)
     assert set_final(submission=scored, by=scored.user, final=True).final
 

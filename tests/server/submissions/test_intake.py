@@ -259,7 +259,7 @@ def test_upload_whose_message_fails_is_taken(entrant, monkeypatch, caplog):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_full_disk_is_no_space(entrant, monkeypatch, number):
+def test_full_disk_is_refused_with_no_space(entrant, monkeypatch, number):
     def full(descriptor: int) -> None:
         raise OSError(number, "full")
 
@@ -268,7 +268,7 @@ def test_full_disk_is_no_space(entrant, monkeypatch, number):
     assert stored_files() == []
 
 
-def test_full_disk_under_the_database_is_no_space(entrant, monkeypatch):
+def test_full_disk_of_the_database_is_refused_with_no_space(entrant, monkeypatch):
     def full(**arguments: Any) -> None:
         cause = sqlite3.OperationalError("database or disk is full")
         cause.sqlite_errorcode = sqlite3.SQLITE_FULL

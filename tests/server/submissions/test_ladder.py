@@ -135,7 +135,7 @@ def test_a_score_is_not_shown_until_it_is_compared(
         assert b"0.91" not in client.get(address).content
 
 
-def test_what_is_not_shown_is_on_no_page_no_board_and_in_no_file(
+def test_a_hidden_score_is_on_no_page_or_leaderboard_and_in_no_file(
     phase: Phase, viewer: User, send: Send, api: Api, client: Client
 ) -> None:
     best, unclear = send(HIGHER), send([0.4, 0.61437, 0.85])

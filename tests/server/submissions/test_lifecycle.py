@@ -125,7 +125,7 @@ def test_record_writes_each_number_into_a_column(running: Submission) -> None:
     }
 
 
-def test_record_keeps_classes_and_notices_but_no_number_twice(running: Submission) -> None:
+def test_record_stores_classes_and_notices_and_no_number_twice(running: Submission) -> None:
     record(running)
     evaluation = Evaluation.objects.get(submission=running)
     assert evaluation.report["splits"]["public"] == PARTICULARS
@@ -141,7 +141,7 @@ def test_record_ends_the_run(running: Submission) -> None:
 
 
 @pytest.mark.parametrize(("replicates", "stage", "asked"), [(1000, "bootstrapping", 1), (0, "", 0)])
-def test_record_asks_for_intervals_where_there_are_to_be_any(
+def test_record_requests_intervals_if_the_service_computes_them(
     running: Submission, settings: Settings, replicates: int, stage: str, asked: int
 ) -> None:
     settings.INTERVAL_REPLICATES = replicates
@@ -277,7 +277,7 @@ def test_worker_of_a_cancelled_submission_records_nothing(make: Make, running: S
     assert not lifecycle.report_progress(running, stage="scoring", progress=0.9)
 
 
-def test_cancelling_twice_is_cancelling_once(make: Make, queued: Submission) -> None:
+def test_cancelling_twice_has_no_further_effect(make: Make, queued: Submission) -> None:
     user = make.user()
     lifecycle.cancel(submission=queued, by=user)
     assert lifecycle.cancel(submission=queued, by=user).status == Status.CANCELLED
@@ -285,7 +285,7 @@ def test_cancelling_twice_is_cancelling_once(make: Make, queued: Submission) -> 
 
 
 @pytest.mark.parametrize("end", [record, reject, fail])
-def test_what_ended_is_not_cancellable(make: Make, running: Submission, end: End) -> None:
+def test_no_cancelling_after_the_end(make: Make, running: Submission, end: End) -> None:
     end(running)
     with pytest.raises(Refused) as caught:
         lifecycle.cancel(submission=running, by=make.user())

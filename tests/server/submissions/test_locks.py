@@ -65,7 +65,7 @@ class Sweeper:
         running.update(status=Status.QUEUED, stage="", **leases.NO_LEASE)
 
 
-def test_cancelling_meets_the_sweeper_and_is_done(make: Make) -> None:
+def test_a_submission_is_cancelled_although_the_sweeper_requeues_it(make: Make) -> None:
     submission = make.submission(make.phase())
     quota.charge(submission, now=NOW)
     running = leases.claim(Submission, submission.pk)

@@ -74,7 +74,9 @@ def test_old_truth_with_a_row_is_left_alone(truths: Path, make: Make, field: str
 
 
 @pytest.mark.parametrize(("known", "hours", "moved"), [(False, 25, 1), (False, 23, 0), (True, 25, 0)])
-def test_draws_go_with_their_truth(truths: Path, make: Make, known: bool, hours: float, moved: int) -> None:
+def test_draws_are_moved_to_quarantine_with_their_truth(
+    truths: Path, make: Make, known: bool, hours: float, moved: int
+) -> None:
     truth = make.phase().truth
     if not known:
         truth.delete()
@@ -112,7 +114,7 @@ def test_nothing_is_deleted_before_its_time(
     assert aside(path).parent.exists() != removed
 
 
-def test_a_sweeper_killed_after_the_move_shortens_no_time_in_quarantine(
+def test_time_in_quarantine_is_complete_if_the_sweeper_is_killed_after_the_move(
     upload: Storing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = upload(hours=100 * DAY_HOURS)
@@ -130,7 +132,7 @@ def test_a_sweeper_killed_after_the_move_shortens_no_time_in_quarantine(
     assert aside(path).read_bytes() == b"content"
 
 
-def test_a_time_that_cannot_be_set_shortens_no_time_in_quarantine(
+def test_time_in_quarantine_does_not_depend_on_setting_the_file_time(
     upload: Storing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = upload(hours=100 * DAY_HOURS)
@@ -143,7 +145,7 @@ def test_a_time_that_cannot_be_set_shortens_no_time_in_quarantine(
     assert aside(path).read_bytes() == b"content"
 
 
-def test_files_quarantined_before_there_were_days_are_kept_from_now_on(upload: Storing, truths: Path) -> None:
+def test_files_quarantined_by_earlier_versions_are_kept_for_the_full_time(upload: Storing, truths: Path) -> None:
     path = upload(hours=100 * DAY_HOURS)
     before = aside(path).parent.parent / path.name
     before.parent.mkdir(parents=True)

@@ -56,7 +56,7 @@ def test_requeued_submission_begins_again_and_is_scored_once_more(failed: Callab
     assert leases.claim(Submission, submission.pk) is not None
 
 
-def test_quota_that_was_given_back_stays_so_and_what_was_charged_too(failed: Callable[..., Submission]) -> None:
+def test_requeueing_does_not_change_the_quota(failed: Callable[..., Submission]) -> None:
     ours, theirs = failed(Failure.ACCIDENT), failed(Failure.OUT_OF_TIME)
     call_command("requeue", all=True)
     assert (balance(ours), balance(theirs)) == (0, 1)
@@ -80,7 +80,7 @@ def test_nothing_is_requeued_without_a_filter(failed: Callable[..., Submission])
     assert not Submission.objects.queued().exists()
 
 
-def test_what_has_not_failed_is_left_alone(make: Make) -> None:
+def test_only_failed_submissions_are_requeued(make: Make) -> None:
     submission = make.submission(make.phase(), status=Status.REJECTED, finished_at=NOW)
     call_command("requeue", all=True)
     assert statuses(submission) == ["rejected"]
@@ -175,7 +175,7 @@ def test_existing_or_pending_interval_is_not_requested(bare: Submission, capsys:
     assert capsys.readouterr().out == "0 of 0 queued again\n" * 2
 
 
-def test_scores_of_a_service_without_intervals_lack_none(
+def test_a_service_without_intervals_has_no_missing_intervals(
     bare: Submission, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings.INTERVAL_REPLICATES = 0
@@ -199,7 +199,7 @@ def test_nothing_is_given_back_twice(failed: Callable[..., Submission]) -> None:
     assert balance(submission) == 0
 
 
-def test_what_a_rejected_file_was_charged_can_be_given_back(make: Make) -> None:
+def test_the_quota_of_a_rejected_file_can_be_given_back(make: Make) -> None:
     submission = make.submission(make.phase(), status=Status.REJECTED, fault="participant", finished_at=NOW)
     quota.charge(submission, now=NOW)
     call_command("give_back", submission.pk)

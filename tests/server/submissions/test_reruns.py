@@ -61,7 +61,7 @@ def stage(rerun: Rerun) -> str:
     return Submission.objects.get(pk=rerun.submission_id).stage
 
 
-def test_recording_a_score_sends_for_its_intervals(
+def test_recording_a_score_queues_its_intervals(
     make: Make, inline_queue: InlineQueue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     claimed = leases.claim(Submission, make.submission(make.phase()).pk)
@@ -135,7 +135,7 @@ class TestExplanation:
         assert self.record(leases.claim(Rerun, Rerun.objects.get().pk))
         assert Explanation.objects.count() == 2
 
-    def test_other_scores_than_those_to_explain_are_refused(self, explaining) -> None:
+    def test_an_explanation_of_different_scores_is_refused(self, explaining) -> None:
         with pytest.raises(NotReproducible):
             self.record(explaining, value=0.5)
         assert not Explanation.objects.exists()
@@ -153,14 +153,14 @@ class TestExplanation:
         assert "has no explanation: too large" in caplog.text
 
 
-def test_other_scores_the_second_time_are_refused_and_nothing_is_written(claimed: Rerun) -> None:
+def test_a_rerun_with_different_scores_is_refused_and_writes_nothing(claimed: Rerun) -> None:
     with pytest.raises(NotReproducible):
         record(claimed, value=0.6250000000000001)
     assert set(Score.objects.values_list("value", "low")) == {(0.625, None)}
     assert Rerun.objects.get().lease_token == claimed.lease_token
 
 
-def test_undefined_score_is_the_same_undefined_score(claimed: Rerun) -> None:
+def test_an_undefined_score_that_is_undefined_again_is_reproduced(claimed: Rerun) -> None:
     Score.objects.update(value=None)
     assert record(claimed, value=None, ends=None)
 
@@ -192,7 +192,7 @@ def test_release_does_not_count_the_attempt(claimed: Rerun) -> None:
     assert waiting.attempts == 0
 
 
-def test_fault_of_the_platform_is_retried_then_given_up_with_an_alarm_and_the_score_stays(
+def test_a_rerun_that_fails_repeatedly_is_given_up_with_an_alarm_and_keeps_the_score(
     waiting: Rerun, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(settings.EVALUATION_ATTEMPTS):

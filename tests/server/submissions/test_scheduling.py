@@ -54,7 +54,7 @@ def test_team_with_twenty_files_does_not_delay_another_teams_one(
     assert served(6) == ["many", "one", "late", "many", "late", "many"]
 
 
-def test_team_that_comes_again_and_again_waits_for_those_that_were_not_served_since(
+def test_team_that_submits_repeatedly_waits_for_teams_that_were_not_served_since(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     first, second = (make.team(phase.challenge, name=name) for name in ("first", "second"))
@@ -64,7 +64,7 @@ def test_team_that_comes_again_and_again_waits_for_those_that_were_not_served_si
     assert served(2) == ["second", "first"]
 
 
-def test_third_file_of_a_team_waits_though_workers_are_free(
+def test_third_file_of_a_team_waits_although_workers_are_free(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     queued(make.team(phase.challenge), 3)
@@ -91,7 +91,7 @@ def test_limit_is_each_teams_own(make: Make, phase: Phase, queued: Callable[...,
     assert sum(scheduling.claim_next(Submission, large=True) is not None for _ in range(6)) == 4
 
 
-def test_small_file_goes_before_large_ones_that_came_first(
+def test_small_file_is_scored_before_earlier_large_ones(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     queued(make.team(phase.challenge, name="large"), 3)
@@ -118,7 +118,7 @@ def test_process_for_small_files_is_for_teams_that_have_nothing_else_running(
     assert scheduling.claim_next(Submission, large=False) == others
 
 
-def test_file_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_attempt_counts(
+def test_file_beyond_the_time_of_small_files_is_requeued_as_large_without_an_attempt(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     (submission,) = queued(make.team(phase.challenge), small=True)
@@ -129,7 +129,9 @@ def test_file_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_a
     assert scheduling.claim_next(Submission, large=True) == submission
 
 
-def test_file_that_must_wait_waits(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
+def test_file_is_not_claimed_before_its_pause_is_over(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]]
+) -> None:
     queued(make.team(phase.challenge), not_before=datetime.now(UTC) + timedelta(minutes=1))
     assert scheduling.claim_next(Submission, large=True) is None
     Submission.objects.update(not_before=datetime.now(UTC) - timedelta(seconds=1))
@@ -147,7 +149,7 @@ def waiting(make: Make, phase: Phase) -> Callable[..., Rerun]:
     return build
 
 
-def test_rerun_that_must_wait_waits(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
+def test_rerun_is_not_claimed_before_its_pause_is_over(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
     rerun = waiting(make.team(phase.challenge))
     Rerun.objects.update(not_before=datetime.now(UTC) + timedelta(minutes=1))
     assert scheduling.claim_next(Rerun, large=True) is None
@@ -208,7 +210,7 @@ def test_process_for_small_files_takes_no_rerun_of_a_team_that_has_something_run
     assert leases.claim(Rerun, second.pk, large=False) is None
 
 
-def test_rerun_that_cost_more_than_a_small_one_waits_with_the_large_ones_and_no_attempt_counts(
+def test_rerun_beyond_the_time_of_small_files_is_requeued_as_large_without_an_attempt(
     make: Make, phase: Phase, waiting: Callable[..., Rerun]
 ) -> None:
     later = waiting(make.team(phase.challenge), small=True)
@@ -246,9 +248,7 @@ def test_team_with_many_reruns_does_not_delay_another_teams_one(
     assert rerun_in_turn(6) == ["many", "one", "late", "many", "late", "many"]
 
 
-def test_small_rerun_goes_before_large_ones_that_were_requested_first(
-    make: Make, phase: Phase, waiting: Callable[..., Rerun]
-) -> None:
+def test_small_rerun_runs_before_earlier_large_ones(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
     for name in ("large", "small"):
         waiting(make.team(phase.challenge, name=name), small=name == "small")
     assert rerun_in_turn(2) == ["small", "large"]
@@ -287,6 +287,6 @@ def test_a_worker_that_finishes_wakes_another_if_no_message_is_left(
         (b"", True),
     ],
 )
-def test_size_that_matters_is_the_unpacked_one(settings: Settings, content: bytes, small: Path) -> None:
+def test_a_file_is_small_by_its_unpacked_size(settings: Settings, content: bytes, small: Path) -> None:
     settings.SMALL_FILE_MAX_BYTES = 1000
     assert is_small(ContentFile(content)) == small

@@ -108,7 +108,7 @@ def form(size: int) -> tuple[Pieces, int, str]:
 
 
 @pytest.mark.parametrize("path", [PAGE, API])
-def test_a_large_file_is_hashed_as_it_comes_and_never_in_memory(
+def test_a_large_file_is_hashed_while_it_arrives_and_never_held_in_memory(
     path: str, member: User, send: Send, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(intake, "file_digest")  # this function would read the file a second time
@@ -160,7 +160,7 @@ def test_a_file_beyond_the_limit_is_not_read(path: str, member: User, settings: 
 
 
 @pytest.mark.parametrize("path", [PAGE, API])
-def test_a_disk_that_fills_up_on_the_way_gets_its_room_back_at_once(
+def test_an_upload_that_fills_the_disk_frees_its_space_at_once(
     path: str, member: User, send: Send, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write(file: HashedFile, data: bytes) -> int:
