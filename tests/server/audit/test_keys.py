@@ -165,15 +165,6 @@ class TestEnd:
         assert verified("--restored")[0] == 0
         assert verified()[0] == 0
 
-    def test_a_record_of_a_restore_without_hashes_excuses_nothing(self, write: Any) -> None:
-        """Such records were written by an earlier version. Recording the restore again adds the hashes."""
-        write(5)
-        cut_after(3)
-        record(actor=None, action="audit.restored", subject="audit", detail={"first": 4, "last": 5})
-        assert verified()[0] == 2
-        assert verified("--restored")[0] == 0
-        assert verified()[0] == 0
-
     def test_who_changed_an_entry_is_not_excused_by_a_backup(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
