@@ -19,6 +19,7 @@ from server.accounts.forms import NAME_TAKEN_MEANWHILE
 from server.accounts.models import ApiToken, User
 from server.accounts.services import confirm_address, confirm_own_address, record_password, revoke_token
 from server.audit.admin import AuditedAdmin, ReadOnlyMixin
+from server.audit.forms import AuditedForm
 from server.clock import database_now
 from server.errors import Refused
 
@@ -42,7 +43,7 @@ class NewPersonForm(UsernameForm, AdminUserCreationForm):
     pass
 
 
-class PersonForm(UsernameForm, UserChangeForm):
+class PersonForm(UsernameForm, AuditedForm, UserChangeForm):
     """A form that refuses the staff role to participants of a running challenge: staff can read private scores."""
 
     def clean_is_staff(self) -> bool:
@@ -76,10 +77,11 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
     list_filter = ("is_active", "is_staff", "is_superuser", "date_joined")
     logged_fields = ROLES
     fieldsets = (
-        (None, {"fields": ("username", "password", "email", "first_name", "last_name")}),
+        (None, {"fields": ("username", "password", "email", "first_name", "last_name", "shown")}),
         ("Roles", {"fields": ROLES}),
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
+    readonly_fields = ("last_login", "date_joined")
     filter_horizontal = ()
     add_fieldsets = (
         (None, {"classes": ("wide",), "fields": ("username", "email", "usable_password", "password1", "password2")}),

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from server.audit.forms import DateTimeField, OneLineField, RowsField, is_key
+from server.audit.forms import AuditedForm, DateTimeField, OneLineField, RowsField, is_key
 from server.audit.models import Entry
 from server.audit.services import record
 
@@ -54,13 +54,15 @@ def readable(value: Any) -> str:
 class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
     """Admin of rows that staff may edit. Changes are logged. Rows cannot be deleted, because other rows depend on them.
 
-    A row is locked before it is changed, and only the changed fields are written. So a form never undoes what a service
-    has written in the meantime. `locked_first` names the relation whose row must be locked before this one, in the lock
-    order of all services. `logged_fields` names the fields whose old and new values are logged; None means all of them.
+    A row is locked before it is changed, and only the fields that were changed are written. `form`, an `AuditedForm`,
+    refuses to overwrite a value that was not shown. So a form never undoes what a service has written meanwhile.
+    `locked_first` names the relation whose row is locked before, in the order that all services use. `logged_fields`
+    names the fields whose old and new values are logged; None means all of them.
     """
 
     logged_fields: tuple[str, ...] | None = None
     locked_first = ""
+    form = AuditedForm
     formfield_overrides: ClassVar = {
         models.CharField: {"form_class": OneLineField},
         models.DateTimeField: {"form_class": DateTimeField},

@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from django.conf import settings
 
 log = logging.getLogger(__name__)
 
-LOGGED = re.compile(r"\S+ \S+ INFO server\.audit\.services entry (\d+) ([0-9a-f]{64})")
+LOGGED = re.compile(r"(\S+ \S+) INFO server\.audit\.services entry (\d+) ([0-9a-f]{64})")
 NOTE = re.compile(r"(\d{20}) ([0-9a-f]{64}) (\d{20})\n")
 NO_HASH = "0" * 64  # the hash for a log without entries
 NOTE_BYTES = 20 + 1 + 64 + 1 + 20 + 1
@@ -140,14 +141,19 @@ def lost_ends() -> tuple[list[End], list[str]]:
     return found, faults
 
 
-def logged_entries(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield number and hash of every entry in a log file. Raises Damaged if it cannot be read to its end."""
+def log_time(at: datetime) -> str:
+    """Return a time in UTC as log files have it, so that its text can be compared with theirs."""
+    return f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d}"
+
+
+def logged_entries(path: Path) -> Iterator[tuple[tuple[int, str], str]]:
+    """Yield number, hash and time of every entry in a log file. Raises Damaged if it cannot be read to its end."""
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", errors="replace") as lines:
             for line in lines:
                 if entry := LOGGED.match(line):
-                    yield int(entry[1]), entry[2]
+                    yield (int(entry[2]), entry[3]), entry[1]
     except (OSError, EOFError, zlib.error) as error:
         raise Damaged(f"{path} cannot be read to its end ({getattr(error, 'strerror', None) or error})") from error
 

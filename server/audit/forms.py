@@ -1,6 +1,7 @@
-"""Form fields of the admin: single lines of text, dates, and rows selected by their keys."""
+"""Forms of the admin: a check for changes made meanwhile; fields for single lines, dates, and rows selected by key."""
 
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
 from django import forms
@@ -9,6 +10,10 @@ from django.db.models import Model, QuerySet
 
 from server.clock import stored
 from server.texts import one_line
+
+CHANGED_MEANWHILE = (
+    "This was changed after you opened the page, so nothing was saved. Open the page again to see the present value."
+)
 
 
 def is_key(model: type[Model], text: str) -> bool:
@@ -52,3 +57,48 @@ class RowsField(forms.ModelMultipleChoiceField):
             if not is_key(self.queryset.model, key):
                 raise ValidationError(self.error_messages["invalid_pk_value"], "invalid_pk_value", {"pk": key})
         return super().clean(value)
+
+
+class ShownValues(forms.CharField):
+    """A hidden field with a hash of each value that a page shows. It is never a change of the row."""
+
+    widget = forms.HiddenInput
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return False
+
+
+class AuditedForm(forms.ModelForm):
+    """A form that does not overwrite a field that was changed after the page was opened.
+
+    Its row is locked and read again when it is sent. A request without `shown`, as from a script, is not compared.
+    """
+
+    shown = ShownValues(required=False)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.initial["shown"] = " ".join(self.hashes().values())
+
+    def hashes(self) -> dict[str, str]:
+        """Return name and hash of the present value of each field that can be edited, as `name=hash`."""
+        return {
+            one.name: f"{one.name}={sha256(text_of(one).encode()).hexdigest()}"
+            for one in self
+            if one.name != "shown" and not one.field.disabled
+        }
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        if shown := values.get("shown"):
+            present = self.hashes()
+            for name in self.changed_data:
+                if present[name] not in shown.split():
+                    self.add_error(name, ValidationError(CHANGED_MEANWHILE, code="changed_meanwhile"))
+        return values
+
+
+def text_of(field: forms.BoundField) -> str:
+    """Return the present value of a field as text; rows by their keys."""
+    value = field.field.prepare_value(field.initial)
+    return " ".join(sorted(map(str, value))) if isinstance(value, list) else str(value)

@@ -71,15 +71,22 @@ def faults_of_database() -> list[str]:
     return [f"the database file is damaged: {line}" for line in found]
 
 
+def is_named(one: tuple[int, str], restored: Entry) -> bool:
+    """Return whether a record of a restored backup without hashes contains the number of an entry."""
+    return bool(restored.detail["first"] <= one[0] <= restored.detail["last"])
+
+
 class Comparison:
     """The log, compared with the records outside the database."""
 
     def __init__(self, logs: Iterable[Path]) -> None:
         known: dict[tuple[int, str], Path] = {}
+        self.times: dict[tuple[int, str], str] = {}
         self.unreadable: list[str] = []
         for path in logs:
             try:
-                known.update((entry, path) for entry in external_records.logged_entries(path))
+                for one, at in external_records.logged_entries(path):
+                    known[one], self.times[one] = path, min(at, self.times.get(one, at))
             except external_records.Damaged as error:
                 self.unreadable.append(str(error))
         self.logged = {number for number, _ in known}
@@ -90,11 +97,12 @@ class Comparison:
         self.count = 0
         self.unkeyed: set[int] = set()
         self.unlogged: list[int] = []
+        self.incomplete: list[Entry] = []  # records of a restored backup by earlier versions, without hashes
         excused: set[tuple[int, str]] = set()
         for entry in Entry.objects.order_by("number").iterator():
             self._compare(entry, known)
             if entry.action == RESTORED and entry.number not in self.unkeyed:
-                excused.update((number, hashed) for number, hashed in entry.detail.get("entries", ()))
+                excused |= self._excused_by(entry)
         self.contradicted = {one: path for one, path in known.items() if one not in excused}
 
     def _compare(self, entry: Entry, known: dict[tuple[int, str], Path]) -> None:
@@ -104,6 +112,24 @@ class Comparison:
             self.unlogged.append(entry.number)
         if not is_hashed(entry, key=settings.AUDIT_KEY):
             self.unkeyed.add(entry.number)
+
+    def _excused_by(self, restored: Entry) -> set[tuple[int, str]]:
+        """Return the entries that were missing when it was recorded that a backup was restored.
+
+        Earlier versions recorded only the first and the last number. Later entries can have the same numbers, so these
+        records only excuse entries that were logged before.
+        """
+        if "entries" in restored.detail:
+            return {(number, hashed) for number, hashed in restored.detail["entries"]}
+        self.incomplete.append(restored)
+        recorded = external_records.log_time(restored.at)
+        return {one for one, at in self.times.items() if is_named(one, restored) and at < recorded}
+
+    def record_naming(self, one: tuple[int, str]) -> int | None:
+        """Return the number of the record that may excuse a missing entry that is in no log file."""
+        if one in self.times:
+            return None
+        return next((restored.number for restored in self.incomplete if is_named(one, restored)), None)
 
     @property
     def forged(self) -> list[str]:

@@ -10,6 +10,7 @@ from django.db.models import Model, QuerySet
 
 from server.accounts.models import User
 from server.accounts.names import all_looks
+from server.audit.forms import AuditedForm
 from server.challenges.models import Challenge, Phase, Team
 from server.challenges.services import chosen_name, competing
 from server.challenges.term_changes import Terms, consequences, refusals, terms_of
@@ -27,7 +28,7 @@ def changed(row: Model, values: Mapping[str, Any]) -> Any:
     return one
 
 
-class ConfirmedForm(forms.ModelForm):
+class ConfirmedForm(AuditedForm):
     """A form that requires the short name as a confirmation if a change would end a phase or reveal scores."""
 
     confirm = forms.CharField(
@@ -119,7 +120,7 @@ class PhaseForm(ConfirmedForm):
         return values
 
 
-class TeamForm(forms.ModelForm):
+class TeamForm(AuditedForm):
     """The form of a team. A new name is checked as when somebody joins; an unchanged name is not checked again."""
 
     def clean_name(self) -> str:

@@ -10,7 +10,10 @@ from server.accounts.models import User
 from server.audit.models import Entry
 from server.challenges.forms import ChallengeForm, PhaseForm
 from server.challenges.models import Challenge, Phase, Team
-from tests.server.admin.test_terms import CHALLENGE, OPENED, PHASE, at, errors, staff
+from tests.conftest import Make
+from tests.server.admin.test_every_model import address
+from tests.server.admin.test_rubbish import form_of, sent
+from tests.server.admin.test_terms import CHALLENGE, FUTURE, OPENED, PHASE, at, errors, staff
 
 __all__ = ["staff"]  # a fixture
 pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}, slug="main")
@@ -26,6 +29,61 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, form: type, write: Any) -> None:
         return values
 
     monkeypatch.setattr(form, "clean", late)
+
+
+def refusal(staff: Client, url: str, page: Any, **changes: Any) -> set[str]:
+    """Send a page that was opened before, with changes. Return the names of the refused fields."""
+    answer = staff.post(url, {**sent(page), **changes})
+    if answer.status_code == 302:
+        return set()
+    found = answer.context["adminform"].form.errors.as_data()
+    assert {one.code for each in found.values() for one in each} == {"changed_meanwhile"}
+    return set(found)
+
+
+def test_a_page_undoes_nothing_that_was_changed_since_it_was_opened(staff: Client, phase: Phase, make: Make) -> None:
+    team, person = make.team(phase.challenge), make.user(username="ada")
+    rows: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [
+        (phase, {"quota_per_day": 9}, {"title": "New"}),
+        (phase.challenge, {"closes_at": FUTURE}, {"title": "New"}),
+        (team, {"name": "Owls"}, {"name": "Cats"}),
+        (person, {"is_active": False}, {"first_name": "Ada"}),
+    ]
+    for row, written, changes in rows:
+        url = address(type(row), "change", row.pk)
+        page, before = form_of(staff, url), type(row).objects.filter(pk=row.pk)
+        before.update(**written)
+        expected = before.values().get()
+        assert refusal(staff, url, page, **changes) == set(written)
+        assert before.values().get() == expected
+        assert refusal(staff, url, form_of(staff, url), **changes) == set()
+
+
+def test_a_page_keeps_an_organizer_who_was_added_since_it_was_opened(staff: Client, phase: Phase, make: Make) -> None:
+    url = address(Challenge, "change", phase.challenge.pk)
+    page = form_of(staff, url)
+    phase.challenge.organizers.add(make.user(username="ada"))
+    assert refusal(staff, url, page, title="New") == {"organizers"}
+    assert [one.username for one in phase.challenge.organizers.all()] == ["ada"]
+
+
+def test_a_page_that_is_sent_twice_is_saved(staff: Client, phase: Phase) -> None:
+    url = address(Phase, "change", phase.pk)
+    page = form_of(staff, url)
+    assert refusal(staff, url, page, title="New") == set()
+    assert refusal(staff, url, page, title="New") == set()
+    assert Entry.objects.latest("number").detail["fields"] == []
+
+
+def test_a_login_since_the_page_was_opened_is_kept(staff: Client, make: Make) -> None:
+    person = make.user(username="ada")
+    url = address(User, "change", person.pk)
+    page = form_of(staff, url)
+    User.objects.filter(pk=person.pk).update(last_login=OPENED)
+    dates = {**at("last_login", FUTURE), **at("date_joined", FUTURE)}
+    assert refusal(staff, url, page, first_name="Ada", **dates) == set()
+    after = User.objects.get(pk=person.pk)
+    assert (after.first_name, after.last_login, after.date_joined) == ("Ada", OPENED, person.date_joined)
 
 
 def test_a_phase_that_is_saved_keeps_a_rescoring_that_was_applied_meanwhile(

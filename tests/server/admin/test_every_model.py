@@ -95,6 +95,16 @@ def test_ledgers_and_logs_are_read_only(staff: Client, rows: Phase, model: Any) 
     assert staff.post(address(model, "change", row_of(model).pk), {}).status_code == 403
 
 
+@pytest.mark.parametrize("model", [model for model in OURS if model._meta.model_name not in READ_ONLY])
+def test_a_page_that_can_be_saved_contains_a_hash_of_every_value(staff: Client, rows: Phase, model: Any) -> None:
+    page = staff.get(address(model, "change", row_of(model).pk))
+    form = page.context["adminform"].form
+    assert f'name="shown" value="{form["shown"].value()}"' in page.content.decode()
+    editable = {one.name for one in form if one.name != "shown" and not one.field.disabled}
+    assert editable == {one.partition("=")[0] for one in form["shown"].value().split()}
+    assert editable
+
+
 def test_a_truths_page_names_no_file(staff: Client, rows: Phase) -> None:
     truth = rows.truths.get()
     html = staff.get(address(type(truth), "change", truth.pk)).content.decode()

@@ -168,15 +168,6 @@ class TestEnd:
         assert verified("--restored")[0] == 0
         assert verified()[0] == 0
 
-    def test_a_record_of_a_restore_without_hashes_hides_nothing(self, write: Any) -> None:
-        """An earlier version recorded a restore without hashes. Recording the restore again adds them."""
-        write(5)
-        cut_after(3)
-        record(actor=None, action="audit.restored", subject="audit", detail={"first": 4, "last": 5})
-        assert verified()[0] == 2
-        assert verified("--restored")[0] == 0
-        assert verified()[0] == 0
-
     def test_recording_a_restore_does_not_hide_a_changed_entry(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)

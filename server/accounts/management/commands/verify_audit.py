@@ -38,7 +38,7 @@ class Command(AuditedCommand):
         if found := [*faults(), *compared.forged]:
             raise CommandError("\n".join(found), returncode=TAMPERED)
         if compared.lost and not restored:
-            raise CommandError(missing_text(compared.lost), returncode=ENTRIES_MISSING)
+            raise CommandError(missing_text(compared), returncode=ENTRIES_MISSING)
         if compared.lost:
             entry = acknowledge(compared.lost)
             self.stdout.write(f"entry {entry.number} records that a backup was restored")
@@ -57,8 +57,17 @@ class Command(AuditedCommand):
             )
 
 
-def missing_text(lost: list[tuple[int, str]]) -> str:
-    return (
-        f"Every entry is sound, but entries {lost[0][0]} to {lost[-1][0]} are missing. A backup was restored, or the "
-        "end of the log was deleted. If you restored a backup, record that with: manage.py verify_audit --restored"
+def missing_text(compared: Comparison) -> str:
+    lost = compared.lost
+    text = f"Every entry is sound, but entries {lost[0][0]} to {lost[-1][0]} are missing. "
+    records = [compared.record_naming(one) for one in lost]
+    if None not in records:
+        return text + (
+            f"Entry {records[0]} records that a backup was restored. An earlier version wrote it without the hashes of "
+            "the missing entries, and these are in no log file, so they may also be later ones with the same numbers. "
+            "Name the log files of that time, or record the hashes once with: manage.py verify_audit --restored"
+        )
+    return text + (
+        "A backup was restored, or the end of the log was deleted. If you restored a backup, record that with: "
+        "manage.py verify_audit --restored"
     )

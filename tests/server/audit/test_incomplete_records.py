@@ -1,0 +1,58 @@
+"""Records of a restored backup that an earlier version wrote, with the first and last number and without hashes."""
+
+from typing import Any
+
+from server.audit import external_records
+from server.audit.models import Entry
+from server.audit.services import record
+from tests.server.audit.test_keys import cut_after, own_home, verified, write
+
+__all__ = ["own_home", "write"]  # fixtures
+
+
+def record_without_hashes(first: int, last: int) -> None:
+    """Record that a backup was restored, as an earlier version did."""
+    record(actor=None, action="audit.restored", subject="audit", detail={"first": first, "last": last})
+
+
+def log_all(at: str) -> None:
+    """Append all entries to the log file, with this time."""
+    path = external_records.path_of_end().with_name("logs") / "audit.log"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a") as file:
+        for entry in Entry.objects.order_by("number"):
+            file.write(f"{at} INFO server.audit.services entry {entry.number} {entry.hash}\n")
+
+
+def test_it_excuses_nothing_that_is_in_no_log_file(write: Any) -> None:
+    """Recording the restore again adds the hashes."""
+    write(5)
+    cut_after(3)
+    record_without_hashes(4, 5)
+    code, said = verified()
+    assert code == 2
+    assert "entries 5 to 5 are missing. Entry 4 records that a backup was restored. An earlier version" in said
+    assert verified("--restored")[0] == 0
+    assert verified()[0] == 0
+
+
+def test_it_excuses_what_was_logged_before(write: Any) -> None:
+    write(5)
+    log_all("2001-01-01 00:00:00,000")
+    cut_after(3)
+    record_without_hashes(4, 5)
+    assert verified()[0] == 0
+
+
+def test_it_excuses_nothing_that_was_logged_later(write: Any) -> None:
+    """The later entries have the same numbers as those that were missing in the backup."""
+    write(9)
+    log_all("2001-01-01 00:00:00,000")
+    cut_after(3)
+    record_without_hashes(4, 9)
+    write(4)
+    log_all("2999-01-01 00:00:00,000")
+    cut_after(6)
+    code, said = verified()
+    assert code == 2
+    assert "entries 7 to 8 are missing. A backup was restored, or the end of the log was deleted" in said
