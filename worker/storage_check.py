@@ -9,7 +9,6 @@ import mmap
 import os
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from hashlib import file_digest
 from pathlib import Path
 
@@ -87,17 +86,11 @@ def is_lost(files: list[Path], share: float) -> bool:
     return unreadable > 0 and unreadable >= share * len(files)
 
 
-def pause_after(error: Exception, job: str) -> timedelta | None:
-    """Return how long a job must wait if this worker cannot read its file; None if it need not wait.
-
-    If the storage is missing, this worker stops, and another one can score the job at once (None). Otherwise only this
-    file is missing or damaged, and the next attempt waits for a while.
-    """
-    log.error("alarm: %s cannot be scored here: %s", job, error)
+def stop_if_missing() -> bool:
+    """Stop this worker if the storage is missing. Return whether it has stopped."""
     if is_storage_missing():
         STOPPED[0] = 1
-        return None
-    return timedelta(seconds=settings.RESEND_SECONDS)
+    return bool(STOPPED[0])
 
 
 def can_work() -> bool:

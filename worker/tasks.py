@@ -6,6 +6,7 @@ outcome.
 
 import logging
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from time import process_time
 from uuid import UUID
@@ -86,7 +87,7 @@ def evaluate_claimed(submission: Submission) -> None:
     except LeaseLost:
         log.info("%s was cancelled or taken over; its result is dropped", name)
     except Unreadable as error:
-        leases.postpone(submission, pause=storage_check.pause_after(error, name))
+        postpone(submission, error, name)
     except SystemExit:  # this worker is being stopped; another one scores the submission
         leases.release(submission)
         raise
@@ -123,13 +124,35 @@ def rerun_claimed(claimed: Rerun) -> None:
         log.info("%s was taken over; its result is dropped", name)
     # A fault of this worker's files or disk: the rerun is never given up.
     except (Unreadable, Unrestorable, OSError) as error:
-        leases.postpone(claimed, pause=storage_check.pause_after(error, name))
+        postpone(claimed, error, name)
     except SystemExit:
         leases.release(claimed)
         raise
     except Exception as error:
         reruns.fail(claimed, sentence=f"{type(error).__name__} while scoring again", final=False)
         raise
+
+
+def postpone(job: Job, error: Exception, name: str) -> None:
+    """Put a job back after a fault of the files or the disk. The attempt does not count.
+
+    If the storage is missing, this worker stops, and another one can score the job at once. Otherwise only this file or
+    truth is at fault, and the next attempt waits for a while.
+    """
+    log.error("alarm: %s cannot be scored here: %s", name, error)
+    if storage_check.stop_if_missing():
+        leases.release(job)
+    else:
+        leases.postpone(job, reason=obstacle(error), pause=timedelta(seconds=settings.RESEND_SECONDS))
+
+
+def obstacle(error: Exception) -> str:
+    """Return why a job was postponed, for the organizers. Paths are only in the log."""
+    if isinstance(error, Unreadable):
+        return "The stored file or the ground truth is missing or damaged. The log of the worker names it."
+    if isinstance(error, OSError):
+        return f"The worker cannot read or write a file: {error.strerror or type(error).__name__}."
+    return f"{error}."
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:

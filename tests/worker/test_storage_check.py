@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import MagicMock
 from uuid import UUID
 
 import pytest
@@ -14,7 +15,7 @@ from server.submissions.models import Replicates, Rerun, Status, Submission
 from tests.conftest import InlineQueue, Make
 from tests.worker.test_rerun import report
 from worker import storage_check, tasks
-from worker.storage_check import STOPPED
+from worker.storage_check import STOPPED, Unreadable
 
 
 @pytest.fixture(autouse=True)
@@ -198,6 +199,20 @@ def test_rerun_of_a_lost_file_waits_and_is_never_given_up(
     rerun_often(settings.EVALUATION_ATTEMPTS + 1)
     assert outcomes_of_reruns() == {(0, "", None, True)}
     assert caplog.text.count("alarm") == settings.EVALUATION_ATTEMPTS + 1
+
+
+def test_a_rerun_that_waits_has_the_reason_without_paths(waiting: Rerun, monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = {
+        Unreadable(f"{upload(waiting.submission)} cannot be read"): "missing or damaged",
+        OSError(28, "No space left on device", "/secret"): "a file: No space left on device.",
+        Unrestorable("main v1 cannot be prepared again"): "main v1 cannot be prepared again.",
+    }
+    for error, words in errors.items():
+        monkeypatch.setattr(scoring, "score", MagicMock(side_effect=error))
+        rerun_often(1)
+        waiting.refresh_from_db()
+        assert words in waiting.waiting_for
+        assert "/" not in waiting.waiting_for
 
 
 def test_rerun_of_a_changed_file_records_nothing(waiting: Rerun, settings: Settings) -> None:

@@ -57,7 +57,8 @@ class RescoreInput(StrictInput):
 
 class ApplyInput(StrictInput):
     without_unscorable = StrictBoolean(
-        default=False, help_text="remove submissions that cannot be scored with this version from the leaderboards"
+        default=False,
+        help_text="remove the submissions listed in `unscorable` from the leaderboards",
     )
     reveal = StrictBoolean(default=False, help_text=REVEAL)
 
@@ -72,7 +73,11 @@ class BoardsSerializer(serializers.Serializer[Phase]):
 class UnscorableSerializer(serializers.Serializer[Any]):
     submission = serializers.UUIDField(source="submission_id")
     team = serializers.CharField(source="submission.team.name")
-    reason = serializers.CharField(source="failure")
+    reason = serializers.CharField()
+    given_up = serializers.BooleanField(
+        source="is_given_up",
+        help_text="false if a file is missing or damaged, or a disk full: it is tried again",
+    )
 
 
 class ChangeSerializer(serializers.Serializer[Any]):

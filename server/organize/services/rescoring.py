@@ -21,7 +21,7 @@ from server.errors import Refused
 from server.leaderboards.scored_entries import read_entries
 from server.organize.models import Rescoring
 from server.organize.services.truths import activate, bring_up_to_date, refuse_newly_public
-from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, Status, Submission
+from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, RerunQuerySet, Status, Submission
 from server.submissions.services import reruns
 
 
@@ -197,22 +197,22 @@ def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
     return Submission.objects.filter(Exists(incomplete), status=Status.SCORED).exclude(Exists(given_up))
 
 
-def unscorable(rescoring: Rescoring) -> QuerySet[Rerun]:
-    """Return reruns that were given up. Their submissions would disappear from the leaderboards."""
-    given_up = Rerun.objects.scoring().given_up()
-    given_up = given_up.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
-    return given_up.select_related("submission__team").order_by("submission__received_at")
+def unscorable(rescoring: Rescoring) -> RerunQuerySet:
+    """Return reruns that were given up, or wait for files. Their submissions would disappear from the leaderboards."""
+    blocked = Rerun.objects.scoring().blocked()
+    blocked = blocked.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
+    return blocked.select_related("submission__team").order_by("submission__received_at")
 
 
 def retry_exhausted(rescoring: Rescoring) -> None:
     """Requeue the reruns that have used all attempts. The platform was at fault for these; other faults end at once."""
-    exhausted = unscorable(rescoring).filter(attempts__gte=settings.EVALUATION_ATTEMPTS)
+    exhausted = unscorable(rescoring).given_up().filter(attempts__gte=settings.EVALUATION_ATTEMPTS)
     failed = Submission.objects.filter(pk__in=exhausted.order_by().values("submission"))
     reruns.request(list(failed), truth=rescoring.truth)
 
 
 def waiting(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return submissions that are still to be scored."""
+    """Return submissions that are still to be scored, as far as nothing is known to prevent it."""
     return without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
 
 
@@ -249,12 +249,9 @@ def apply(
             if phase.truth != compared:
                 raise Refused("rescoring_unfinished", "The active ground truth has changed meanwhile. Try again.")
             refuse_unfinished(found, without_unscorable=without_unscorable)
+            without = unscorable(found).count()
             switch(phase, found)
-            detail = {
-                "truth": found.truth.version,
-                "signature": found.signature,
-                "without": unscorable(found).count(),
-            }
+            detail = {"truth": found.truth.version, "signature": found.signature, "without": without}
             audit.record(actor=by, action="rescoring.applied", subject=f"phase {phase}", detail=detail)
     return found
 
@@ -277,12 +274,14 @@ def switch(phase: Phase, rescoring: Rescoring) -> None:
     """Make the rescoring's truth and signature those of the phase. The caller has locked the phase.
 
     A worker that records a score waits for that lock. Afterwards it sees that its score is against the old truth.
+    Submissions that wait for files are tried again, and appear on the leaderboards if they get a score after all.
     """
     activate(rescoring.truth)
     phase.signature = rescoring.signature
     phase.save(update_fields=["signature"])
     scored = phase.submissions.filter(status=Status.SCORED)
-    late = list(waiting(rescoring).values_list("pk", flat=True))
+    given_up = unscorable(rescoring).given_up().values("submission")
+    late = list(without_score(rescoring).exclude(pk__in=given_up).values_list("pk", flat=True))
     incomplete = list(without_intervals(rescoring).values_list("pk", flat=True))
     Rerun.objects.filter(submission__phase=phase, failure="").delete()
     scored.update(stage="")

@@ -57,6 +57,8 @@ def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
     }
     if isinstance(job, Submission):
         values |= {"status": Status.RUNNING, "started_at": now, "progress": 0.0}
+    else:
+        values["waiting_for"] = ""
     return values
 
 
@@ -98,14 +100,12 @@ def release(job: Job, **values: Any) -> bool:
     return requeue(job, attempts=F("attempts") - 1, **values)
 
 
-def postpone(job: Job, *, pause: timedelta | None) -> bool:
-    """Put a job back into the queue, to be tried again after a pause, if any. The attempt does not count.
+def postpone(job: Job, *, reason: str, pause: timedelta) -> bool:
+    """Put a job back into the queue because of a fault of the files, to be tried again after a pause.
 
-    There is a pause if a file could not be read. The scoring of a submission then counts as not begun.
+    The attempt does not count. The scoring of a submission counts as not begun. A rerun has the reason in its row.
     """
-    if pause is None:
-        return release(job)
-    values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {}
+    values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
     return release(job, notify=False, not_before=database_now() + pause, **values)
 
 

@@ -29,7 +29,7 @@ def request(
         [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions],
         update_conflicts=True,
         unique_fields=["submission", "truth", "purpose"],
-        update_fields=["failure", "attempts", "enqueued_at", "not_before"],
+        update_fields=["failure", "attempts", "enqueued_at", "not_before", "waiting_for"],
     )
     for rerun in requested:
         queue.enqueue_on_commit(Rerun, rerun.pk)

@@ -100,7 +100,8 @@ class Command(AuditedCommand):
 
     def show(self, begun: Rescoring) -> None:
         for lost in rescoring.unscorable(begun):
-            self.stdout.write(f"cannot be scored: {lost.submission.team.name}, {lost.submission_id}: {lost.failure}")
+            when = "cannot be scored" if lost.is_given_up else "cannot be scored now and is tried again"
+            self.stdout.write(f"{when}: {lost.submission.team.name}, {lost.submission_id}: {lost.reason}")
         for split in SPLITS:
             for change in rescoring.changes(begun, split=split):
                 ranks = f"{change.rank_before or '–'} to {change.rank_after or '–'}"
