@@ -53,6 +53,10 @@ class RescoreInput(StrictInput):
         default=True, help_text="false to apply the rescoring now, which is refused while scores are missing"
     )
     reveal = StrictBoolean(default=False, help_text=REVEAL)
+    retry = StrictBoolean(
+        default=False,
+        help_text="score submissions of `unscorable` again that have used up their attempts or wait for files",
+    )
 
 
 class ApplyInput(StrictInput):

@@ -36,28 +36,32 @@ class Change:
     score_after: float | None
 
 
-def start(*, phase: Phase, by: User | None, truth: Truth | None = None, reveal: bool = False) -> Rescoring:
+def start(
+    *, phase: Phase, by: User | None, truth: Truth | None = None, reveal: bool = False, retry: bool = False
+) -> Rescoring:
     """Rescore against a version of the truth, with the present version of the evaluator.
 
     An open rescoring of the same kind continues; another one is discarded. Without `truth`, :func:`default_truth`
     chooses. Its prepared file is renewed if the settings of the phase have changed since. Raises Refused if that is not
-    possible, or if private images would become public, unless `reveal` allows it.
+    possible, or if private images would become public, unless `reveal` allows it. `retry` scores again what has used up
+    its attempts or waits for files.
     """
     truth = truth or default_truth(phase, open_rescoring(phase))
     bring_up_to_date(truth)
     if not reveal:
         refuse_newly_public(phase, truth)
-    return begin(phase=phase, by=by, truth=truth)
+    return begin(phase=phase, by=by, truth=truth, retry=retry)
 
 
 @transaction.atomic
-def begin(*, phase: Phase, by: User | None, truth: Truth) -> Rescoring:
+def begin(*, phase: Phase, by: User | None, truth: Truth, retry: bool = False) -> Rescoring:
     """Create the rescoring and queue its reruns, or continue the open one."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = open_rescoring(locked)
     signature = signature_of(locked, truth.sha256)
     if begun is not None and (begun.truth_id, begun.signature) == (truth.pk, signature):
-        retry_exhausted(begun)
+        if retry:
+            retry_unscorable(begun)
         catch_up(begun)
         return begun
     if begun is not None:
@@ -204,21 +208,19 @@ def unscorable(rescoring: Rescoring) -> RerunQuerySet:
     return blocked.select_related("submission__team").order_by("submission__received_at")
 
 
-def retry_exhausted(rescoring: Rescoring) -> None:
-    """Requeue the reruns that have used all attempts. The platform was at fault for these; other faults end at once."""
-    exhausted = unscorable(rescoring).given_up().filter(attempts__gte=settings.EVALUATION_ATTEMPTS)
-    failed = Submission.objects.filter(pk__in=exhausted.order_by().values("submission"))
-    reruns.request(list(failed), truth=rescoring.truth)
+def retry_unscorable(rescoring: Rescoring) -> None:
+    """Requeue the reruns that have used all attempts or wait for files. Other faults would only be found again.
 
-
-def waiting(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return submissions that are still to be scored, as far as nothing is known to prevent it."""
-    return without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
+    Only on request: a file that ends its workers would end more of them.
+    """
+    retried = unscorable(rescoring).exclude(failure__gt="", attempts__lt=settings.EVALUATION_ATTEMPTS)
+    reruns.try_now(retried)
 
 
 def count_left(rescoring: Rescoring) -> int:
     """Return how many submissions the switch still waits for: those that existed when the rescoring began."""
-    return waiting(rescoring).filter(received_at__lte=rescoring.started_at).count()
+    left = without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
+    return left.filter(received_at__lte=rescoring.started_at).count()
 
 
 def changes(rescoring: Rescoring, *, split: str) -> list[Change]:
@@ -264,8 +266,8 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> None
         raise Refused(
             "rescoring_loses",
             f"{lost} submissions cannot be scored this way and would disappear from the leaderboards. Look at the "
-            "reasons. Starting the rescoring again retries those whose attempts were used up. To apply the rescoring "
-            "anyway, set without_unscorable.",
+            "reasons. Start the rescoring with retry to score them again where that can help. To apply it anyway, set "
+            "without_unscorable.",
             lost=lost,
         )
 

@@ -35,6 +35,17 @@ def request(
         queue.enqueue_on_commit(Rerun, rerun.pk)
 
 
+def try_now(waiting: Iterable[Rerun]) -> None:
+    """Queue reruns again that were given up or wait for files, once this transaction is committed.
+
+    One that a worker has claimed meanwhile is left alone.
+    """
+    for rerun in waiting:
+        anew = {"failure": "", "waiting_for": "", "attempts": 0, "not_before": None, "enqueued_at": database_now()}
+        if Rerun.objects.filter(pk=rerun.pk, lease_token=None).update(**anew):
+            queue.enqueue_on_commit(Rerun, rerun.pk)
+
+
 def request_explanations(submissions: Iterable[Submission], *, truth: Truth, track: Track) -> None:
     """Queue an explanation of each score, if the track has explanations and the service computes them."""
     if settings.EXPLANATION_MAX_BYTES and (track.explained_tables or track.curves):

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
+from pytest_django import Settings
 
 from server.audit.models import Entry
 from server.challenges.models import Phase, Truth
@@ -84,3 +85,23 @@ def test_the_api_returns_the_reason(api: Api, make: Make, phase: Phase, begun: R
     (lost,) = found["unscorable"]
     assert (lost["reason"], lost["given_up"], found["left"]) == ("Its file is missing.", False, 0)
     assert api.post(f"{path}/apply", {"without_unscorable": True}, **organizer).status_code == 200
+
+
+def test_on_request_a_waiting_submission_is_tried_again_at_once(begun: Rescoring, phase: Phase, two: Two) -> None:
+    rescoring.start(phase=phase, by=None, retry=True)
+    rerun = two[1].reruns.get()
+    assert (rerun.waiting_for, rerun.not_before, rescoring.count_left(begun)) == ("", None, 1)
+
+
+def test_posting_again_does_not_retry_a_file_that_ended_its_workers(
+    api: Api, make: Make, phase: Phase, newer: Truth, scored: Scored, settings: Settings
+) -> None:
+    phase.challenge.organizers.add(boss := make.user(username="boss"))
+    path, organizer = "challenges/animals/phases/main/rescore", {"user": boss, "scope": "organize"}
+    submission = scored(phase, 0.6)
+    api.post(path, {}, **organizer)
+    submission.reruns.update(failure="its worker stopped 3 times", attempts=settings.EVALUATION_ATTEMPTS)
+    assert api.post(path, {}, **organizer).json()["unscorable"][0]["given_up"]
+    assert api.post(path, {"preview": False}, **organizer).json()["code"] == "rescoring_loses"
+    retried = api.post(path, {"retry": True}, **organizer).json()
+    assert (retried["unscorable"], retried["left"]) == ([], 1)
