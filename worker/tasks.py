@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 
 # Another attempt would end in the same way.
 FINAL_ERRORS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, OutOfTime, NotReproducible)
+# Faults of the stored files, of a truth that cannot be restored, or of the worker's disk: no attempt counts.
+FILE_FAULTS = (Unreadable, Unrestorable, OSError)
 
 
 @shared_task(name=EVALUATE)
@@ -86,7 +88,7 @@ def evaluate_claimed(submission: Submission) -> None:
         end_exceeded(submission, error)
     except LeaseLost:
         log.info("%s was cancelled or taken over; its result is dropped", name)
-    except Unreadable as error:
+    except FILE_FAULTS as error:
         postpone(submission, error, name)
     except SystemExit:  # this worker is being stopped; another one scores the submission
         leases.release(submission)
@@ -122,8 +124,7 @@ def rerun_claimed(claimed: Rerun) -> None:
         give_up(claimed, error)
     except LeaseLost:
         log.info("%s was taken over; its result is dropped", name)
-    # A fault of this worker's files or disk: the rerun is never given up.
-    except (Unreadable, Unrestorable, OSError) as error:
+    except FILE_FAULTS as error:
         postpone(claimed, error, name)
     except SystemExit:
         leases.release(claimed)

@@ -154,16 +154,28 @@ def test_a_changed_file_of_the_same_size_is_not_scored(make: Make) -> None:
     assert outcomes() == {("scored", 1, "")}
 
 
-def test_other_trouble_with_files_stays_an_accident(
-    submissions: list[Submission], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(request: ScoringRequest) -> None:
-        raise OSError(28, "No space left on device")
+FAULTS = pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), Unrestorable("cannot be prepared again")], ids=["disk", "truth"]
+)
 
-    monkeypatch.setattr(scoring, "score", full)
-    with pytest.raises(OSError, match="No space"):
-        evaluate()
-    assert ("queued", 1, "") in outcomes()
+
+@FAULTS
+def test_a_fault_of_the_platform_never_ends_a_submission(
+    submissions: list[Submission],
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """An upgrade or a full disk would otherwise fail the whole queue within seconds."""
+    monkeypatch.setattr(scoring, "score", MagicMock(side_effect=error))
+    for _ in range(settings.EVALUATION_ATTEMPTS + 1):
+        Submission.objects.update(not_before=None)
+        for _ in submissions:
+            evaluate()
+    assert outcomes() == {("queued", 0, "")}
+    assert not Submission.objects.filter(not_before=None).exists()
+    assert f"alarm: submission {submissions[0].pk} cannot be scored here: {error}" in caplog.text
 
 
 @pytest.fixture
@@ -260,7 +272,7 @@ def test_a_single_lost_truth_does_not_stop_the_worker(
     assert set(Submission.objects.queued().values_list("phase", "attempts")) == {(submissions[0].phase_id, 0)}
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), Unrestorable("cannot be prepared again")])
+@FAULTS
 def test_a_fault_of_the_platform_never_ends_a_rerun(
     waiting: Rerun,
     settings: Settings,
@@ -268,10 +280,7 @@ def test_a_fault_of_the_platform_never_ends_a_rerun(
     error: Exception,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def fail(request: ScoringRequest) -> None:
-        raise error
-
-    monkeypatch.setattr(scoring, "score", fail)
+    monkeypatch.setattr(scoring, "score", MagicMock(side_effect=error))
     rerun_often(settings.EVALUATION_ATTEMPTS + 1)
     assert outcomes_of_reruns() == {(0, "", None, True)}
     assert f"alarm: rerun {waiting.pk} cannot be scored here: {error}" in caplog.text
