@@ -6,7 +6,6 @@ outcome.
 
 import logging
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 from time import process_time
 from uuid import UUID
@@ -144,7 +143,7 @@ def postpone(job: Job, error: Exception, name: str) -> None:
     if storage_check.stop_if_missing():
         leases.release(job)
     else:
-        leases.postpone(job, reason=obstacle(error), pause=timedelta(seconds=settings.RESEND_SECONDS))
+        leases.postpone(job, reason=obstacle(error))
 
 
 def obstacle(error: Exception) -> str:

@@ -156,7 +156,7 @@ def test_damage_that_cannot_be_repaired_is_the_platforms_fault(
     Path(truth.source.path).write_bytes(b"not a zip")
     flip(prepared_file(phase), 3000)
     submission = submit()
-    for _ in range(settings.EVALUATION_ATTEMPTS):
+    for _ in range(settings.EVALUATION_ATTEMPTS + 1):
         Submission.objects.update(not_before=None)
         tasks.evaluate(str(submission.pk))
     submission.refresh_from_db()
@@ -182,7 +182,7 @@ def test_another_truth_is_never_put_in_its_place(
     assert Path(truth.prepared.path).read_bytes() == damaged
 
 
-def test_the_time_that_a_repair_takes_is_not_the_files(
+def test_a_repair_that_does_not_end_counts_as_an_attempt(
     phase: Phase, submit: Callable[[], Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(truth: Truth) -> None:
@@ -191,9 +191,10 @@ def test_the_time_that_a_repair_takes_is_not_the_files(
     monkeypatch.setattr("worker.truths.prepare_again", slow)
     flip(prepared_file(phase), 3000)
     submission = submit()
-    tasks.evaluate(str(submission.pk))
+    with pytest.raises(SoftTimeLimitExceeded):
+        tasks.evaluate(str(submission.pk))
     submission.refresh_from_db()
-    assert (submission.status, submission.failure_code) == ("queued", "")
+    assert (submission.status, submission.attempts, submission.failure_code) == ("queued", 1, "")
 
 
 def test_a_worker_that_waited_for_another_finds_the_truth_undamaged(

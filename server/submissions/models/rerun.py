@@ -51,6 +51,9 @@ class Rerun(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     enqueued_at = models.DateTimeField(help_text="when a message was last sent for this job")
     not_before = models.DateTimeField(null=True, blank=True, help_text="when its next attempt may begin; empty: now")
+    postponed = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="number of attempts that a fault of the files has postponed"
+    )
     waiting_for = models.CharField(
         max_length=300, blank=True, default="", db_default="", help_text="which fault of the files postponed it, if any"
     )

@@ -29,7 +29,7 @@ def request(
         [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions],
         update_conflicts=True,
         unique_fields=["submission", "truth", "purpose"],
-        update_fields=["failure", "attempts", "enqueued_at", "not_before", "waiting_for"],
+        update_fields=["failure", "attempts", "enqueued_at", "not_before", "waiting_for", "postponed"],
     )
     for rerun in requested:
         queue.enqueue_on_commit(Rerun, rerun.pk)
@@ -41,8 +41,8 @@ def try_now(waiting: Iterable[Rerun]) -> None:
     One that a worker has claimed meanwhile is left alone.
     """
     for rerun in waiting:
-        anew = {"failure": "", "waiting_for": "", "attempts": 0, "not_before": None, "enqueued_at": database_now()}
-        if Rerun.objects.filter(pk=rerun.pk, lease_token=None).update(**anew):
+        anew = {"failure": "", "attempts": 0, "waiting_for": "", "postponed": 0, "not_before": None}
+        if Rerun.objects.filter(pk=rerun.pk, lease_token=None).update(enqueued_at=database_now(), **anew):
             queue.enqueue_on_commit(Rerun, rerun.pk)
 
 
