@@ -21,6 +21,7 @@ from server.submissions.models import Submission
 log = logging.getLogger(__name__)
 
 SAMPLE = 20  # number of newest files of each kind that are tried
+SEVERAL = 2  # a single lost file never stops a worker, however few files there are
 LOST_UPLOADS = 0.25  # from this share on the uploads are missing; below it, single files are lost for every worker
 LOST_TRUTHS = 1.0  # if one truth is missing, only its phase waits, and all others are scored
 PAUSE_SECONDS = 2.0  # between two messages while the storage is missing
@@ -82,8 +83,11 @@ def is_storage_missing() -> bool:
 
 
 def is_lost(files: list[Path], share: float) -> bool:
-    unreadable = sum(not is_readable(path) for path in files)
-    return unreadable > 0 and unreadable >= share * len(files)
+    """Return whether so many of these files are unreadable that not only single files are lost, or their folder is."""
+    unreadable = [path for path in files if not is_readable(path)]
+    if unreadable and not any(os.access(path.parent, os.X_OK) for path in unreadable):
+        return True
+    return len(unreadable) >= max(SEVERAL, share * len(files))
 
 
 def stop_if_missing() -> bool:
