@@ -278,10 +278,12 @@ def switch(phase: Phase, rescoring: Rescoring) -> None:
     A worker that records a score waits for that lock. Afterwards it sees that its score is against the old truth.
     Submissions that wait for files are tried again, and appear on the leaderboards if they get a score after all.
     """
+    scored = phase.submissions.filter(status=Status.SCORED)
+    # A worker that records a rerun locks the submission before the rerun. In another order both would wait.
+    list(scored.select_for_update(no_key=True).order_by("pk").values_list("pk"))
     activate(rescoring.truth)
     phase.signature = rescoring.signature
     phase.save(update_fields=["signature"])
-    scored = phase.submissions.filter(status=Status.SCORED)
     given_up = unscorable(rescoring).given_up().values("submission")
     late = list(without_score(rescoring).exclude(pk__in=given_up).values_list("pk", flat=True))
     incomplete = list(without_intervals(rescoring).values_list("pk", flat=True))
