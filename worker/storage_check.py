@@ -9,7 +9,6 @@ import mmap
 import os
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from hashlib import file_digest
 from pathlib import Path
 
@@ -22,8 +21,9 @@ from server.submissions.models import Submission
 log = logging.getLogger(__name__)
 
 SAMPLE = 20  # number of newest files of each kind that are tried
-LOST_UPLOADS = 0.25  # share of unreadable uploads that means missing storage; below it, single files are lost
-LOST_TRUTHS = 1.0  # the same for truths: while some can be read, only the phases of the others wait
+SEVERAL = 2  # a single lost file never stops a worker, however few files there are
+LOST_UPLOADS = 0.25  # from this share on the uploads are missing; below it, single files are lost for every worker
+LOST_TRUTHS = 1.0  # if one truth is missing, only its phase waits, and all others are scored
 PAUSE_SECONDS = 2.0  # between two messages while the storage is missing
 
 # One byte: whether this worker has stopped because the storage is missing. Celery imports this module before it forks
@@ -83,21 +83,18 @@ def is_storage_missing() -> bool:
 
 
 def is_lost(files: list[Path], share: float) -> bool:
-    unreadable = sum(not is_readable(path) for path in files)
-    return unreadable > 0 and unreadable >= share * len(files)
+    """Return whether so many of these files are unreadable that not only single files are lost, or their folder is."""
+    unreadable = [path for path in files if not is_readable(path)]
+    if unreadable and not any(os.access(path.parent, os.X_OK) for path in unreadable):
+        return True
+    return len(unreadable) >= max(SEVERAL, share * len(files))
 
 
-def pause_after(error: Exception, job: str) -> timedelta | None:
-    """Return how long a job must wait after a file could not be read; None if another worker can score it at once.
-
-    If the storage is missing, this worker takes no more work, and the job need not wait. Otherwise only this file is
-    missing or damaged, and the next attempt must wait.
-    """
-    log.error("alarm: %s cannot be scored here: %s", job, error)
+def stop_if_missing() -> bool:
+    """Stop this worker if the storage is missing. Return whether it has stopped."""
     if is_storage_missing():
         STOPPED[0] = 1
-        return None
-    return timedelta(seconds=settings.RESEND_SECONDS)
+    return bool(STOPPED[0])
 
 
 def can_work() -> bool:

@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 
 # Errors that another attempt would raise again.
 FINAL_ERRORS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, OutOfTime, NotReproducible)
+# Faults of the stored files, of a truth that cannot be restored, or of the worker's disk: no attempt counts.
+FILE_FAULTS = (Unreadable, Unrestorable, OSError)
 
 
 @shared_task(name=EVALUATE)
@@ -85,8 +87,8 @@ def evaluate_claimed(submission: Submission) -> None:
         end_exceeded(submission, error)
     except LeaseLost:
         log.info("%s was cancelled or taken over; its result is dropped", name)
-    except Unreadable as error:
-        leases.postpone(submission, pause=storage_check.pause_after(error, name))
+    except FILE_FAULTS as error:
+        postpone(submission, error, name)
     except SystemExit:  # this worker is being stopped; another one scores the submission
         leases.release(submission)
         raise
@@ -121,15 +123,36 @@ def rerun_claimed(claimed: Rerun) -> None:
         give_up(claimed, error)
     except LeaseLost:
         log.info("%s was taken over; its result is dropped", name)
-    # The fault is in this worker's files or disk, so the rerun is not given up.
-    except (Unreadable, Unrestorable, OSError) as error:
-        leases.postpone(claimed, pause=storage_check.pause_after(error, name))
+    except FILE_FAULTS as error:
+        postpone(claimed, error, name)
     except SystemExit:
         leases.release(claimed)
         raise
     except Exception as error:
         reruns.fail(claimed, sentence=f"{type(error).__name__} while scoring again", final=False)
         raise
+
+
+def postpone(job: Job, error: Exception, name: str) -> None:
+    """Put a job back after a fault of the files or the disk. The attempt does not count.
+
+    If the storage is missing, this worker stops, and another one can score the job at once. Otherwise only this file or
+    truth is at fault, and the next attempt waits for a while.
+    """
+    log.error("alarm: %s cannot be scored here: %s", name, error)
+    if storage_check.stop_if_missing():
+        leases.release(job)
+    else:
+        leases.postpone(job, reason=obstacle(error))
+
+
+def obstacle(error: Exception) -> str:
+    """Return why a job was postponed, for the organizers. Paths are only in the log."""
+    if isinstance(error, Unreadable):
+        return "The stored file or the ground truth is missing or damaged. The log of the worker names it."
+    if isinstance(error, OSError):
+        return f"The worker cannot read or write a file: {error.strerror or type(error).__name__}."
+    return f"{error}."
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:

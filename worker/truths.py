@@ -4,8 +4,6 @@ import logging
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
-from celery.exceptions import SoftTimeLimitExceeded
-
 from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidTruth, PreparedOtherwise, Problem
 from evaluator.tracks.compiling import refuse_prepared_otherwise
 from evaluator.truth import Truth as PreparedTruth
@@ -34,8 +32,8 @@ def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
 
     The file is damaged, or was prepared by another version of the evaluator, or with other settings of the phase.
 
-    One process prepares it at a time; the others wait and then use the new file. This time does not count against the
-    time limit of the submission. Raises Unrestorable if the source is unusable too.
+    One process does so at a time; the others wait and then find the file intact. The submission is not charged for the
+    CPU time that this takes. Raises Unrestorable. A restoration that takes longer than an attempt may counts as one.
     """
     log.warning("%s: %s", truth, error)
     try:
@@ -44,7 +42,7 @@ def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
             if not is_intact(truth):
                 prepare_again(truth)
                 log.warning("%s was prepared again from its source", truth)
-    except (OSError, SoftTimeLimitExceeded) as failure:
+    except OSError as failure:
         raise Unrestorable(f"{truth} cannot be prepared again: {type(failure).__name__}") from failure
 
 

@@ -156,17 +156,17 @@ def test_damage_that_cannot_be_repaired_is_the_platforms_fault(
     Path(truth.source.path).write_bytes(b"not a zip")
     flip(prepared_file(phase), 3000)
     submission = submit()
-    for _ in range(settings.EVALUATION_ATTEMPTS):
-        with pytest.raises(truths.Unrestorable):
-            tasks.evaluate(str(submission.pk))
+    for _ in range(settings.EVALUATION_ATTEMPTS + 1):
+        Submission.objects.update(not_before=None)
+        tasks.evaluate(str(submission.pk))
     submission.refresh_from_db()
-    assert (submission.status, submission.fault) == ("failed", "platform")
-    assert quota.state(team=submission.team, phase=phase, now=submission.received_at).used == 0
+    assert (submission.status, submission.attempts, submission.fault) == ("queued", 0, "")
+    assert "cannot be prepared" in caplog.text
     assert phase.salt.strip() not in caplog.text
 
 
-def test_a_damaged_truth_is_never_replaced_by_a_different_one(
-    phase: Phase, submit: Callable[[], Submission], tmp_path: Path
+def test_another_truth_is_never_put_in_its_place(
+    phase: Phase, submit: Callable[[], Submission], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """If the stored source belongs to a different truth, the damaged file is not replaced."""
     boxes = tmp_path / "phases" / "main" / "truth" / "boxes.csv"
@@ -176,12 +176,13 @@ def test_a_damaged_truth_is_never_replaced_by_a_different_one(
     Path(truth.source.path).write_bytes(Path(other.source.path).read_bytes())
     damaged = bytes(64)
     Path(truth.prepared.path).write_bytes(damaged)
-    with pytest.raises(truths.Unrestorable, match="a different sha256"):
-        tasks.evaluate(str(submit().pk))
+    waiting = evaluated(submit())
+    assert "another sha256" in caplog.text
+    assert (waiting.status, waiting.attempts, waiting.not_before is not None) == ("queued", 0, True)
     assert Path(truth.prepared.path).read_bytes() == damaged
 
 
-def test_the_time_of_a_restoration_does_not_count_for_the_file(
+def test_a_repair_that_does_not_end_counts_as_an_attempt(
     phase: Phase, submit: Callable[[], Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(truth: Truth) -> None:
@@ -190,10 +191,10 @@ def test_the_time_of_a_restoration_does_not_count_for_the_file(
     monkeypatch.setattr("worker.truths.prepare_again", slow)
     flip(prepared_file(phase), 3000)
     submission = submit()
-    with pytest.raises(truths.Unrestorable):
+    with pytest.raises(SoftTimeLimitExceeded):
         tasks.evaluate(str(submission.pk))
     submission.refresh_from_db()
-    assert (submission.status, submission.failure_code) == ("queued", "")
+    assert (submission.status, submission.attempts, submission.failure_code) == ("queued", 1, "")
 
 
 def test_a_worker_that_waited_for_another_finds_the_truth_undamaged(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import MagicMock
 from uuid import UUID
 
 import pytest
@@ -14,7 +15,7 @@ from server.submissions.models import Replicates, Rerun, Status, Submission
 from tests.conftest import InlineQueue, Make
 from tests.worker.test_rerun import report
 from worker import storage_check, tasks
-from worker.storage_check import STOPPED
+from worker.storage_check import STOPPED, Unreadable
 
 
 @pytest.fixture(autouse=True)
@@ -157,16 +158,28 @@ def test_a_changed_file_of_the_same_size_is_not_scored(make: Make) -> None:
     assert outcomes() == {("scored", 1, "")}
 
 
-def test_a_full_disk_counts_as_an_accident_and_not_as_missing_files(
-    submissions: list[Submission], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(request: ScoringRequest) -> None:
-        raise OSError(28, "No space left on device")
+FAULTS = pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), Unrestorable("cannot be prepared again")], ids=["disk", "truth"]
+)
 
-    monkeypatch.setattr(scoring, "score", full)
-    with pytest.raises(OSError, match="No space"):
-        evaluate()
-    assert ("queued", 1, "") in outcomes()
+
+@FAULTS
+def test_a_fault_of_the_platform_never_ends_a_submission(
+    submissions: list[Submission],
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """An upgrade or a full disk would otherwise fail the whole queue within seconds."""
+    monkeypatch.setattr(scoring, "score", MagicMock(side_effect=error))
+    for _ in range(settings.EVALUATION_ATTEMPTS + 1):
+        Submission.objects.update(not_before=None)
+        for _ in submissions:
+            evaluate()
+    assert outcomes() == {("queued", 0, "")}
+    assert not Submission.objects.filter(not_before=None).exists()
+    assert f"alarm: submission {submissions[0].pk} cannot be scored here: {error}" in caplog.text
 
 
 @pytest.fixture
@@ -202,6 +215,20 @@ def test_rerun_of_a_lost_file_waits_and_is_never_given_up(
     rerun_often(settings.EVALUATION_ATTEMPTS + 1)
     assert outcomes_of_reruns() == {(0, "", None, True)}
     assert caplog.text.count("alarm") == settings.EVALUATION_ATTEMPTS + 1
+
+
+def test_a_rerun_that_waits_has_the_reason_without_paths(waiting: Rerun, monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = {
+        Unreadable(f"{upload(waiting.submission)} cannot be read"): "missing or damaged",
+        OSError(28, "No space left on device", "/secret"): "a file: No space left on device.",
+        Unrestorable("main v1 cannot be prepared again"): "main v1 cannot be prepared again.",
+    }
+    for error, words in errors.items():
+        monkeypatch.setattr(scoring, "score", MagicMock(side_effect=error))
+        rerun_often(1)
+        waiting.refresh_from_db()
+        assert words in waiting.waiting_for
+        assert "/" not in waiting.waiting_for
 
 
 def test_rerun_of_a_changed_file_records_nothing(waiting: Rerun, settings: Settings) -> None:
@@ -249,18 +276,15 @@ def test_a_single_lost_truth_does_not_stop_the_worker(
     assert set(Submission.objects.queued().values_list("phase", "attempts")) == {(submissions[0].phase_id, 0)}
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), Unrestorable("cannot be prepared again")])
-def test_a_platform_fault_never_ends_a_rerun(
+@FAULTS
+def test_a_fault_of_the_platform_never_ends_a_rerun(
     waiting: Rerun,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def fail(request: ScoringRequest) -> None:
-        raise error
-
-    monkeypatch.setattr(scoring, "score", fail)
+    monkeypatch.setattr(scoring, "score", MagicMock(side_effect=error))
     rerun_often(settings.EVALUATION_ATTEMPTS + 1)
     assert outcomes_of_reruns() == {(0, "", None, True)}
     assert f"alarm: rerun {waiting.pk} cannot be scored here: {error}" in caplog.text

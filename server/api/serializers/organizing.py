@@ -53,11 +53,16 @@ class RescoreInput(StrictInput):
         default=True, help_text="false to apply the rescoring now, which is refused while scores are missing"
     )
     reveal = StrictBoolean(default=False, help_text=REVEAL)
+    retry = StrictBoolean(
+        default=False,
+        help_text="score submissions of `unscorable` again that have used up their attempts or wait for files",
+    )
 
 
 class ApplyInput(StrictInput):
     without_unscorable = StrictBoolean(
-        default=False, help_text="remove submissions that cannot be scored with this version from the leaderboards"
+        default=False,
+        help_text="remove the submissions listed in `unscorable` from the leaderboards",
     )
     reveal = StrictBoolean(default=False, help_text=REVEAL)
 
@@ -72,7 +77,11 @@ class BoardsSerializer(serializers.Serializer[Phase]):
 class UnscorableSerializer(serializers.Serializer[Any]):
     submission = serializers.UUIDField(source="submission_id")
     team = serializers.CharField(source="submission.team.name")
-    reason = serializers.CharField(source="failure")
+    reason = serializers.CharField()
+    given_up = serializers.BooleanField(
+        source="is_given_up",
+        help_text="false if a file is missing or damaged, or a disk full: it is tried again",
+    )
 
 
 class ChangeSerializer(serializers.Serializer[Any]):

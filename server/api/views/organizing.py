@@ -103,12 +103,13 @@ class Rescore(APIView):
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Score all submissions against a version of the ground truth, without changing the leaderboards.
 
-        Repeat the request to see the progress.
+        A GET request returns the progress.
         """
         found = organized_phase_at(request, slug, phase)
         asked = validated(RescoreInput, request)
         truth = rescoring.version_of(found, asked["truth"]) if "truth" in asked else None
-        begun = rescoring.start(phase=found, by=request.user, truth=truth, reveal=asked["reveal"])
+        consent = {name: asked[name] for name in ("reveal", "retry")}
+        begun = rescoring.start(phase=found, by=request.user, truth=truth, **consent)
         if not asked["preview"]:
             rescoring.apply(rescoring=begun, by=request.user, reveal=asked["reveal"])
         return rescoring_response(begun)

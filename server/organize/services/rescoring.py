@@ -22,7 +22,7 @@ from server.errors import Refused
 from server.leaderboards.queries import all_ranks
 from server.organize.models import Rescoring
 from server.organize.services.truths import activate, bring_up_to_date, refuse_newly_public
-from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, Status, Submission
+from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, RerunQuerySet, Status, Submission
 from server.submissions.services import reruns
 from server.submissions.signals import announce
 
@@ -38,29 +38,32 @@ class Change:
     score_after: float | None
 
 
-def start(*, phase: Phase, by: User | None, truth: Truth | None = None, reveal: bool = False) -> Rescoring:
-    """Rescore against a version of the truth, with the current version of the evaluator.
+def start(
+    *, phase: Phase, by: User | None, truth: Truth | None = None, reveal: bool = False, retry: bool = False
+) -> Rescoring:
+    """Rescore against a version of the truth, with the present version of the evaluator.
 
-    An open rescoring with the same truth and signature continues; any other is discarded. Without `truth`, the version
-    is chosen by :func:`default_truth`. If the settings of the phase have changed since the version was prepared, it is
-    prepared again. Raises Refused if that is not possible, or if private images would become public, unless `reveal`
-    allows it.
+    An open rescoring of the same kind continues; another one is discarded. Without `truth`, :func:`default_truth`
+    chooses. Its prepared file is renewed if the settings of the phase have changed since. Raises Refused if that is not
+    possible, or if private images would become public, unless `reveal` allows it. `retry` scores again what has used up
+    its attempts or waits for files.
     """
     truth = truth or default_truth(phase, open_rescoring(phase))
     bring_up_to_date(truth)
     if not reveal:
         refuse_newly_public(phase, truth)
-    return begin(phase=phase, by=by, truth=truth)
+    return begin(phase=phase, by=by, truth=truth, retry=retry)
 
 
 @transaction.atomic
-def begin(*, phase: Phase, by: User | None, truth: Truth) -> Rescoring:
+def begin(*, phase: Phase, by: User | None, truth: Truth, retry: bool = False) -> Rescoring:
     """Create the rescoring and queue its reruns, or continue the open one."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = open_rescoring(locked)
     signature = signature_of(locked, truth.sha256)
     if begun is not None and (begun.truth_id, begun.signature) == (truth.pk, signature):
-        retry_exhausted(begun)
+        if retry:
+            retry_unscorable(begun)
         catch_up(begun)
         return begun
     if begun is not None:
@@ -203,28 +206,26 @@ def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
     return Submission.objects.filter(Exists(incomplete), status=Status.SCORED).exclude(Exists(given_up))
 
 
-def unscorable(rescoring: Rescoring) -> QuerySet[Rerun]:
-    """Return the given-up reruns of a rescoring. Their submissions would disappear from the leaderboards."""
-    given_up = Rerun.objects.scoring().given_up()
-    given_up = given_up.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
-    return given_up.select_related("submission__team").order_by("submission__received_at")
+def unscorable(rescoring: Rescoring) -> RerunQuerySet:
+    """Return reruns that were given up, or wait for files. Their submissions would disappear from the leaderboards."""
+    blocked = Rerun.objects.scoring().blocked()
+    blocked = blocked.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
+    return blocked.select_related("submission__team").order_by("submission__received_at")
 
 
-def retry_exhausted(rescoring: Rescoring) -> None:
-    """Requeue the reruns that used all attempts, which is the platform's fault. Other faults end a rerun at once."""
-    exhausted = unscorable(rescoring).filter(attempts__gte=settings.EVALUATION_ATTEMPTS)
-    failed = Submission.objects.filter(pk__in=exhausted.order_by().values("submission"))
-    reruns.request(list(failed), truth=rescoring.truth)
+def retry_unscorable(rescoring: Rescoring) -> None:
+    """Requeue the reruns that have used all attempts or wait for files. Other faults would only be found again.
 
-
-def waiting(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return the submissions that still have to be scored for this rescoring."""
-    return without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
+    Only on request: a file that ends its workers would end more of them.
+    """
+    retried = unscorable(rescoring).exclude(failure__gt="", attempts__lt=settings.EVALUATION_ATTEMPTS)
+    reruns.try_now(retried)
 
 
 def count_left(rescoring: Rescoring) -> int:
     """Return how many submissions the switch still waits for: those that existed when the rescoring began."""
-    return waiting(rescoring).filter(received_at__lte=rescoring.started_at).count()
+    left = without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
+    return left.filter(received_at__lte=rescoring.started_at).count()
 
 
 def changes(rescoring: Rescoring, *, split: str) -> list[Change]:
@@ -254,9 +255,9 @@ def apply(
             if phase.truth != compared:
                 raise Refused("rescoring_unfinished", "The active ground truth has changed in the meantime. Try again.")
             refuse_unfinished(found, without_unscorable=without_unscorable)
+            without = unscorable(found).count()
             switch(phase, found)
-            lost = unscorable(found).count()
-            detail = {"truth": found.truth.version, "signature": found.signature, "without": lost}
+            detail = {"truth": found.truth.version, "signature": found.signature, "without": without}
             audit.record(actor=by, action="rescoring.applied", subject=f"phase {phase}", detail=detail)
     return found
 
@@ -268,9 +269,9 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> None
     if (lost := unscorable(rescoring).count()) and not without_unscorable:
         raise Refused(
             "rescoring_loses",
-            f"{lost} submissions cannot be scored with this truth and would disappear from the leaderboards. Check the "
-            "reasons. Starting the rescoring again retries those whose attempts were used up. To apply the rescoring "
-            "anyway, set without_unscorable.",
+            f"{lost} submissions cannot be scored this way and would disappear from the leaderboards. Look at the "
+            "reasons. Start the rescoring with retry to score them again where that can help. To apply it anyway, set "
+            "without_unscorable.",
             lost=lost,
         )
 
@@ -278,13 +279,17 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> None
 def switch(phase: Phase, rescoring: Rescoring) -> None:
     """Make the rescoring's truth and signature those of the phase. The caller has locked the phase.
 
-    A worker that records a score waits for this lock, and then sees that its score is against the old truth.
+    A worker that records a score waits for that lock. Afterwards it sees that its score is against the old truth.
+    Submissions that wait for files are tried again, and appear on the leaderboards if they get a score after all.
     """
+    scored = phase.submissions.filter(status=Status.SCORED)
+    # A worker that records a rerun locks the submission before the rerun. In another order both would wait.
+    list(scored.select_for_update(no_key=True).order_by("pk").values_list("pk"))
     activate(rescoring.truth)
     phase.signature = rescoring.signature
     phase.save(update_fields=["signature"])
-    scored = phase.submissions.filter(status=Status.SCORED)
-    late = list(waiting(rescoring).values_list("pk", flat=True))
+    given_up = unscorable(rescoring).given_up().values("submission")
+    late = list(without_score(rescoring).exclude(pk__in=given_up).values_list("pk", flat=True))
     incomplete = list(without_intervals(rescoring).values_list("pk", flat=True))
     Rerun.objects.filter(submission__phase=phase, failure="").delete()
     scored.update(stage="")

@@ -20,6 +20,10 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         """Return reruns that failed and will not be tried again."""
         return self.exclude(failure="")
 
+    def blocked(self) -> "RerunQuerySet":
+        """Return reruns that were given up, and those that wait because their last attempt met a fault of the files."""
+        return self.exclude(failure="", waiting_for="")
+
     def queued(self) -> "RerunQuerySet":
         """Return reruns that no worker has claimed yet."""
         return self.pending().filter(lease_token=None)
@@ -47,6 +51,12 @@ class Rerun(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     enqueued_at = models.DateTimeField(help_text="when a message was last sent for this job")
     not_before = models.DateTimeField(null=True, blank=True, help_text="when its next attempt may begin; empty: now")
+    postponed = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="number of attempts that a fault of the files has postponed"
+    )
+    waiting_for = models.CharField(
+        max_length=300, blank=True, default="", db_default="", help_text="which fault of the files postponed it, if any"
+    )
     failure = models.CharField(max_length=300, blank=True, help_text="why it was given up; the score stays")
 
     objects = RerunQuerySet.as_manager()
@@ -67,6 +77,15 @@ class Rerun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.purpose} of {self.submission_id} against {self.truth_id}"
+
+    @property
+    def reason(self) -> str:
+        """Why it was given up, or which fault of the files postponed it."""
+        return self.failure or self.waiting_for
+
+    @property
+    def is_given_up(self) -> bool:
+        return bool(self.failure)
 
     @property
     def team_id(self) -> int:

@@ -80,6 +80,9 @@ class Submission(models.Model):
     received_at = models.DateTimeField()
     enqueued_at = models.DateTimeField(help_text="when a message was last sent for this job")
     not_before = models.DateTimeField(null=True, blank=True, help_text="when its next attempt may begin; empty: now")
+    postponed = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="number of attempts that a fault of the files has postponed"
+    )
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     fault = models.CharField(max_length=12, choices=Fault, default=Fault.NONE, blank=True)

@@ -21,6 +21,9 @@ from server.submissions.services.team_limits import may_run_another
 
 Job = TypeVar("Job", Submission, Rerun)
 
+LONGEST_PAUSE = timedelta(hours=1)
+MOST_DOUBLINGS = 12  # more would overflow a timedelta in the end
+
 NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 
 
@@ -57,6 +60,8 @@ def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
     }
     if isinstance(job, Submission):
         values |= {"status": Status.RUNNING, "started_at": now, "progress": 0.0}
+    else:
+        values["waiting_for"] = ""
     return values
 
 
@@ -98,15 +103,22 @@ def release(job: Job, **values: Any) -> bool:
     return requeue(job, attempts=F("attempts") - 1, **values)
 
 
-def postpone(job: Job, *, pause: timedelta | None) -> bool:
-    """Put a job back into the queue, to be tried again after `pause`; None means at once. The attempt does not count.
+def postpone(job: Job, *, reason: str) -> bool:
+    """Put a job back into the queue because of a fault of the files, to be tried again after a pause.
 
-    If there is a pause, a file could not be read, and the submission is recorded as not started.
+    The attempt does not count. The scoring of a submission counts as not begun. A rerun has the reason in its row.
     """
-    if pause is None:
-        return release(job)
-    values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {}
-    return release(job, notify=False, not_before=database_now() + pause, **values)
+    values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
+    values |= {"postponed": F("postponed") + 1, "not_before": database_now() + pause_of(job)}
+    return release(job, notify=False, **values)
+
+
+def pause_of(job: Submission | Rerun) -> timedelta:
+    """Return how long a postponed job waits. Each pause is twice as long as the one before, up to LONGEST_PAUSE.
+
+    An attempt may cost as much as a scoring, and the fault may stay for days.
+    """
+    return min(timedelta(seconds=settings.RESEND_SECONDS) * 2 ** min(job.postponed, MOST_DOUBLINGS), LONGEST_PAUSE)
 
 
 @transaction.atomic

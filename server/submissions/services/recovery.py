@@ -33,6 +33,7 @@ AS_UPLOADED = {
     "failure": "",
     "progress": 0.0,
     "not_before": None,
+    "postponed": 0,
 }
 
 

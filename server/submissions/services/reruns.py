@@ -31,10 +31,21 @@ def request(
         [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions],
         update_conflicts=True,
         unique_fields=["submission", "truth", "purpose"],
-        update_fields=["failure", "attempts", "enqueued_at", "not_before"],
+        update_fields=["failure", "attempts", "enqueued_at", "not_before", "waiting_for", "postponed"],
     )
     for rerun in requested:
         queue.enqueue_on_commit(Rerun, rerun.pk)
+
+
+def try_now(waiting: Iterable[Rerun]) -> None:
+    """Queue reruns again that were given up or wait for files, once this transaction is committed.
+
+    One that a worker has claimed meanwhile is left alone.
+    """
+    for rerun in waiting:
+        anew = {"failure": "", "attempts": 0, "waiting_for": "", "postponed": 0, "not_before": None}
+        if Rerun.objects.filter(pk=rerun.pk, lease_token=None).update(enqueued_at=database_now(), **anew):
+            queue.enqueue_on_commit(Rerun, rerun.pk)
 
 
 def request_explanations(submissions: Iterable[Submission], *, truth: Truth, track: Track) -> None:

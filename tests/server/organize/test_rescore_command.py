@@ -121,8 +121,10 @@ def test_a_preview_says_what_boards_show_and_that_a_rescoring_waits(
     assert "applied\n" not in said
 
 
-@pytest.mark.parametrize("more", [["--truth", "1"], ["--reveal"], ["--without-unscorable"]], ids=lambda words: words[0])
-def test_discarding_refuses_options_that_have_no_effect(phase: Phase, ready: Truth, more: list[str]) -> None:
+@pytest.mark.parametrize(
+    "more", [["--truth", "1"], ["--reveal"], ["--retry"], ["--without-unscorable"]], ids=lambda words: words[0]
+)
+def test_discarding_takes_no_option_that_it_would_ignore(phase: Phase, ready: Truth, more: list[str]) -> None:
     call_command("rescore", "animals", "main", "--preview")
     with pytest.raises(CommandError, match="--discard cannot be combined with other options"):
         call_command("rescore", "animals", "main", "--discard", *more)

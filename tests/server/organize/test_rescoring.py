@@ -170,7 +170,7 @@ def test_unscorable_submissions_are_reported_and_left_out_only_with_consent(
     assert lines(phase) == [("A", 0.9)]
 
 
-def test_a_rescoring_started_again_retries_what_the_platform_failed_to_score(
+def test_only_on_request_a_rescoring_started_again_retries_what_the_platform_failed_to_score(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission], settings: Settings
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -181,6 +181,8 @@ def test_a_rescoring_started_again_retries_what_the_platform_failed_to_score(
         rescoring.apply(rescoring=begun, by=None)
     assert refusal.value.code == "rescoring_loses"
     assert rescoring.start(phase=phase, by=None) == begun
+    assert rescoring.unscorable(begun).count() == 2
+    assert rescoring.start(phase=phase, by=None, retry=True) == begun
     assert list(rescoring.unscorable(begun).values_list("submission", flat=True)) == [two[0].pk]
     with pytest.raises(Refused, match="1 submissions still have to be scored"):
         rescoring.apply(rescoring=begun, by=None, without_unscorable=True)

@@ -266,7 +266,7 @@ def test_cancelled_in_the_queue_after_scoring_has_begun_stays_charged(
 
 
 def test_cancelled_while_its_file_cannot_be_read_costs_nothing(make: Make, running: Submission) -> None:
-    assert leases.postpone(running, pause=timedelta(seconds=30))
+    assert leases.postpone(running, reason="")
     lifecycle.cancel(submission=running, by=make.user())
     assert balance(running) == 0
 

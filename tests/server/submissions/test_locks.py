@@ -6,10 +6,15 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from server.challenges.models import Phase, Truth
+from server.organize.services import rescoring
 from server.submissions.models import QuotaEntry, Status, Submission
-from server.submissions.services import leases, lifecycle, quota
+from server.submissions.services import leases, lifecycle, quota, reruns
 from tests.conftest import Make
 from tests.server.documented import Api
+from tests.server.organize.test_rescoring import done, newer, two
+
+__all__ = ["newer", "two"]  # fixtures
 
 LOCK = "/* locked */"
 NOW = datetime.now(UTC)
@@ -24,13 +29,13 @@ def written_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Order:
-    """Records the names of the tables in which rows are locked, in order."""
+    """Records the tables whose rows were locked or deleted, in order."""
 
     def __init__(self) -> None:
         self.tables: list[str] = []
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if LOCK in sql:
+        if LOCK in sql or sql.startswith("DELETE"):
             self.tables.append(sql.split(' FROM "')[1].split('"')[0])
         return execute(sql, params, many, context)
 
@@ -43,6 +48,19 @@ def test_a_change_waits_for_its_team_before_the_log(api: Api, make: Make, change
         answer = api.patch(f"submissions/{submission.pk}", change, user=submission.user)
     assert answer.status_code == 200
     assert (order.tables[0], "audit_head" in order.tables) == ("challenges_team", True)
+
+
+@pytest.mark.usefixtures("inline_queue")
+def test_a_rescoring_is_applied_with_the_submissions_locked_before_their_reruns(
+    phase: Phase, newer: Truth, two: tuple[Submission, Submission]
+) -> None:
+    begun = rescoring.start(phase=phase, by=None)
+    for submission in two:
+        done(submission, 0.9)
+    reruns.request(two, truth=phase.truth)  # removed by the switch
+    with connection.execute_wrapper(order := Order()):
+        rescoring.apply(rescoring=begun, by=None)
+    assert order.tables.index("submissions_submission") < order.tables.index("submissions_rerun")
 
 
 class Sweeper:

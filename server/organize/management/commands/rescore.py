@@ -37,6 +37,11 @@ class Command(AuditedCommand):
             help="number of a version, such as 1, or a new ground truth, as folder or zip",
         )
         parser.add_argument("--reveal", action="store_true", help="allow private images to become public")
+        parser.add_argument(
+            "--retry",
+            action="store_true",
+            help="score submissions again that have used up their attempts or wait for files",
+        )
         way = parser.add_mutually_exclusive_group()
         way.add_argument("--preview", action="store_true", help="list the changes without switching")
         way.add_argument("--discard", action="store_true", help="discard the open rescoring")
@@ -56,7 +61,8 @@ class Command(AuditedCommand):
                 rescoring.discard(phase=found, by=None)
             else:
                 named = None if truth is None else self.truth_of(found, str(truth), reveal=options["reveal"])
-                begun = rescoring.start(phase=found, by=None, truth=named, reveal=options["reveal"])
+                asked = {name: options[name] for name in ("reveal", "retry")}
+                begun = rescoring.start(phase=found, by=None, truth=named, **asked)
                 self.stdout.write(f"rescoring against ground truth {described(begun.truth)}")
                 self.wait(begun)
                 self.show(begun)
@@ -100,7 +106,8 @@ class Command(AuditedCommand):
 
     def show(self, begun: Rescoring) -> None:
         for lost in rescoring.unscorable(begun):
-            self.stdout.write(f"cannot be scored: {lost.submission.team.name}, {lost.submission_id}: {lost.failure}")
+            when = "cannot be scored" if lost.is_given_up else "cannot be scored now and is tried again"
+            self.stdout.write(f"{when}: {lost.submission.team.name}, {lost.submission_id}: {lost.reason}")
         for split in SPLITS:
             for change in rescoring.changes(begun, split=split):
                 ranks = f"{change.rank_before or '–'} to {change.rank_after or '–'}"
@@ -117,10 +124,17 @@ class Command(AuditedCommand):
 
 
 def refuse_ignored(
-    *, truth: str | None, preview: bool, discard: bool, reveal: bool, without_unscorable: bool, **options: Any
+    *,
+    truth: str | None,
+    preview: bool,
+    discard: bool,
+    reveal: bool,
+    retry: bool,
+    without_unscorable: bool,
+    **options: Any,
 ) -> None:
     """Refuse options that would have no effect."""
-    if discard and (truth is not None or reveal or without_unscorable):
+    if discard and (truth is not None or reveal or retry or without_unscorable):
         raise CommandError("--discard cannot be combined with other options: it discards the open rescoring.")
     if preview and without_unscorable:
         raise CommandError("--preview changes nothing, so it cannot be combined with --without-unscorable.")
