@@ -1,12 +1,13 @@
-"""A program for the test beside it: random events on a database of its own; prints every difference that it finds.
+"""A program for test_board_race.py: random events change the leaderboards of a database. Prints every difference.
 
-EVENTS says how many events; a thousand take some minutes.
+After each event, leaderboards are compared with the submissions; at the end, the history with earlier leaderboards.
+EVENTS is the number of events; a thousand take some minutes.
 """
 
 import json
 import os
 
-from tests.flows.race_entries import nothing  # first: it sets Django up
+from tests.flows.race_entries import nothing  # imported first, because it sets up Django
 
 # isort: split
 from django.core.management import call_command

@@ -1,13 +1,13 @@
-"""A program for the test beside it: eight writers change the leaderboards of one phase; prints what is wrong then.
+"""A program for test_board_race.py: eight threads change the leaderboards of one phase. Prints every inconsistency.
 
-Lost updates show as entries that differ from the submissions, and locks in two orders as deadlocks on PostgreSQL.
+After a lost update, entries differ from the submissions. Locks in different orders cause deadlocks on PostgreSQL.
 """
 
 import json
 import os
 from typing import Any
 
-from tests.flows.race_quota import at_once  # first: it sets Django up
+from tests.flows.race_quota import at_once  # imported first, because it sets up Django
 
 # isort: split
 from django.core.management import call_command
@@ -24,7 +24,7 @@ EVENTS_EACH = int(os.environ.get("EVENTS_EACH", "25"))
 
 
 def nothing(*message: Any) -> None:
-    """Replaces the broker."""
+    """Send no message; replaces `queue.enqueue`."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Writers at once lose no change of a leaderboard, and do not lock each other out."""
+"""Simultaneous writers lose no change to a leaderboard and do not block each other."""
 
 from pathlib import Path
 from typing import Any
@@ -18,21 +18,21 @@ def assert_nothing_is_lost(seen: dict[str, Any]) -> None:
     assert min(seen["scored"], seen["versions"], seen["done"]["rerun"], seen["done"]["choose"]) > 0
 
 
-def test_writers_at_once_lose_no_change_of_a_board_on_sqlite(tmp_path: Path) -> None:
+def test_simultaneous_writers_lose_no_change_to_a_leaderboard_on_sqlite(tmp_path: Path) -> None:
     seen = race("race_entries.py", tmp_path, TEAM_EVALUATIONS_AT_ONCE="100")
     assert seen["vendor"] == "sqlite"
     assert_nothing_is_lost(seen)
 
 
 @pytest.mark.services
-def test_writers_at_once_lose_no_change_of_a_board_on_postgresql(tmp_path: Path, postgres: str) -> None:
+def test_simultaneous_writers_lose_no_change_to_a_leaderboard_on_postgresql(tmp_path: Path, postgres: str) -> None:
     seen = race("race_entries.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
     assert seen["vendor"] == "postgresql"
     assert_nothing_is_lost(seen)
 
 
 @pytest.mark.services
-def test_the_history_of_a_board_is_kept_on_postgresql(tmp_path: Path, postgres: str) -> None:
+def test_the_history_of_a_leaderboard_is_correct_on_postgresql(tmp_path: Path, postgres: str) -> None:
     seen = race("play_history.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
     assert (seen["vendor"], seen["wrong"]) == ("postgresql", [])
     assert min(seen["done"][deed] for deed in ("record", "rerun", "choose", "disqualify", "apply_rescoring")) > 0

@@ -1,4 +1,4 @@
-"""A disqualified team is on no leaderboard; its submissions stay, and it can be put back."""
+"""A disqualified team is on no leaderboard; its submissions are kept, and it can be reinstated."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def organizer(phase: Any, make: Any) -> Any:
 
 @pytest.fixture
 def best(phase: Any, make: Any, scored: Scored) -> Submission:
-    """Create the best of two entries."""
+    """Create two scored submissions of different teams, and return the better one."""
     scored(phase, 0.5, team=make.team(phase.challenge, name="Second"))
     return scored(phase, 0.9, team=make.team(phase.challenge, name="First"))
 
@@ -44,13 +44,13 @@ def test_a_disqualified_team_leaves_every_leaderboard_and_the_others_move_up(
     assert Submission.objects.get(pk=best.pk).status == "scored"
 
 
-def test_a_disqualified_team_is_told_the_reason(phase: Any, best: Submission, organizer: Any) -> None:
+def test_a_disqualified_team_can_read_the_reason(phase: Any, best: Submission, organizer: Any) -> None:
     disqualify(team=best.team, by=organizer, reason="Two accounts")
     one = with_scores(Submission.objects.filter(pk=best.pk)).get()
     assert "Two accounts" in standing(one, now=one.received_at).why_not
 
 
-def test_what_is_scored_while_a_team_is_out_counts_when_it_is_back(
+def test_scores_from_a_disqualification_count_after_reinstatement(
     phase: Any, best: Submission, organizer: Any, scored: Scored
 ) -> None:
     disqualify(team=best.team, by=organizer, reason="Two accounts")
@@ -64,7 +64,7 @@ def test_what_is_scored_while_a_team_is_out_counts_when_it_is_back(
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501, "a\u202eb"])
-def test_a_disqualification_has_a_reason_of_one_line(best: Submission, organizer: Any, reason: str) -> None:
+def test_a_reason_of_a_disqualification_must_be_one_line(best: Submission, organizer: Any, reason: str) -> None:
     with pytest.raises(Refused) as refusal:
         disqualify(team=best.team, by=organizer, reason=reason)
     assert refusal.value.code == "invalid"

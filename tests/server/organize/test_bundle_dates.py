@@ -1,4 +1,4 @@
-"""Dates of a bundle's phases and of its challenge."""
+"""The dates of a bundle's phases must be in order and within those of its challenge."""
 
 from datetime import datetime
 
@@ -12,9 +12,9 @@ from tests.server.organize.test_bundle_reading import mistakes_of
 @pytest.mark.parametrize(
     ("lines", "line"),
     [
-        ("closes_at: 2026-01-31", 8),  # before the challenge opens, so its private scores would be shown at once
+        ("closes_at: 2026-01-31", 8),  # closes before the challenge opens, so private scores would be shown at once
         ("closes_at: 2026-02-01", 8),
-        ("opens_at: 2026-06-01", 8),  # when the challenge closes
+        ("opens_at: 2026-06-01", 8),  # opens when the challenge closes
         ("opens_at: 2026-01-31", 8),
         ("closes_at: 2026-06-02", 8),
         ("opens_at: 2026-01-01\n    closes_at: 2026-01-31", 9),
