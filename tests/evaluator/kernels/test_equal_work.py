@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from evaluator.tracks.relationships.explain import errors
 from evaluator.tracks.shared import buckets
 from tests.evaluator.kernels import cases, private_facts
 
+OTHERS = [f"other{number}" for number in range(20)]  # images in which a dog is verified
+NO_DOG = {"openimages-detection": "one", "openimages-relationships": "three"}  # an image in which none is verified
 ROWS = 1_000  # per image and class, or per image and pair of classes
 Work = Counter[str]
 BOXES = ("0,0.5,0,0.5", "0.5,1,0,1", "0,1,0,1", "0.25,0.5,0,0.25")
@@ -44,6 +46,23 @@ def crowds(track: str) -> Iterator[str]:
         else:
             for other, relation in product(private_facts.LABELS, ["on"]):
                 yield f"{image},{label},{other},{relation},{score},{box},{chance.choice(BOXES)}"
+
+
+def blocks(track: str, last: str) -> list[str]:
+    """Return rows of which only those of an unverified class, or pair, are among the first of the only crowded image.
+
+    ``last`` are the coordinates of its last prediction. The other images have as many rows of the same class as they
+    can have without being crowded.
+    """
+    detection = track == "openimages-detection"
+    first, other = ("dog", "owl") if detection else ("dog,dog,on", "owl,owl,at")
+    rest = "" if detection else f",{BOXES[0]}"
+    rows = [
+        f"{image},{first},0.{row % 9 + 1},{BOXES[0]}{rest}"
+        for image in [NO_DOG[track], *OTHERS]
+        for row in range(CROWD)
+    ]
+    return [*rows, f"{NO_DOG[track]},{other},0.5,{last}{rest}"]
 
 
 @pytest.fixture
@@ -73,6 +92,24 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     return found
 
 
+def submission_of(track: str, rows: Iterable[str], by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a submission, and let the reference implementation score it if ``by`` says so."""
+    scoring.load_kernels()
+    if by == "reference":
+        monkeypatch.setattr(scoring, "score_by_fast_path", lambda *_: ReferenceNeeded.SMALL_FILE)
+    submission = folder / "submission.csv"
+    submission.write_text("\n".join([HEADERS[track], *rows]) + "\n")
+    return submission
+
+
+def work_of(work: Work, track: str, truth: Path, submission: Path, by: str) -> Work:
+    """Score a submission with replicates; return the work that was counted."""
+    work.clear()
+    report = scoring.score(ScoringRequest(track, truth, submission, report=ReportOptions(bootstrap=Bootstrap(1))))
+    assert report.way.startswith(by)
+    return Counter(work)
+
+
 @pytest.mark.parametrize("by", ["fast path", "reference"])
 @pytest.mark.parametrize(
     ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
@@ -80,20 +117,12 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
 def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_at_most(
     track: str, listed_by: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scoring.load_kernels()
-    if by == "reference":
-        monkeypatch.setattr(scoring, "score_by_fast_path", lambda *_: ReferenceNeeded.SMALL_FILE)
-    submission = tmp_path / "submission.csv"
-    submission.write_text("\n".join([HEADERS[track], *crowds(track)]) + "\n")
+    submission = submission_of(track, crowds(track), by, tmp_path, monkeypatch)
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
         if truth.name == "an image public":  # Without a private image, a report has one split fewer, which is public.
             continue
-        work.clear()
-        options = ReportOptions(bootstrap=Bootstrap(1))
-        report = scoring.score(ScoringRequest(track, truth, submission, report=options))
-        assert report.way.startswith(by)
-        done[truth.name] = Counter(work)
+        done[truth.name] = work_of(work, track, truth, submission, by)
     expected = done.pop("as it is")
     dropped = CROWD if by == "fast path" else len(BOXES)
     most = Counter(calls=0, rows=dropped * expected["calls"], entries=2 * dropped * TRACK_CURVES[track])
@@ -104,6 +133,27 @@ def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_
         for kind in most
         if abs(found[kind] - expected[kind]) > most[kind]
     } == {}
+
+
+@pytest.mark.parametrize("by", ["fast path", "reference"])
+@pytest.mark.parametrize("last", [BOXES[0], "0.5,0,0,0.5"], ids=["last", "last without area"])
+@pytest.mark.parametrize("track", HEADERS)
+def test_dropped_predictions_of_a_crowded_image_do_not_change_what_is_summed_of_other_images(
+    track: str, last: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, line in [("images.csv", "{}"), ("usage.csv", "{},Public"), ("image_labels.csv", "{},dog,1")]:
+        lines = [*private_facts.SHARED[name], *map(line.format, OTHERS)]
+        monkeypatch.setitem(private_facts.SHARED, name, lines)
+    submission = submission_of(track, blocks(track, last), by, tmp_path, monkeypatch)
+    fact = private_facts.row("image_labels.csv", None, f"{NO_DOG[track]},dog,1")
+    truths = (
+        private_facts.written(track, "open", tmp_path / "one"),
+        private_facts.written(track, "open", tmp_path / "another", fact),
+    )
+    one, another = (work_of(work, track, truth, submission, by) for truth in truths)
+    assert one["entries"] > len(OTHERS) * CROWD
+    assert abs(one["rows"] - another["rows"]) <= CROWD * one["calls"]
+    assert abs(one["entries"] - another["entries"]) <= 2 * CROWD * TRACK_CURVES[track]
 
 
 def test_an_explanation_compares_as_many_pairs_whatever_is_verified(
@@ -144,8 +194,8 @@ def test_the_complement_of_a_curve_has_what_the_curve_would_have_if_a_crowd_did_
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
-    assert counts.rows.tolist() == [0, 0, 1, 1]
-    assert does_not.rows.tolist() == [1, 0, 0, 1]
+    assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]  # two curves and their complements
+    assert does_not.rows.tolist() == [1, 1, 0, 0, 1, 1]
     assert len(counts.ends) == len(does_not.ends)
 
 
