@@ -62,7 +62,7 @@ def crowded_entries(
     >>> crowded_entries(np.array([False, True]), np.array([0, 0, 1]), np.array([0, -1], np.int32))
     array([False, False,  True])
     """
-    if not crowded.any() or (image_rows[images] == NO_ROW).all():
+    if not crowded.any() or (image_rows == NO_ROW).all():
         return None
     return np.asarray(crowded[images])
 
