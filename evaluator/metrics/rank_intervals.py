@@ -15,7 +15,8 @@ Flags = NDArray[np.bool_]
 TOP = 100  # number of rows whose intervals are simultaneous
 ERROR_RATE = 0.05  # probability that at least one pair of rows is distinguished wrongly
 FAR = 8.0  # rows that differ by more standard errors than this are distinguished without looking at the replicates
-ROUNDING = 1e-12  # replicates of a difference with a smaller standard deviation are equal
+# Smaller gaps and smaller standard errors are differences of rounding: equal results are summed in different orders.
+ROUNDING = 1e-12
 CANCELLED = 1e-6  # a variance that is smaller than this share of its terms is computed from the differences
 BLOCK = 64  # rows in a block; two blocks of rows are compared at a time
 ENTRIES_AT_ONCE = 1 << 13
@@ -58,10 +59,11 @@ def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> 
     Which rows are the first ones depends on the same data. So the critical value covers every row that could be among
     them, which means that fewer than ``top`` better rows are distinguished from it. Each is compared with all others.
 
-    Rows with equal scores are never distinguished. If a standard error is 0, any difference of the scores counts. A row
-    without replicates is distinguished from no row, so any other row could be before or after it. A replicate is used
-    if it is defined for most rows; a row for which one of these is undefined counts as a row without replicates. With
-    fewer than 19 replicates, no row has an interval.
+    Rows whose scores differ by 1e-12 at most are never distinguished: the same result can have several last digits. If
+    a standard error is 0, any greater difference of the scores counts. A row without replicates is distinguished from
+    no row, so any other row could be before or after it. A replicate is used if it is defined for most rows; a row for
+    which one of these is undefined counts as a row without replicates. With fewer than 19 replicates, no row has an
+    interval.
 
     Examples
     --------
@@ -191,7 +193,7 @@ def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float
                 continue
             gaps = np.subtract.outer(board.scores[upper], board.scores[lower])
             errors = board.errors_between(upper, lower)
-            apart = pairs & (gaps > critical * errors)
+            apart = pairs & (gaps > np.maximum(critical * errors, ROUNDING))
             counts.worse[upper] += apart.sum(axis=1)
             counts.better[lower] += apart.sum(axis=0)
             errors[~pairs | apart | (errors == 0)] = inf

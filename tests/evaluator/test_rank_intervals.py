@@ -39,7 +39,7 @@ def statistic(scores: Numbers, replicates: Numbers, one: int, other: int) -> tup
     differences = replicates[one] - replicates[other]
     gap, error = scores[one] - scores[other], differences.std(ddof=1)
     if error < 1e-12:
-        return (inf if gap else 0.0), np.zeros_like(differences)
+        return (inf if gap > 1e-12 else 0.0), np.zeros_like(differences)
     return gap / error, np.abs(differences - differences.mean()) / error
 
 
@@ -66,6 +66,13 @@ def test_equal_scores_are_never_distinguished() -> None:
     scores = np.array([0.6, 0.6, 0.3])
     replicates = drawn(np.random.default_rng(1), np.array([0.9, 0.6, 0.3]))
     assert top_rank_intervals(scores, replicates) == [(1, 2), (1, 2), (3, 3)]
+
+
+def test_scores_that_differ_by_rounding_are_never_distinguished() -> None:
+    """The standard error of the first difference is 0."""
+    scores = np.array([1.0, 1 - 1.2e-16, 0.5])
+    assert scores[0] > scores[1]
+    assert top_rank_intervals(scores, np.repeat(scores[:, None], 199, axis=1)) == [(1, 2), (1, 2), (3, 3)]
 
 
 @pytest.mark.parametrize("rounding", [0.0, 1e-16])
