@@ -14,7 +14,8 @@ Flags = NDArray[np.bool_]
 
 TOP = 100  # number of rows whose intervals are simultaneous
 ERROR_RATE = 0.05  # probability that at least one pair of rows is distinguished wrongly
-FAR = 8.0  # rows that differ by more standard errors than this are distinguished without looking at the replicates
+FAR = 8.0  # rows that differ by more standard errors than this are distinguished at once, if that can be allowed
+UNLIMITED = 1e300  # a critical value that only rows with a standard error of 0 exceed
 # Smaller gaps and smaller standard errors are differences of rounding: equal results are summed in different orders.
 ROUNDING = 1e-12
 CANCELLED = 1e-6  # a variance that is smaller than this share of its terms is computed from the differences
@@ -74,7 +75,7 @@ def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> 
     [(1, 2), (1, 2), (3, 3)]
     """
     board = _Board.of(scores, replicates)
-    counts = _stepped_down(board, board.could_be_among(top), top)
+    counts = _stepped_down(board, np.ones(len(board.rows), bool), top)
     return board.intervals(counts)[:top]
 
 
@@ -169,14 +170,21 @@ class _Board:
         return found
 
 
-def _stepped_down(board: _Board, chosen: Flags, top: int) -> _Counts:
-    """Distinguish pairs with a chosen row, step by step. A chosen row with ``top`` better rows is no longer chosen."""
-    critical = FAR
-    while True:
+def _stepped_down(board: _Board, compared: Flags, top: int) -> _Counts:
+    """Distinguish pairs with a compared row, step by step, until a row has ``top`` better rows.
+
+    The first step distinguishes rows that are far apart. If the critical value of the others is not smaller than
+    that, the step is done again with all pairs.
+    """
+    critical, chosen = FAR, compared & board.could_be_among(top)
+    counts, next_critical = _step(board, chosen, critical)
+    if next_critical >= FAR:
+        critical, chosen = UNLIMITED, compared
         counts, next_critical = _step(board, chosen, critical)
-        if next_critical >= critical:
-            return counts
+    while next_critical < critical:
         critical, chosen = next_critical, chosen & (counts.better < top)
+        counts, next_critical = _step(board, chosen, critical)
+    return counts
 
 
 def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float]:

@@ -120,6 +120,16 @@ def test_a_board_of_one_row_or_none_is_certain(rows: int) -> None:
     assert top_rank_intervals(np.full(rows, 0.5), np.full((rows, 100), 0.5)) == [(1, 1)] * rows
 
 
+@pytest.mark.parametrize("top", [1, 40])
+def test_rows_are_not_distinguished_at_once_if_the_critical_value_is_high(top: int) -> None:
+    """Each row is far off in 5 replicates of its own, by 10 standard errors of a difference."""
+    replicates = np.random.default_rng(1).normal(0, 1e-4, (40, 1000))
+    replicates[np.repeat(np.arange(40), 5), np.arange(200)] += 1.0
+    error = (replicates[0] - replicates[1]).std(ddof=1)
+    scores = np.array([9 * error, *np.zeros(39)])
+    assert top_rank_intervals(scores, replicates, top) == plain(scores, replicates, top) == [(1, 40)] * top
+
+
 def test_scores_in_another_order_are_refused() -> None:
     with pytest.raises(ValueError, match="descending order"):
         top_rank_intervals(np.array([0.3, 0.9]), np.zeros((2, 100)))
