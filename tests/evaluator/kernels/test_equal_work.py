@@ -18,7 +18,7 @@ from evaluator.metrics import average_precision
 from evaluator.metrics.bootstrap import Numbers, Weights
 from evaluator.metrics.resampling import HIT, MISS, CurveSteps
 from evaluator.report import ReferenceNeeded
-from evaluator.request import Bootstrap, ReportOptions, ScoringRequest
+from evaluator.request import Bootstrap, ReportOptions, Resources, ScoringRequest
 from evaluator.tracks.relationships.explain import errors
 from evaluator.tracks.shared import buckets
 from tests.evaluator.kernels import cases, private_facts
@@ -102,19 +102,20 @@ def submission_of(track: str, rows: Iterable[str], by: str, folder: Path, monkey
     return submission
 
 
-def work_of(work: Work, track: str, truth: Path, submission: Path, by: str) -> Work:
+def work_of(work: Work, track: str, truth: Path, submission: Path, by: str, threads: int = 1) -> Work:
     """Score a submission with replicates; return the work that was counted."""
     work.clear()
-    report = scoring.score(ScoringRequest(track, truth, submission, report=ReportOptions(bootstrap=Bootstrap(1))))
+    options, resources = ReportOptions(bootstrap=Bootstrap(1)), Resources(threads=threads)
+    report = scoring.score(ScoringRequest(track, truth, submission, report=options, resources=resources))
     assert report.way.startswith(by)
     return Counter(work)
 
 
-FILES = {"crowds in all images": private_facts.IMAGES, "a crowd in one image": ["one"]}
+FILES = {"crowds in all images": (private_facts.IMAGES, 1), "a crowd in one image, 2 threads": (["one"], 2)}
 
 
 @pytest.mark.parametrize("by", ["fast path", "reference"])
-@pytest.mark.parametrize("images", FILES.values(), ids=FILES)
+@pytest.mark.parametrize(("images", "threads"), FILES.values(), ids=FILES)
 @pytest.mark.parametrize(
     ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
 )
@@ -122,6 +123,7 @@ def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_
     track: str,
     listed_by: str,
     images: list[str],
+    threads: int,
     by: str,
     work: Work,
     tmp_path: Path,
@@ -132,7 +134,7 @@ def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
         if truth.name == "an image public":  # Without a private image, a report has one split fewer, which is public.
             continue
-        done[truth.name] = work_of(work, track, truth, submission, by)
+        done[truth.name] = work_of(work, track, truth, submission, by, threads)
     expected = done.pop("as it is")
     dropped = CROWD if by == "fast path" else len(BOXES)
     most = Counter(calls=0, rows=dropped * expected["calls"], entries=2 * dropped * TRACK_CURVES[track])
@@ -164,6 +166,31 @@ def test_dropped_predictions_of_a_crowded_image_do_not_change_what_is_summed_of_
     assert one["entries"] > len(OTHERS) * CROWD
     assert abs(one["rows"] - another["rows"]) <= CROWD * one["calls"]
     assert abs(one["entries"] - another["entries"]) <= 2 * CROWD * TRACK_CURVES[track]
+
+
+@pytest.mark.parametrize("by", ["fast path", "reference"])
+@pytest.mark.parametrize("fact", ["no group", "a box", "absent"])
+def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
+    fact: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each group is found by the prediction that is equal to it. The last group is larger than the others."""
+    track, edges = "openimages-detection", [f"0,{size / 1000},0,1" for size in range(2, 602)]
+    groups = [f"one,cat,{edge},1" for edge in edges]
+    monkeypatch.setattr(private_facts, "BOXES", [*private_facts.BOXES, *groups])
+    change = {
+        "no group": private_facts.row("boxes.csv", groups[-1], None),
+        "a box": private_facts.row("boxes.csv", groups[-1], groups[-1][:-1] + "0"),
+        "absent": private_facts.row("image_labels.csv", None, "one,dog,0"),
+    }[fact]
+    rows = [f"one,owl,0.5,{edges[0]}"] * CROWD + [f"one,cat,0.{size % 9 + 1},{edge}" for size, edge in enumerate(edges)]
+    submission = submission_of(track, rows, by, tmp_path, monkeypatch)
+    truths = [
+        private_facts.written(track, "open", tmp_path / name, of) for name, of in (("one", None), ("two", change))
+    ]
+    one, another = (work_of(work, track, truth, submission, by) for truth in truths)
+    assert one["rows"] >= 2 * len(edges)
+    assert abs(one["rows"] - another["rows"]) <= 2 * one["calls"]
+    assert abs(one["entries"] - another["entries"]) <= 4
 
 
 def test_an_explanation_compares_as_many_pairs_whatever_is_verified(
