@@ -53,9 +53,11 @@ def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> 
     to Mobility across Neighbourhoods and Academic Achievement across Countries", Review of Economic Studies 91 (2024).
     Two rows are distinguished if their scores differ by more than ``critical`` standard errors of the difference. The
     critical value is the 95% quantile, over the replicates, of the largest absolute deviation of any compared pair in
-    standard errors. Distinguished pairs are removed, and the critical value is computed again, until no more pairs are
-    distinguished. The lowest rank of a row is 1 + the number of distinguished better rows. Its highest rank is the
-    number of rows − the number of distinguished worse rows.
+    standard errors. Distinguished pairs are removed in both directions, and the critical value is computed again, until
+    no more pairs are distinguished. The authors' package csranks keeps the opposite direction of a distinguished pair,
+    so that pairs in the wrong order are controlled as well; here that is only simulated, see the README. The lowest
+    rank of a row is 1 + the number of distinguished better rows. Its highest rank is the number of rows − the number of
+    distinguished worse rows.
 
     Which rows are the first ones depends on the same data. So the critical value covers every row that could be among
     them, which means that fewer than ``top`` better rows are distinguished from it. Each is compared with all others.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.evaluator.simulated_ranks import ALL_EQUAL, Share, shares, ten_teams
+from tests.evaluator.simulated_ranks import ALL_EQUAL, Share, shares, spaced_teams, ten_teams
 
 SIMULATIONS, EQUAL_SIMULATIONS, REPLICATES = 100, 200, 256
 
@@ -28,6 +28,15 @@ def test_equal_teams_lie_in_the_intervals_of_each_other(three_equal: dict[str, S
 def test_intervals_of_equal_teams_are_right_in_95_of_100_simulations(all_equal: dict[str, Share]) -> None:
     """Every pair of equal teams counts. With 200 simulations, the standard error of a share of 0.95 is 0.015."""
     assert 0.90 <= all_equal["covered"].value <= 0.985
+
+
+@pytest.mark.parametrize("teams", [2, 10])
+@pytest.mark.parametrize("gap", [0.1, 0.3, 1.0, 2.0, 3.0])
+def test_teams_at_small_distances_are_rarely_put_in_the_wrong_order(gap: float, teams: int) -> None:
+    """Distinguished pairs are removed in both directions, and an interval is wrong if a pair is in the wrong order."""
+    numbers = range(EQUAL_SIMULATIONS)
+    found = shares(spaced_teams(number, gap=gap, teams=teams, replicates=REPLICATES) for number in numbers)
+    assert found["covered"].value >= 0.935
 
 
 def test_few_tie_groups_are_ended_by_a_team_that_is_as_good_as_the_first(three_equal: dict[str, Share]) -> None:
