@@ -12,12 +12,14 @@ RankInterval = tuple[int, int]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
-TOP = 100  # Number of rows whose intervals are simultaneous.
-ERROR_RATE = 0.05  # Probability that at least one pair of rows is distinguished wrongly.
-FAR = 8.0  # Rows that differ by more standard errors than this are distinguished without their replicates.
-ROUNDING = 1e-12  # Replicates of a difference with a smaller standard deviation count as equal.
-CANCELLED = 1e-6  # A variance smaller than this share of its terms is computed from the differences.
-BLOCK = 64  # Rows in a block; two blocks of rows are compared at a time.
+TOP = 100  # number of rows whose intervals are simultaneous
+ERROR_RATE = 0.05  # probability that at least one pair of rows is distinguished wrongly
+FAR = 8.0  # rows that differ by more standard errors than this are distinguished at once, if that can be allowed
+UNLIMITED = 1e300  # a critical value that only rows with a standard error of 0 exceed
+# Smaller gaps and smaller standard errors are differences of rounding: equal results are summed in different orders.
+ROUNDING = 1e-12
+CANCELLED = 1e-6  # a variance that is smaller than this share of its terms is computed from the differences
+BLOCK = 64  # rows in a block; two blocks of rows are compared at a time
 ENTRIES_AT_ONCE = 1 << 13
 LEAST_REPLICATES = ceil(1 / ERROR_RATE) - 1  # Fewer replicates have no 95% quantile.
 
@@ -51,18 +53,21 @@ def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> 
     to Mobility across Neighbourhoods and Academic Achievement across Countries", Review of Economic Studies 91 (2024).
     Two rows are distinguished if their scores differ by more than ``critical`` standard errors of the difference. The
     critical value is the 95% quantile, over the replicates, of the largest absolute deviation of any compared pair in
-    standard errors. Distinguished pairs are removed, and the critical value is computed again, until no more pairs are
-    distinguished. The lowest rank of a row is 1 + the number of distinguished better rows. Its highest rank is the
-    number of rows − the number of distinguished worse rows.
+    standard errors. Distinguished pairs are removed in both directions, and the critical value is computed again, until
+    no more pairs are distinguished. The authors' package csranks keeps the opposite direction of a distinguished pair,
+    so that pairs in the wrong order are controlled as well; here that is only simulated, see the README. The lowest
+    rank of a row is 1 + the number of distinguished better rows. Its highest rank is the number of rows − the number of
+    distinguished worse rows.
 
     Which rows are the first ``top`` depends on the same data. So the critical value covers every row that could be one
     of them: every row from which fewer than ``top`` better rows are distinguished. Each such row is compared with all
     rows.
 
-    Rows with equal scores are never distinguished. If a standard error is 0, any difference of the scores counts. A row
-    without replicates is distinguished from no row, so any other row could be before or after it. A replicate is used
-    if it is defined for most rows. A row counts as a row without replicates if a used replicate is undefined for it.
-    With fewer than 19 replicates, no row has an interval.
+    Rows whose scores differ by 1e-12 at most are never distinguished: the same result can have several last digits. If
+    a standard error is 0, any greater difference of the scores counts. A row without replicates is distinguished from
+    no row, so any other row could be before or after it. A replicate is used if it is defined for most rows; a row for
+    which one of these is undefined counts as a row without replicates. With fewer than 19 replicates, no row has an
+    interval.
 
     Examples
     --------
@@ -73,7 +78,7 @@ def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> 
     [(1, 2), (1, 2), (3, 3)]
     """
     board = _Board.of(scores, replicates)
-    counts = _stepped_down(board, board.could_be_among(top), top)
+    counts = _stepped_down(board, np.ones(len(board.rows), bool), top)
     return board.intervals(counts)[:top]
 
 
@@ -168,14 +173,21 @@ class _Board:
         return found
 
 
-def _stepped_down(board: _Board, chosen: Flags, top: int) -> _Counts:
-    """Distinguish pairs with a chosen row, step by step. A chosen row with ``top`` better rows is no longer chosen."""
-    critical = FAR
-    while True:
+def _stepped_down(board: _Board, compared: Flags, top: int) -> _Counts:
+    """Distinguish pairs with a compared row, step by step, until a row has ``top`` better rows.
+
+    The first step distinguishes rows that are far apart. If the critical value of the others is not smaller than
+    that, the step is done again with all pairs.
+    """
+    critical, chosen = FAR, compared & board.could_be_among(top)
+    counts, next_critical = _step(board, chosen, critical)
+    if next_critical >= FAR:
+        critical, chosen = UNLIMITED, compared
         counts, next_critical = _step(board, chosen, critical)
-        if next_critical >= critical:
-            return counts
+    while next_critical < critical:
         critical, chosen = next_critical, chosen & (counts.better < top)
+        counts, next_critical = _step(board, chosen, critical)
+    return counts
 
 
 def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float]:
@@ -192,7 +204,7 @@ def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float
                 continue
             gaps = np.subtract.outer(board.scores[upper], board.scores[lower])
             errors = board.errors_between(upper, lower)
-            apart = pairs & (gaps > critical * errors)
+            apart = pairs & (gaps > np.maximum(critical * errors, ROUNDING))
             counts.worse[upper] += apart.sum(axis=1)
             counts.better[lower] += apart.sum(axis=0)
             errors[~pairs | apart | (errors == 0)] = inf

@@ -41,6 +41,32 @@ def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
     return np.asarray(predictions > CROWD)
 
 
+def crowded_entries(
+    crowded: NDArray[np.bool_], images: NDArray[np.integer[Any]], image_rows: ImageRows
+) -> NDArray[np.bool_] | None:
+    """Return whether the image of each entry is crowded, or None if curves need no complements.
+
+    That depends on the numbers of predictions and on the split alone, not on which predictions became entries. Curves
+    need no complements if no image is crowded, or if the split has no image.
+
+    Parameters
+    ----------
+    crowded : bool array of shape (images,)
+        See :func:`crowded_images`.
+    images : int array of shape (N,)
+        Image of each entry.
+    image_rows : ImageRows
+
+    Examples
+    --------
+    >>> crowded_entries(np.array([False, True]), np.array([0, 0, 1]), np.array([0, -1], np.int32))
+    array([False, False,  True])
+    """
+    if not crowded.any() or (image_rows == NO_ROW).all():
+        return None
+    return np.asarray(crowded[images])
+
+
 @dataclass(frozen=True, slots=True)
 class ImageGroups:
     """Groups of images, such as the images of all objects of each class; a group can contain an image several times.
@@ -74,7 +100,7 @@ class CurveSteps:
 
     A step is a run of true positives, followed by the false positives of higher confidence up to the next true
     positive. False positives of lower confidence than any true positive do not change the area and are left out, except
-    in curves of crowded images. In curves without an envelope a run also ends at each threshold.
+    if curves have complements. In curves without an envelope a run also ends at each threshold.
 
     Attributes
     ----------
@@ -122,15 +148,16 @@ class CurveSteps:
         envelope : bool
             True for interpolated average precision, False for a step at each threshold.
         crowded : bool array of shape (N,)
-            Whether the image of each entry is crowded; see :func:`crowded_images`. Without it, none is.
+            Whether the image of each entry is crowded; see :func:`crowded_entries`. Without it, curves have no
+            complements.
 
         Returns
         -------
         CurveSteps
-            The steps of ``count`` curves. If an image is crowded, ``count`` complements follow. Their areas are not
-            used, but with them the amount of work does not depend on which entries of crowded images count. The
-            complement of a curve has its entries of images that are not crowded, and the entries of crowded images that
-            do not count. It is empty if no entry of a crowded image could belong to the curve.
+            The steps of ``count`` curves, followed by those of their complements if ``crowded`` is given. Areas of
+            complements are not used, but with them the amount of work does not depend on which entries of crowded
+            images count. The complement of a curve has its entries of other images, and the entries of crowded images
+            that do not count.
 
         Examples
         --------
@@ -140,12 +167,14 @@ class CurveSteps:
         CurveSteps(rows=array([2, 1, 0], dtype=int32), ends=array([[1, 1, 2],
                [3, 3, 3]]), firsts=array([0, 2]), envelope=True)
         """
-        if crowded is None or not crowded.any() or (rows == NO_ROW).all():
-            counted, is_whole = np.flatnonzero((curves < count) & (rows != NO_ROW)), np.zeros(count, bool)
+        counts = (curves < count) & (rows != NO_ROW)
+        counted = np.flatnonzero(counts)
+        if crowded is None:
             curves = curves[counted]
         else:
-            counted, curves, is_whole = _with_complements(curves, rows != NO_ROW, crowded, count)
-            rows, count = np.maximum(rows, 0), 2 * count
+            others = np.flatnonzero(counts != crowded)
+            curves = np.r_[curves[counted], curves[others].astype(np.int64) % count + count]
+            counted, rows, count = np.r_[counted, others], np.maximum(rows, 0), 2 * count
         confidences, kinds, rows = confidences[counted], kinds[counted], rows[counted]
         bounds = np.r_[0, np.cumsum(np.bincount(curves, minlength=count))]
         order = _ascending_order(curves, confidences, kinds == MISS, bounds)
@@ -157,31 +186,15 @@ class CurveSteps:
         if not envelope:
             ascending = confidences[order]
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
-        begins_step[bounds[:-1][is_whole & (np.diff(bounds) > 0)]] = True
-        steps = np.zeros(len(rows) + 1, np.int32)  # Number of steps that begin before each entry.
+        if crowded is not None:  # No entry of a curve may be left out.
+            begins_step[bounds[:-1][np.diff(bounds) > 0]] = True
+        steps = np.zeros(len(rows) + 1, np.int32)  # number of steps that begin before each entry
         np.cumsum(begins_step, out=steps[1:])
         firsts = steps[bounds].astype(np.int64)
         kept = steps[1:] > np.repeat(steps[bounds[:-1]], np.diff(bounds))
         parts = (steps[1:][kept] - 1) * KINDS + kinds[kept]
         ends = np.cumsum(np.bincount(parts, minlength=KINDS * int(firsts[-1]))).reshape(-1, KINDS)
         return cls(rows[kept][np.argsort(parts, kind="stable")], ends, firsts, envelope)
-
-
-def _with_complements(
-    curves: NDArray[np.integer[Any]], has_row: NDArray[np.bool_], crowded: NDArray[np.bool_], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the entries of all curves and of their complements: the index and the curve of each entry.
-
-    The third array marks which of these 2 × ``count`` curves may have entries of crowded images.
-    """
-    own = curves.astype(np.int64) % count
-    counts = has_row & (curves < count)
-    is_crowded = np.zeros(count, bool)
-    is_crowded[own[crowded]] = True
-    others = np.flatnonzero((crowded & ~counts) | (~crowded & counts & is_crowded[own]))
-    counted = np.flatnonzero(counts)
-    both = np.concatenate([counted, others])
-    return both, own[both] + count * (np.arange(len(both)) >= len(counted)), np.tile(is_crowded, 2)
 
 
 def _ascending_order(

@@ -91,6 +91,16 @@ def many_teams(number: int, *, teams: int, replicates: int) -> Board:
     return simulation(rng, truths, variation, rng.uniform(0, 1, teams), weights)
 
 
+def spaced_teams(number: int, *, gap: float, teams: int, replicates: int) -> Board:
+    """Return a leaderboard of teams whose true scores are ``gap`` standard errors of a difference apart."""
+    rng = np.random.default_rng([SEED, teams, number])
+    truths = -gap * np.sqrt(2) * np.arange(teams)
+    scores = truths + rng.normal(0, 1, teams)
+    drawn = scores[:, None] + rng.normal(0, 1, (teams, replicates))
+    order = np.argsort(-scores)
+    return Board(truths[order], scores[order], drawn[order])
+
+
 def simulation(
     rng: np.random.Generator, truths: Numbers, variation: Numbers, in_common: Numbers, weights: Numbers
 ) -> Board:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.evaluator.simulated_ranks import ALL_EQUAL, Share, shares, ten_teams
+from tests.evaluator.simulated_ranks import ALL_EQUAL, Share, shares, spaced_teams, ten_teams
 
 SIMULATIONS, EQUAL_SIMULATIONS, REPLICATES = 100, 200, 256
 
@@ -33,6 +33,15 @@ def test_intervals_of_equal_teams_are_correct_in_95_of_100_simulations(all_equal
     assert 0.90 <= all_equal["covered"].value <= 0.985
 
 
-def test_few_tie_groups_end_before_a_team_that_is_as_good_as_the_first(three_equal: dict[str, Share]) -> None:
-    """One comparison decides where a tie group ends. It can be wrong: three of the ten teams are equally good."""
+@pytest.mark.parametrize("teams", [2, 10])
+@pytest.mark.parametrize("gap", [0.1, 0.3, 1.0, 2.0, 3.0])
+def test_teams_at_small_distances_are_rarely_put_in_the_wrong_order(gap: float, teams: int) -> None:
+    """Distinguished pairs are removed in both directions, and an interval is wrong if a pair is in the wrong order."""
+    numbers = range(EQUAL_SIMULATIONS)
+    found = shares(spaced_teams(number, gap=gap, teams=teams, replicates=REPLICATES) for number in numbers)
+    assert found["covered"].value >= 0.935
+
+
+def test_few_tie_groups_are_ended_by_a_team_that_is_as_good_as_the_first(three_equal: dict[str, Share]) -> None:
+    """A group is ended by a test of one pair, and three of the ten teams are equally good."""
     assert 0 < three_equal["split"].value <= 0.1

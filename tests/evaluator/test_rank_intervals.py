@@ -42,7 +42,7 @@ def statistic(scores: Numbers, replicates: Numbers, one: int, other: int) -> tup
     differences = replicates[one] - replicates[other]
     gap, error = scores[one] - scores[other], differences.std(ddof=1)
     if error < 1e-12:
-        return (inf if gap else 0.0), np.zeros_like(differences)
+        return (inf if gap > 1e-12 else 0.0), np.zeros_like(differences)
     return gap / error, np.abs(differences - differences.mean()) / error
 
 
@@ -69,6 +69,13 @@ def test_equal_scores_are_never_distinguished() -> None:
     scores = np.array([0.6, 0.6, 0.3])
     replicates = drawn(np.random.default_rng(1), np.array([0.9, 0.6, 0.3]))
     assert top_rank_intervals(scores, replicates) == [(1, 2), (1, 2), (3, 3)]
+
+
+def test_scores_that_differ_by_rounding_are_never_distinguished() -> None:
+    """The standard error of the first difference is 0."""
+    scores = np.array([1.0, 1 - 1.2e-16, 0.5])
+    assert scores[0] > scores[1]
+    assert top_rank_intervals(scores, np.repeat(scores[:, None], 199, axis=1)) == [(1, 2), (1, 2), (3, 3)]
 
 
 @pytest.mark.parametrize("rounding", [0.0, 1e-16])
@@ -116,7 +123,17 @@ def test_a_board_of_at_most_one_row_has_exact_ranks(rows: int) -> None:
     assert top_rank_intervals(np.full(rows, 0.5), np.full((rows, 100), 0.5)) == [(1, 1)] * rows
 
 
-def test_scores_that_are_not_sorted_are_refused() -> None:
+@pytest.mark.parametrize("top", [1, 40])
+def test_rows_are_not_distinguished_at_once_if_the_critical_value_is_high(top: int) -> None:
+    """Each row is far off in 5 replicates of its own, by 10 standard errors of a difference."""
+    replicates = np.random.default_rng(1).normal(0, 1e-4, (40, 1000))
+    replicates[np.repeat(np.arange(40), 5), np.arange(200)] += 1.0
+    error = (replicates[0] - replicates[1]).std(ddof=1)
+    scores = np.array([9 * error, *np.zeros(39)])
+    assert top_rank_intervals(scores, replicates, top) == plain(scores, replicates, top) == [(1, 40)] * top
+
+
+def test_scores_in_another_order_are_refused() -> None:
     with pytest.raises(ValueError, match="descending order"):
         top_rank_intervals(np.array([0.3, 0.9]), np.zeros((2, 100)))
 

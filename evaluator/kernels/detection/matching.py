@@ -159,7 +159,10 @@ def clear_class_positions(truth, state, image):
 
 @subroutine
 def finish_image(truth, state, offsets, image, groups_count):
-    """Add the true positives of an image, of its boxes and its groups, to the entries, and reset their state."""
+    """Add the true positives of an image, of its boxes and its groups, to the entries, and reset their state.
+
+    The entries must have room for one more for each box and each group that has detections.
+    """
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         label = np.int64(truth.verified[position])
         for box in range(truth.boxes_from[position] - offsets[0], truth.boxes_from[position + 1] - offsets[0]):

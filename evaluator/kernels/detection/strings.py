@@ -69,7 +69,9 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth
     state : DetectionState
-        Must have room for one more entry for every 12 bytes, and for one more hash of an unknown image for every 3.
+        Must have room for one more entry for every 12 bytes and for each group of the images that are read, and for one
+        more hash of an unknown image for every 3 bytes. A detection that a group absorbs can be an entry, and the group
+        is another.
     threshold : float64
         Smallest IoU of a match.
     groups_count : bool

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.average_precision import indices_by_group, reported_average_precisions
 from evaluator.metrics.bootstrap import Numbers, Weights
-from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, ImageGroups, ImageRows
+from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, ImageGroups, ImageRows, crowded_entries
 from evaluator.report import CurveRow, SplitReport
 from evaluator.tracks.detection.summary import EntryCounts, WeightedSplit, split_report, weighted
 from evaluator.tracks.interface import Engine, Outcome
@@ -102,7 +102,7 @@ class ScoredDetections:
         """Return the statistics of the split whose images have a row in the weights."""
         count, entries = len(self.truth.labels) + 1, self.entries
         kinds = np.where(entries.weights >= 1, HIT, np.where(entries.weights > 0, PARTIAL_HIT, MISS)).astype(np.uint8)
-        rows, crowded = image_rows[entries.images], self.crowded[entries.images]
+        rows, crowded = image_rows[entries.images], crowded_entries(self.crowded, entries.images, image_rows)
         return DetectionStatistics(
             self._images_of(self.truth.object_keys, image_rows),
             self._images_of(self.truth.group_keys, image_rows),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evaluator.metrics.average_precision import indices_by_group
 from evaluator.metrics.bootstrap import Numbers
 from evaluator.metrics.bootstrap import Weights as ImageWeights
-from evaluator.metrics.resampling import HIT, MISS, CurveSteps, ImageGroups, ImageRows
+from evaluator.metrics.resampling import HIT, MISS, CurveSteps, ImageGroups, ImageRows, crowded_entries
 from evaluator.report import CurveRow, SplitReport
 from evaluator.tracks.interface import Engine, Outcome
 from evaluator.tracks.relationships.summary import KINDS, Areas, WeightedSplit, split_report
@@ -59,7 +59,7 @@ class PairEntries:
         return (self.relations > relations).astype(np.uint8)
 
     def steps(
-        self, curves: Integers, image_rows: ImageRows, count: int, crowded: NDArray[np.bool_]
+        self, curves: Integers, image_rows: ImageRows, count: int, crowded: NDArray[np.bool_] | None
     ) -> list[CurveSteps]:
         """Return the steps of ``count`` curves, once for each of :data:`KINDS`.
 
@@ -129,7 +129,7 @@ class ScoredPairs:
     def statistics(self, image_rows: ImageRows) -> "PairStatistics":
         """Return the statistics of the split whose images have a row in the weights."""
         truth, entries, relations = self.truth, self.entries, len(self.truth.relations)
-        crowded = self.crowded[entries.images]
+        crowded = crowded_entries(self.crowded, entries.images, image_rows)
         limits = np.repeat(np.arange(len(self.found)), [len(images) for images in self.found])
         return PairStatistics(
             positives=ImageGroups.of(truth.triplet_relations, image_rows[truth.triplet_images], relations),

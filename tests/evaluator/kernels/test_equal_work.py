@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,13 @@ from evaluator.metrics import average_precision
 from evaluator.metrics.bootstrap import Numbers, Weights
 from evaluator.metrics.resampling import HIT, MISS, CurveSteps
 from evaluator.report import ReferenceNeeded
-from evaluator.request import Bootstrap, ReportOptions, ScoringRequest
+from evaluator.request import Bootstrap, ReportOptions, Resources, ScoringRequest
 from evaluator.tracks.relationships.explain import errors
 from evaluator.tracks.shared import buckets
 from tests.evaluator.kernels import cases, private_facts
 
+OTHERS = [f"other{number}" for number in range(20)]  # images in which a dog is verified
+NO_DOG = {"openimages-detection": "one", "openimages-relationships": "three"}  # an image in which none is verified
 ROWS = 1_000  # per image and class, or per image and pair of classes
 Work = Counter[str]
 BOXES = ("0,0.5,0,0.5", "0.5,1,0,1", "0,1,0,1", "0.25,0.5,0,0.25")
@@ -34,16 +36,33 @@ HEADERS = {
 }
 
 
-def crowds(track: str) -> Iterator[str]:
-    """Yield rows with random confidences: many for each class, or pair of classes, in each image."""
+def crowds(track: str, images: Sequence[str] = private_facts.IMAGES) -> Iterator[str]:
+    """Yield many rows of each class, or pair of classes, in some images, with random confidences."""
     chance = random.Random(track)
-    for _, image, label in product(range(ROWS), private_facts.IMAGES, private_facts.LABELS):
+    for _, image, label in product(range(ROWS), images, private_facts.LABELS):
         score, box = f"0.{chance.randrange(1, 10)}", chance.choice(BOXES)
         if track == "openimages-detection":
             yield f"{image},{label},{score},{box}"
         else:
             for other, relation in product(private_facts.LABELS, ["on"]):
                 yield f"{image},{label},{other},{relation},{score},{box},{chance.choice(BOXES)}"
+
+
+def blocks(track: str, last: str) -> list[str]:
+    """Return rows of which only those of an unverified class, or pair, are among the first of the only crowded image.
+
+    ``last`` are the coordinates of its last prediction. The other images have as many rows of the same class as they
+    can have without being crowded.
+    """
+    detection = track == "openimages-detection"
+    first, other = ("dog", "owl") if detection else ("dog,dog,on", "owl,owl,at")
+    rest = "" if detection else f",{BOXES[0]}"
+    rows = [
+        f"{image},{first},0.{row % 9 + 1},{BOXES[0]}{rest}"
+        for image in [NO_DOG[track], *OTHERS]
+        for row in range(CROWD)
+    ]
+    return [*rows, f"{NO_DOG[track]},{other},0.5,{last}{rest}"]
 
 
 @pytest.fixture
@@ -73,27 +92,49 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     return found
 
 
-@pytest.mark.parametrize("by", ["fast path", "reference"])
-@pytest.mark.parametrize(
-    ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
-)
-def test_one_fact_changes_the_number_of_summed_entries_only_slightly(
-    track: str, listed_by: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def submission_of(track: str, rows: Iterable[str], by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a submission, and let the reference implementation score it if ``by`` says so."""
     scoring.load_kernels()
     if by == "reference":
         monkeypatch.setattr(scoring, "score_by_fast_path", lambda *_: ReferenceNeeded.SMALL_FILE)
-    submission = tmp_path / "submission.csv"
-    submission.write_text("\n".join([HEADERS[track], *crowds(track)]) + "\n")
+    submission = folder / "submission.csv"
+    submission.write_text("\n".join([HEADERS[track], *rows]) + "\n")
+    return submission
+
+
+def work_of(work: Work, track: str, truth: Path, submission: Path, by: str, threads: int = 1) -> Work:
+    """Score a submission with replicates; return the work that was counted."""
+    work.clear()
+    options, resources = ReportOptions(bootstrap=Bootstrap(1)), Resources(threads=threads)
+    report = scoring.score(ScoringRequest(track, truth, submission, report=options, resources=resources))
+    assert report.way.startswith(by)
+    return Counter(work)
+
+
+FILES = {"crowds in all images": (private_facts.IMAGES, 1), "a crowd in one image, 2 threads": (["one"], 2)}
+
+
+@pytest.mark.parametrize("by", ["fast path", "reference"])
+@pytest.mark.parametrize(("images", "threads"), FILES.values(), ids=FILES)
+@pytest.mark.parametrize(
+    ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
+)
+def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_at_most(
+    track: str,
+    listed_by: str,
+    images: list[str],
+    threads: int,
+    by: str,
+    work: Work,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    submission = submission_of(track, crowds(track, images), by, tmp_path, monkeypatch)
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
         if truth.name == "a public image":  # Without private images there are fewer splits, which is public.
             continue
-        work.clear()
-        options = ReportOptions(bootstrap=Bootstrap(1))
-        report = scoring.score(ScoringRequest(track, truth, submission, report=options))
-        assert report.way.startswith(by)
-        done[truth.name] = Counter(work)
+        done[truth.name] = work_of(work, track, truth, submission, by, threads)
     expected = done.pop("as it is")
     dropped = CROWD if by == "fast path" else len(BOXES)
     most = Counter(calls=0, rows=dropped * expected["calls"], entries=2 * dropped * TRACK_CURVES[track])
@@ -106,7 +147,53 @@ def test_one_fact_changes_the_number_of_summed_entries_only_slightly(
     } == {}
 
 
-def test_the_pairs_that_an_explanation_compares_do_not_depend_on_verified_labels(
+@pytest.mark.parametrize("by", ["fast path", "reference"])
+@pytest.mark.parametrize("last", [BOXES[0], "0.5,0,0,0.5"], ids=["last", "last without area"])
+@pytest.mark.parametrize("track", HEADERS)
+def test_dropped_predictions_of_a_crowded_image_do_not_change_what_is_summed_of_other_images(
+    track: str, last: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, line in [("images.csv", "{}"), ("usage.csv", "{},Public"), ("image_labels.csv", "{},dog,1")]:
+        lines = [*private_facts.SHARED[name], *map(line.format, OTHERS)]
+        monkeypatch.setitem(private_facts.SHARED, name, lines)
+    submission = submission_of(track, blocks(track, last), by, tmp_path, monkeypatch)
+    fact = private_facts.row("image_labels.csv", None, f"{NO_DOG[track]},dog,1")
+    truths = (
+        private_facts.written(track, "open", tmp_path / "one"),
+        private_facts.written(track, "open", tmp_path / "another", fact),
+    )
+    one, another = (work_of(work, track, truth, submission, by) for truth in truths)
+    assert one["entries"] > len(OTHERS) * CROWD
+    assert abs(one["rows"] - another["rows"]) <= CROWD * one["calls"]
+    assert abs(one["entries"] - another["entries"]) <= 2 * CROWD * TRACK_CURVES[track]
+
+
+@pytest.mark.parametrize("by", ["fast path", "reference"])
+@pytest.mark.parametrize("fact", ["no group", "a box", "absent"])
+def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
+    fact: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each group is found by the prediction that is equal to it. The last group is larger than the others."""
+    track, edges = "openimages-detection", [f"0,{size / 1000},0,1" for size in range(2, 602)]
+    groups = [f"one,cat,{edge},1" for edge in edges]
+    monkeypatch.setattr(private_facts, "BOXES", [*private_facts.BOXES, *groups])
+    change = {
+        "no group": private_facts.row("boxes.csv", groups[-1], None),
+        "a box": private_facts.row("boxes.csv", groups[-1], groups[-1][:-1] + "0"),
+        "absent": private_facts.row("image_labels.csv", None, "one,dog,0"),
+    }[fact]
+    rows = [f"one,owl,0.5,{edges[0]}"] * CROWD + [f"one,cat,0.{size % 9 + 1},{edge}" for size, edge in enumerate(edges)]
+    submission = submission_of(track, rows, by, tmp_path, monkeypatch)
+    truths = [
+        private_facts.written(track, "open", tmp_path / name, of) for name, of in (("one", None), ("two", change))
+    ]
+    one, another = (work_of(work, track, truth, submission, by) for truth in truths)
+    assert one["rows"] >= 2 * len(edges)
+    assert abs(one["rows"] - another["rows"]) <= 2 * one["calls"]
+    assert abs(one["entries"] - another["entries"]) <= 4
+
+
+def test_an_explanation_compares_as_many_pairs_whatever_is_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     track = "openimages-relationships"
@@ -150,8 +237,8 @@ def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
-    assert counts.rows.tolist() == [0, 0, 1, 1]
-    assert does_not.rows.tolist() == [1, 0, 0, 1]
+    assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]  # two curves and their complements
+    assert does_not.rows.tolist() == [1, 1, 0, 0, 1, 1]
     assert len(counts.ends) == len(does_not.ends)
 
 

@@ -134,9 +134,11 @@ class DetectionReader:
         ------
         Declined
         """
-        self._make_room(stop // BYTES_PER_DETECTION + 1, lines=stop // BYTES_PER_LINE + 1)
+        detections = stop // BYTES_PER_DETECTION + 1
+        found_groups = min(detections, len(self.truth.groups)) if self.header.kaggle else 0
+        self._make_room(detections + found_groups, lines=stop // BYTES_PER_LINE + 1)
         if self.overfull.any():
-            self._collect_into(stop // BYTES_PER_DETECTION + 1)
+            self._collect_into(detections)
         state = self.state
         if self.header.kaggle:
             status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.groups_count)

@@ -119,6 +119,9 @@ def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
     """Merge the states of all threads into that of the first reader, and match the predictions of overfull images."""
     first, *others = readers
+    predictions = predictions_of_images(readers)
+    for reader in readers:
+        reader.state.image_predictions[:] = predictions if reader is first else 0
     if first.header.kaggle:
         require_one_row_per_image(readers)
     else:

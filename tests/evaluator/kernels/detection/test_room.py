@@ -1,0 +1,58 @@
+"""The kernels never write more entries than they were given room for; they do not check array bounds."""
+
+from itertools import combinations, product
+from pathlib import Path
+
+import pytest
+
+from evaluator.kernels import CROWD
+from evaluator.kernels.reading import ENTRIES
+from evaluator.request import Resources
+from evaluator.tracks.detection.fast.reader import DetectionReader
+from evaluator.tracks.shared.fast import Bytes
+from tests.evaluator.kernels import cases
+
+TRACK = "openimages-detection"
+HEADS = {"kaggle": "ImageId,PredictionString", "long": "ImageID,LabelName,Score,XMin,YMin,XMax,YMax"}
+
+GROUPS = [(*x, *y) for x, y in product(combinations(range(10), 2), repeat=2)]  # XMin, XMax, YMin, YMax
+GROUPS.sort(key=lambda group: (group[1] - group[0]) * (group[3] - group[2]))
+
+
+def written(shape: str) -> str:
+    """Return a submission of the shortest predictions: an image gets crowded, and then each of its groups is found."""
+    found = [f"a 1 {x_min} {y_min} {x_max} {y_max}" for x_min, x_max, y_min, y_max in GROUPS]
+    predictions = ["b 1 0 0 1 1"] * CROWD + found
+    if shape == "kaggle":
+        return f"{HEADS[shape]}\na,{' '.join(predictions)}\n"
+    return "\n".join([HEADS[shape], *(f"a,{text.replace(' ', ',')}" for text in predictions)]) + "\n"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape", ["kaggle", "long"])
+def test_absorbed_detections_and_their_groups_have_room(
+    shape: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The groups are in ascending order of their areas, so the first one that contains a detection is equal to it."""
+    truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
+    truth.mkdir()
+    boxes = [f"a,a,{','.join(map(str, group))},1" for group in GROUPS]
+    (truth / "boxes.csv").write_text("\n".join(["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf", *boxes]))
+    (truth / "image_labels.csv").write_text("ImageID,LabelName,Confidence\n")
+    submission.write_text(written(shape))
+    rooms: list[tuple[int, int]] = []
+    make_room, read = DetectionReader._make_room, DetectionReader.read
+
+    def asked(reader: DetectionReader, entries: int, *, lines: int = 0) -> None:
+        make_room(reader, entries, lines=lines)
+        rooms.append((entries, int(reader.state.counts[ENTRIES])))
+
+    def checked(reader: DetectionReader, data: Bytes, stop: int) -> None:
+        read(reader, data, stop)
+        room, before = rooms[-1]
+        assert reader.state.counts[ENTRIES] - before <= room
+
+    monkeypatch.setattr(DetectionReader, "_make_room", asked)
+    monkeypatch.setattr(DetectionReader, "read", checked)
+    way, fast, reference = cases.both(TRACK, truth, submission, resources=Resources(threads=threads))
+    assert (way, fast) == ("fast path", reference)

@@ -1,0 +1,42 @@
+"""What the kernels of detection do does not depend on which thread reads which part of a file."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from evaluator.kernels.reading import ENTRIES
+from evaluator.request import Resources, ScoringRequest
+from evaluator.scoring import load_kernels, score
+from evaluator.tracks.detection.fast import scoring
+from evaluator.tracks.detection.fast.reader import DetectionReader
+from tests.evaluator.kernels import overfull
+
+TRACK = "openimages-detection"
+CAP = 10_000
+
+
+@pytest.mark.parametrize("step", [1, -1], ids=["in order", "in reverse order"])
+@pytest.mark.parametrize("shape", ["kaggle", "long"])
+def test_entries_of_an_overfull_image_do_not_depend_on_the_thread_that_reads_it(
+    shape: str, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All predictions are of a class that is not verified, or are absorbed. One of two threads reads the file."""
+    truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
+    truth.mkdir()
+    (truth / "boxes.csv").write_text("ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\na,cat,0,1,0,1,1\n")
+    (truth / "image_labels.csv").write_text("ImageID,LabelName,Confidence\nb,dog,1\n")
+    rows = [["a", label, "0.5", "0", "0", "1", "1"] for label in ("cat", "dog") for _ in range(CAP + 500)]
+    submission.write_text(overfull.file(random.Random(1), rows, shape))
+    load_kernels()
+    merge_threads, counts = scoring.merge_threads, []
+
+    def counted(readers: Sequence[DetectionReader]) -> None:
+        merge_threads(readers[::step])
+        counts.append(sum(int(reader.state.counts[ENTRIES]) for reader in readers))
+
+    monkeypatch.setattr(scoring, "merge_threads", counted)
+    report = score(ScoringRequest(TRACK, truth, submission, resources=Resources(threads=2)))
+    assert report.way == "fast path"
+    assert counts == [2 * CAP + 1]  # one is the group
