@@ -5,8 +5,10 @@ from datetime import datetime, timedelta
 from server.pages.formatting.units import time_span
 from server.submissions.models import Fault, Status, Submission
 from server.submissions.reports import ExplanationState
+from server.submissions.services.lifecycle import CHARGED_LOSSES
 
-CHARGED = "It counts against your quota, because scoring it took more time or memory than allowed."
+CHARGED = "It counts against your quota, because scoring it took more time or memory than a file may use."
+STOPPED_WORKERS = "It counts against your quota, because several workers stopped while scoring it."
 
 
 def status_message(submission: Submission) -> str:
@@ -26,16 +28,26 @@ def status_message(submission: Submission) -> str:
     return "Scored. The result remains on this page."
 
 
-def fault_message(submission: Submission) -> str:
-    """Return a message about who has to act for a submission without a score; empty if nobody has to."""
+def fault_message(submission: Submission, *, given_back: bool = False) -> str:
+    """Return who has to fix a submission without a score, and why it is charged; empty if nobody has to.
+
+    `given_back` is whether its quota was given back.
+    """
     if submission.fault == Fault.PARTICIPANT:
-        charged = submission.status == Status.FAILED
-        return f"The problem is in your file. {CHARGED}" if charged else "The problem is in your file."
+        charge = "" if given_back else charge_message(submission)
+        return f"The problem is in your file. {charge}".rstrip()
     if submission.fault == Fault.ORGANIZER:
         return "The problem is not in your file. The organizers of the challenge have to fix it."
     if submission.fault == Fault.PLATFORM:
         return "The problem is on our side, not in your file. If it happens again, send us the ID below."
     return ""
+
+
+def charge_message(submission: Submission) -> str:
+    """Return why a submission whose file is at fault counts against the quota; empty if it does not."""
+    if submission.losses >= CHARGED_LOSSES:
+        return STOPPED_WORKERS
+    return CHARGED if submission.status == Status.FAILED else ""
 
 
 def time_left(submission: Submission, now: datetime) -> str:

@@ -77,16 +77,17 @@ def panel_context(
     request: HttpRequest, one: Submission, now: datetime, access: ScoreAccess, explained: ExplanationState
 ) -> dict[str, Any]:
     """Return the template context of the panel for the current state of a submission."""
+    given_back = QuotaEntry.objects.filter(submission=one, amount=-1).exists()
     context: dict[str, Any] = {
         "submission": one,
         "now": now,
         "message": status_message(one),
-        "fault": fault_message(one),
+        "fault": fault_message(one, given_back=given_back),
         "changed_at": one.enqueued_at if one.status == Status.QUEUED else one.finished_at,
         "is_running": one.status == Status.RUNNING,
         "defects": defect_count(one.problems) if one.status == Status.REJECTED else "",
         "notices": one.problems.get("notices", []),
-        "given_back": QuotaEntry.objects.filter(submission=one, amount=-1).exists(),
+        "given_back": given_back,
         "removal": retention.removal_time(one),
         "unscored_days": settings.UNSCORED_FILE_DAYS,
         "may_cancel": not one.is_finished,

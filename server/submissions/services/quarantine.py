@@ -1,7 +1,8 @@
 """Moves stored files without a database row to quarantine, because an older database may have been restored.
 
 Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS, in a folder for each day. So one rename
-moves a file and keeps the day on which it was moved. Files are restored when a row refers to them again.
+moves a file and keeps the day on which it was moved. Files are restored when a row names them again. If
+an equal file is in their place by then, they are deleted when they are due, like files without a row.
 """
 
 import logging
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from filecmp import cmp
 from pathlib import Path
 
 from django.conf import settings
@@ -82,6 +84,17 @@ class QuarantinedFile:
         return self.folder.quarantine / self.since.isoformat() / self.name
 
     @property
+    def is_needed(self) -> bool:
+        """Whether a row refers to it, and what is in its place, if anything, is not the same.
+
+        Draws are not compared, because they can be drawn again from their truth.
+        """
+        place = self.folder.path / self.name
+        with suppress(OSError):
+            return self.known and not (place.is_dir() or (place.exists() and cmp(place, self.path, shallow=False)))
+        return True
+
+    @property
     def until(self) -> date:
         """The last day in quarantine, so that the file is kept for at least QUARANTINE_DAYS."""
         return self.since + timedelta(days=settings.QUARANTINE_DAYS)
@@ -105,7 +118,7 @@ def sweep() -> tuple[int, int, int]:
     """Move, restore and delete files that are due. Return the numbers of quarantined, restored and deleted files."""
     isolated = [isolate(folder, name) for folder in stored_folders() for name in unknown_names(folder)]
     restored = [restore(one) for one in quarantined() if one.known]
-    deleted = [removed(one.path) for one in quarantined() if one.until < today() and not one.known]
+    deleted = [removed(one.path) for one in quarantined() if one.until < today() and not one.is_needed]
     remove_empty_days()
     return sum(isolated), sum(restored), sum(deleted)
 

@@ -8,7 +8,7 @@ from django.test import Client
 from server.accounts.models import User
 from server.challenges.models import Phase, Team
 from server.pages.submission.defect_groups import defect_groups
-from server.pages.submission.status_messages import fault_message
+from server.pages.submission.status_messages import STOPPED_WORKERS, fault_message
 from server.submissions.models import Submission
 from server.submissions.services import leases, lifecycle, quota
 from tests.conftest import Make
@@ -233,6 +233,24 @@ def test_a_submission_that_does_not_count_is_reported(make: Make, phase: Phase, 
     quota.charge(submission, now=NOW)
     lifecycle.reject(running(submission), findings=DEFECTS)
     assert page_of(client, submission).all("p", id="given-back")
+
+
+@pytest.mark.parametrize(("losses", "charged"), [(1, False), (2, True)])
+def test_a_rejected_file_that_stopped_two_workers_says_that_it_counts(
+    make: Make, phase: Phase, team: Team, client: Client, losses: int, charged: bool
+) -> None:
+    submission = make.submission(phase, team, losses=losses)
+    quota.charge(submission, now=NOW)
+    lifecycle.reject(running(submission), findings=DEFECTS)
+    page = page_of(client, submission)
+    assert (STOPPED_WORKERS in page.words, bool(page.all("p", id="given-back"))) == (charged, not charged)
+    quota.give_back(submission, reason="organizer", now=NOW)
+    assert STOPPED_WORKERS not in page_of(client, submission).words
+
+
+@pytest.mark.parametrize("address", ["/challenges/c/team", "/challenges/c/submit"])
+def test_pages_about_the_quota_say_what_two_stopped_workers_cost(client: Client, team: Team, address: str) -> None:
+    assert "two workers stopped" in Page(client.get(address)).words
 
 
 @pytest.mark.parametrize("fault", ["platform", "organizer"])

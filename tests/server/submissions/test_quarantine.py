@@ -159,7 +159,42 @@ def test_files_quarantined_by_earlier_versions_are_kept_for_the_full_time(upload
     assert len([*truths.glob("quarantine/*/truth.draws/weights")]) == 1
 
 
-def test_a_file_that_cannot_be_moved_does_not_stop_the_sweeper(
+@pytest.mark.parametrize(("days", "removed"), [(30, 0), (31, 1)])
+def test_a_file_of_a_row_is_deleted_when_it_is_due_if_an_equal_one_is_in_its_place(
+    truths: Path, make: Make, days: int, removed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(make.submission(make.phase()).file.path)
+    content = path.read_bytes()
+    aside(path).parent.mkdir(parents=True)
+    aside(path).write_bytes(content)
+    days_later(monkeypatch, days)
+    assert [(one.restored, one.removed) for one in (sweep(), sweep())] == [(0, removed), (0, 0)]
+    assert (aside(path).exists(), path.read_bytes()) == (not removed, content)
+
+
+def test_draws_are_deleted_when_they_are_due_if_their_truth_has_draws_again(
+    truths: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = make.phase().truth.draws.name
+    before = truths / "quarantine" / f"{datetime.now(UTC):%Y-%m-%d}" / name
+    for draws in (before, truths / name):
+        draws.mkdir(parents=True)
+    days_later(monkeypatch, 31)
+    assert (sweep().removed, before.exists(), (truths / name).exists()) == (1, False, True)
+
+
+def test_a_file_of_a_row_that_cannot_be_moved_back_is_kept(
+    truths: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(make.submission(make.phase()).file.path)
+    aside(path).parent.mkdir(parents=True)
+    path.rename(aside(path))
+    monkeypatch.setattr(quarantine, "moved", lambda source, target: False)
+    days_later(monkeypatch, 31)
+    assert (sweep().removed, aside(path).exists()) == (0, True)
+
+
+def test_a_file_that_cannot_be_moved_keeps_the_sweeper_from_no_other(
     upload: Storing, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     paths = [upload(name) for name in ("first", "second", "third")]
