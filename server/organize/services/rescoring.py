@@ -214,10 +214,7 @@ def unscorable(rescoring: Rescoring) -> RerunQuerySet:
 
 
 def retry_unscorable(rescoring: Rescoring) -> None:
-    """Requeue the reruns that have used all attempts or wait for files. Other faults would only be found again.
-
-    Only on request: a file that ends its workers would end more of them.
-    """
+    """Requeue the reruns that have used all attempts or wait for files. Other faults would only occur again."""
     retried = unscorable(rescoring).exclude(failure__gt="", attempts__lt=settings.EVALUATION_ATTEMPTS)
     reruns.try_now(retried)
 
@@ -295,10 +292,8 @@ def switch(phase: Phase, rescoring: Rescoring) -> None:
     scored.update(stage="")
     scored.filter(pk__in=[*late, *incomplete]).update(stage=BOOTSTRAPPING)
     reruns.request(scored.filter(pk__in=[*late, *incomplete]), truth=rescoring.truth)
-    explained = Explanation.objects.filter(
-        evaluation__in=evaluations_of(rescoring), evaluation__submission=OuterRef("pk")
-    )
-    unexplained = scored.exclude(pk__in=late).exclude(Exists(explained))
+    known = Explanation.objects.filter(evaluation__in=evaluations_of(rescoring), evaluation__submission=OuterRef("pk"))
+    unexplained = scored.exclude(pk__in=late).exclude(Exists(known))
     reruns.request_explanations(unexplained, truth=rescoring.truth, track=phase.declared_track)
     rescoring.applied_at = database_now()
     rescoring.save(update_fields=["applied_at"])
