@@ -121,7 +121,7 @@ def entry_html(entry: ShownEntry, terms: RowTerms) -> SafeString:
     )
     submitted = row.submitted_at.replace(microsecond=0)
     return mark_safe(
-        f'<tr class="{entry.classes}"><td class="rank">{medal_html(row.rank)}{note}</td>'
+        f'<tr class="{entry.classes}"><td class="rank">{medal_html(row.rank)}{note}</td>\n'
         f'<th scope="row" class="team"><bdi>{escape(row.team)}</bdi>{tag} {link}</th>'
         f'<td class="number score">{score}</td>{bar}{others}'
         f'<td class="number" data-label="Submissions:">{row.entries:,}</td>'

@@ -23,7 +23,8 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
     names = [request.GET.get(letter, "").strip() for letter in "ab"]
     a, b = chosen_entries(board, names, team_id=current.team.pk if current.team else None)
     is_ladder = board.access.ladder  # Until the end, a ladder hides small differences, which a comparison would show.
-    comparable = a is not None and b is not None and a is not b and not is_ladder
+    is_same = a is not None and b is not None and a.team_id == b.team_id
+    comparable = a is not None and b is not None and not is_same and not is_ladder
     context = {
         "current": current,
         "now": current.now,
@@ -37,7 +38,7 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
         "differences": [difference_of_entries(a, b, board, phase.declared_track)] if a and b and comparable else [],
         "missing": [name for name, one in zip(names, (a, b), strict=True) if name and one is None],
         "no_entry": NO_ENTRY,
-        "same": SAME if a is not None and a is b else "",
+        "same": SAME if is_same else "",
         "decimals": board.access.decimals,
     }
     return render(request, "compare/entries.html", context)
