@@ -77,11 +77,15 @@ class Run:
         self.told.append(Said(f"manage.py {words[0]}", True, (ended.stdout + ended.stderr).encode()))
 
     def wait(self) -> None:
-        """Wait until all submissions are scored and all intervals are computed."""
+        """Wait until everything is scored and all intervals are computed, except for jobs that wait for their files."""
         rows = self.service.rows
-        busy = "SELECT count(*) FROM submissions_submission WHERE status IN ('queued', 'running')"
+        busy = "status IN ('queued', 'running') AND not_before IS NULL"
+        reruns = "failure = '' AND not_before IS NULL"
         wait_for(
-            lambda: rows(busy) == [(0,)] and rows("SELECT count(*) FROM submissions_rerun WHERE failure = ''") == [(0,)]
+            lambda: (
+                rows(f"SELECT count(*) FROM submissions_submission WHERE {busy}") == [(0,)]
+                and rows(f"SELECT count(*) FROM submissions_rerun WHERE {reruns}") == [(0,)]
+            )
         )
 
     def seeds(self, visitor: Visitor) -> Iterator[str]:
@@ -169,7 +173,7 @@ def rescore(run: Run, truth: Path) -> None:
 
 
 def break_truths(run: Run, folder: Path) -> None:
-    """Damage the files of two truths, one completely and one partly, so that new submissions fail."""
+    """Damage the files of two truths, one completely and one partly, so that new submissions wait for them."""
     for name, damage in (("objectnet", slice(0, None)), ("flickr30k-grounding", slice(-4000, -2000))):
         query = "SELECT prepared, source FROM challenges_truth JOIN challenges_phase ON phase_id = challenges_phase.id"
         ((*stored,),) = run.service.rows(f"{query} WHERE slug = ? AND active", name)
@@ -185,7 +189,7 @@ def test_no_output_contains_a_part_of_a_truth(run: Run) -> None:
     statuses = run.service.statuses()
     assert statuses["scored"] >= 2 * len(TRACKS)
     assert statuses["rejected"] > 5 * len(TRACKS)
-    assert statuses["failed"] >= 2
+    assert statuses["queued"] >= 2  # These wait for the damaged truths.
     assert len(run.planted.hidden) > 1000
     said = list(run.crawl())
     assert len(said) > 2000
