@@ -20,7 +20,7 @@ NOW = datetime.now(UTC)
 # Parts that differ between equal requests: tokens, request ids, element ids and times
 VARYING = re.compile(
     rb'csrfmiddlewaretoken" value="\w+"|X-CSRFToken[^}]*|\b[0-9a-f]{12}\b|\be[0-9a-f]{8}\b'
-    rb'|"at":"[^"]*"|<time.*?</time>|\d+ s(econds)? ago|just now'
+    rb'|"at":"[^"]*"|<time.*?</time>|<span class="countdown">.*?</span>|\d+ s(econds)? ago|just now'
 )
 VALIDATORS = {"ETag", "Last-Modified"}
 
